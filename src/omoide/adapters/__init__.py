@@ -1,0 +1,1 @@
+"""The outside world: the only place that imports a vendor's library."""

@@ -1,0 +1,15 @@
+"""Languages: which one a text is in, where its sentences end, and which terms it is found by."""
+
+from omoide.language.detect import LANGUAGES, detect, dominant
+from omoide.language.sentences import split_sentences
+from omoide.language.terms import content_terms, query_terms, terms
+
+__all__ = [
+    "LANGUAGES",
+    "content_terms",
+    "detect",
+    "dominant",
+    "query_terms",
+    "split_sentences",
+    "terms",
+]

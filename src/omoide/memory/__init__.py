@@ -1,0 +1,1 @@
+"""One mechanism a file."""
