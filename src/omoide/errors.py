@@ -20,8 +20,8 @@ OmoideError
 │   └── StoreTooNew       written by a newer omoide
 ├── ModelError            the language model or the embedder
 │   ├── ModelUnavailable  could not be reached or loaded; trying again may help
-│   ├── ModelStalled      no answer in time
-│   ├── ModelRefused      the request itself is wrong (bad key, unknown model): trying again won't help
+│   │   └── ModelStalled  no answer in time
+│   ├── ModelRefused      the request itself is wrong (a bad key): trying again won't help
 │   ├── ContextTooLong    the prompt does not fit the model's window
 │   ├── BadReply          an answer that cannot be used
 │   └── UnknownModel

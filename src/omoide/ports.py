@@ -144,10 +144,10 @@ class Turns(Protocol):
         whose session has ended raises `NoSuchSession`. Without one they go into the newest open
         session without a key, unless its last turn is more than `idle` before, in which case it
         is ended as by `end` and a new one opened.
-        An id recorded before with the same speaker and text gives back the first turn and records nothing;
-        with other words it raises `ConflictingTurn`, and nothing of the batch is kept. Postings
-        for full-text search are written, and an EMBED job is queued unless one is waiting, in
-        the same transaction.
+        An id recorded before with the same speaker and text gives back the first turn and records
+        nothing; with other words it raises `ConflictingTurn` and keeps nothing of the batch.
+        Postings for full-text search are written, and an EMBED job is queued unless one is
+        waiting, in the same transaction.
         """
 
     async def end(

@@ -3,12 +3,14 @@
 from omoide.language.detect import LANGUAGES, detect, dominant
 from omoide.language.sentences import split_sentences
 from omoide.language.terms import content_terms, query_terms, terms
+from omoide.language.tokens import estimate_tokens
 
 __all__ = [
     "LANGUAGES",
     "content_terms",
     "detect",
     "dominant",
+    "estimate_tokens",
     "query_terms",
     "split_sentences",
     "terms",

@@ -33,8 +33,9 @@ def detect(text: str, *, default: str = "en") -> str:
     if hangul and hangul >= max(han, kana, latin / 2):
         return "ko"
     if kana + han and kana + han >= latin / 2:
-        # Japanese writes at least every tenth sign in kana; Chinese quotes a の now and then.
-        return "ja" if kana >= 0.1 * (kana + han) else "zh"
+        # Japanese writes at least every tenth sign in kana; Chinese borrows a の now and then.
+        enough = 0.1 if kana > 1 else 0.2
+        return "ja" if kana >= enough * (kana + han) else "zh"
     if len(_VIETNAMESE.findall(text)) >= max(1, latin * 4 * 0.03):
         return "vi"
     return "en" if latin else default

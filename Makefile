@@ -1,0 +1,39 @@
+# Everything a fresh machine needs, in two commands: `make chat` and `make test`.
+
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+READY  := $(VENV)/.ready
+export OMP_WAIT_POLICY ?= passive
+
+.PHONY: chat test lint types unit model clean size
+
+chat: $(READY) ## Talk to a local model that remembers you
+	@$(VENV)/bin/omoide models pull default
+	@$(VENV)/bin/omoide chat $(ARGS)
+
+test: lint types unit ## Everything that must hold
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(READY)
+	$(VENV)/bin/mypy
+
+unit: $(READY) model
+	$(PYTHON) -m pytest $(ARGS)
+
+model: $(READY) ## The small model that the tests talk to
+	@$(VENV)/bin/omoide models pull tiny
+
+size: $(READY) ## How large the core install is, and how long it takes to import
+	$(PYTHON) tools/install_size.py
+
+$(READY): pyproject.toml
+	python3 -m venv $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[local,onnx]" --group dev
+	@touch $(READY)
+
+clean:
+	rm -rf $(VENV) dist build

@@ -1,0 +1,91 @@
+"""Asking a model so that what it cost is written down, whatever comes of it."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from omoide.domain import Call
+from omoide.errors import BadReply
+from omoide.ports import Completion
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from omoide.domain import Owner, Purpose
+    from omoide.ports import ChatModel, Clock, Ledger, Request
+
+
+async def complete(model: ChatModel, request: Request) -> Completion:
+    """The whole answer at once."""
+    async for piece in model.stream(request):
+        if isinstance(piece, Completion):
+            return piece
+    raise BadReply(f"{model.name} ended its answer without saying so; wanted a completion")
+
+
+class Account:
+    """The calls made on behalf of one owner in one session."""
+
+    def __init__(self, *, ledger: Ledger, clock: Clock, owner: Owner, session: int | None) -> None:
+        self._ledger = ledger
+        self._clock = clock
+        self._owner = owner
+        self._session = session
+
+    def asker(
+        self, model: ChatModel, purpose: Purpose
+    ) -> Callable[[Request], Awaitable[Completion]]:
+        """A function that asks `model` and writes the call down."""
+
+        async def ask(request: Request) -> Completion:
+            async for piece in self.stream(model, request, purpose):
+                if isinstance(piece, Completion):
+                    return piece
+            raise BadReply(f"{model.name} ended its answer without saying so")
+
+        return ask
+
+    async def stream(
+        self, model: ChatModel, request: Request, purpose: Purpose
+    ) -> AsyncIterator[str | Completion]:
+        """The answer in pieces; the call is written down also when it is broken off."""
+        began, text, written = monotonic(), "", False
+        try:
+            async for piece in model.stream(request):
+                if isinstance(piece, Completion):
+                    await self._write(
+                        model,
+                        purpose,
+                        spent=(piece.prompt_tokens, piece.completion_tokens, piece.seconds),
+                    )
+                    written = True
+                else:
+                    text += piece
+                yield piece
+        finally:
+            if not written:
+                prompt = "\n".join(message.content for message in request.messages)
+                tokens = await model.count(prompt), await model.count(text)
+                await self._write(model, purpose, spent=(*tokens, monotonic() - began), failed=True)
+
+    async def _write(
+        self,
+        model: ChatModel,
+        purpose: Purpose,
+        *,
+        spent: tuple[int, int, float],
+        failed: bool = False,
+    ) -> None:
+        prompt_tokens, completion_tokens, seconds = spent
+        call = Call(
+            purpose=purpose,
+            model=model.name,
+            session=self._session,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            seconds=seconds,
+            time=self._clock.now(),
+            failed=failed,
+        )
+        await self._ledger.add(self._owner, call)

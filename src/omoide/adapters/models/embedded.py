@@ -1,0 +1,220 @@
+"""Chat with a model in this process: no key, no network, one GGUF file.
+
+llama.cpp works in threads of its own; what it says reaches the event loop through a queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from omoide.adapters.models.llama import Llama
+from omoide.errors import ContextTooLong, ModelError, ModelRefused, ModelStalled, ModelUnavailable
+from omoide.ports import Completion
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from omoide.adapters.models.llama import Runtime
+    from omoide.ports import Request
+
+_READY = object()
+_END = object()
+
+
+class EmbeddedChat:
+    """A chat model out of a GGUF file, loaded at its first use and shared by all conversations.
+
+    `slots` answers are computed at a time, the others wait in line for up to `patience` seconds
+    (which includes loading). An answer that shows no progress for `stall` seconds, neither in
+    reading the prompt nor in writing, raises `ModelStalled`. Text a conversation shares with an
+    earlier prompt is not computed again. `load` exists for tests.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        name: str | None = None,
+        window: int = 8192,
+        slots: int = 2,
+        threads: int | None = None,
+        cache_mib: int = 512,
+        stall: float = 120.0,
+        patience: float = 600.0,
+        load: Callable[[], Runtime] | None = None,
+    ) -> None:
+        self._name = name or path.stem
+        self._window = window
+        self._stall, self._patience = stall, patience
+        self._load: Callable[[], Runtime] = load or partial(
+            Llama, path, window=window, slots=slots, threads=threads, cache_mib=cache_mib
+        )
+        self._runtime: Runtime | None = None
+        self._closed = False
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(slots, thread_name_prefix="omoide-model")
+        self._stops: set[threading.Event] = set()
+        self._counted = lru_cache(2048)(self._count)
+
+    @property
+    def name(self) -> str:
+        """The model's name: the file's, unless another was given."""
+        return self._name
+
+    @property
+    def window(self) -> int:
+        """How many tokens prompt and answer may have together."""
+        return self._window
+
+    async def count(self, text: str) -> int:
+        """The exact number of tokens `text` takes in a message."""
+        return await asyncio.to_thread(self._counted, text)
+
+    async def close(self) -> None:
+        """Stop all answers and free the model."""
+        for stop in tuple(self._stops):
+            stop.set()
+        await asyncio.to_thread(self._free)
+
+    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        """Yield the answer's pieces, then its `Completion`; see `ports.ChatModel`."""
+        if self._closed:
+            raise ModelUnavailable(f"{self._name} was closed")
+        queue: asyncio.Queue[Any] = asyncio.Queue()
+        stop = threading.Event()
+        post = partial(asyncio.get_running_loop().call_soon_threadsafe, queue.put_nowait)
+        job = self._pool.submit(self._answer, _body(request), post, stop)
+        self._stops.add(stop)
+        try:
+            await self._next(queue, self._patience, "its turn")
+            started = time.monotonic()
+            pieces: list[str] = []
+            finish: Literal["stop", "length"] = "stop"
+            usage: dict[str, Any] = {}
+            while (chunk := await self._next(queue, self._stall, "the next token")) is not _END:
+                if "error" in chunk:
+                    raise self._failure(chunk["error"])
+                usage = chunk.get("usage") or usage
+                for choice in chunk.get("choices", ())[:1]:
+                    if choice.get("finish_reason") == "length":
+                        finish = "length"
+                    if piece := choice.get("delta", {}).get("content"):
+                        pieces.append(piece)
+                        yield piece
+            if not usage:
+                raise ModelUnavailable(f"{self._name} was stopped before its answer ended")
+            yield Completion(
+                text="".join(pieces),
+                prompt_tokens=usage["prompt_tokens"],
+                completion_tokens=usage["completion_tokens"],
+                seconds=time.monotonic() - started,
+                finish=finish,
+                cached_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
+            )
+        finally:
+            self._stops.discard(stop)
+            stop.set()
+            job.cancel()
+
+    async def _next(self, queue: asyncio.Queue[Any], seconds: float, awaited: str) -> Any:
+        """What the worker posts next; an error it met is raised here."""
+        try:
+            item = await asyncio.wait_for(queue.get(), seconds)
+        except TimeoutError as error:
+            raise ModelStalled(
+                f"{self._name} waited {seconds:g} s for {awaited}, in vain; "
+                "try again, allow more time, or use a smaller model"
+            ) from error
+        if isinstance(item, Exception):
+            raise item
+        return item
+
+    def _answer(
+        self, body: dict[str, object], post: Callable[[object], object], stop: threading.Event
+    ) -> None:
+        """The worker's side of one answer."""
+
+        def chunk(said: dict[str, Any]) -> bool:
+            post(said)
+            return stop.is_set()
+
+        # A closed event loop refuses what is posted: nobody listens any more.
+        with suppress(RuntimeError):
+            try:
+                runtime = self._ready()
+                post(_READY)
+                if not stop.is_set():
+                    runtime.chat(body, chunk)
+                post(_END)
+            except ModelError as error:
+                post(error)
+            except ValueError as error:  # llama.cpp cannot read the schema or the request
+                post(ModelRefused(f"{self._name} does not take this request: {error}"))
+            except RuntimeError as error:
+                post(ModelUnavailable(f"{self._name} failed: {error}"))
+            except Exception as error:
+                post(error)
+                raise
+
+    def _ready(self) -> Runtime:
+        """The loaded model; whoever comes first loads it, the others wait."""
+        with self._lock:
+            if self._closed:
+                raise ModelUnavailable(f"{self._name} was closed")
+            if self._runtime is None:
+                self._runtime = self._load()
+            return self._runtime
+
+    def _count(self, text: str) -> int:
+        return len(self._ready().tokens(text))
+
+    def _free(self) -> None:
+        with self._lock:
+            self._closed = True
+            runtime, self._runtime = self._runtime, None
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        if runtime is not None:
+            runtime.close()
+
+    def _failure(self, error: dict[str, Any]) -> ModelError:
+        message = str(error.get("message", ""))[:200]
+        if error.get("type") == "exceed_context_size_error":
+            return ContextTooLong(
+                f"{self._name}: the prompt has {error.get('n_prompt_tokens')} tokens, the window "
+                f"{error.get('n_ctx')}; shorten the prompt or enlarge the window"
+            )
+        if error.get("code") == 400:
+            return ModelRefused(f"{self._name} does not take this request: {message}")
+        return ModelUnavailable(f"{self._name} failed: {message}")
+
+
+def _body(request: Request) -> dict[str, object]:
+    """The request in the words of llama.cpp's server."""
+    body: dict[str, object] = {
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "return_progress": True,  # a sign of life, and a chance to stop, while it reads the prompt
+        "cache_prompt": True,
+    }
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if request.seed is not None:
+        body["seed"] = request.seed
+    if request.frequency_penalty:
+        body["frequency_penalty"] = request.frequency_penalty
+    if request.schema is not None:
+        schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif request.grammar is not None:
+        body["grammar"] = request.grammar
+    return body

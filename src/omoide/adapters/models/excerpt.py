@@ -1,0 +1,69 @@
+"""What may be shown of an endpoint's error page: short, without the key and without the prompt."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LENGTH = 240
+
+_TAG = re.compile(r"<[^>]*>")
+_ECHO = 12
+"""Characters in a row that a page shares with the prompt before they count as an echo of it."""
+_ECHO_WIDE = 4
+"""The same where no character is ASCII: four of Chinese say as much as twelve of English."""
+
+
+def excerpt(body: str, *, secrets: Sequence[str], texts: Sequence[str]) -> str:
+    """The message inside an error's body, freed of `secrets` and of passages out of `texts`."""
+    message = _message(body)
+    for secret in secrets:
+        message = message.replace(secret, "…") if secret else message
+    message = _hide(message[: 4 * LENGTH], texts)
+    return message if len(message) <= LENGTH else message[:LENGTH] + "…"
+
+
+def _message(body: str) -> str:
+    """The human words in the JSON that endpoints answer with, or the page without its tags."""
+    try:
+        parsed = json.loads(body)
+    except ValueError:
+        return " ".join(_TAG.sub(" ", body).split())
+    return " ".join("; ".join(_words(parsed)).split())
+
+
+def _words(value: object) -> Iterable[str]:
+    """The messages of OpenAI, llama.cpp, Ollama (`error`) and FastAPI (`detail`: vLLM).
+
+    Only these keys are read: a validation error also carries the whole input back.
+    """
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _words(item)
+    elif isinstance(value, dict):
+        where = value.get("loc")
+        if isinstance(where, list):
+            yield ".".join(str(step) for step in where)
+        for key in ("error", "message", "detail", "msg", "code", "type", "param"):
+            if value.get(key) is not None:
+                yield from _words(value[key])
+
+
+def _hide(message: str, texts: Sequence[str]) -> str:
+    """`message` with every passage that also stands in one of `texts` replaced by an ellipsis."""
+    hidden = [False] * len(message)
+    for width in (_ECHO, _ECHO_WIDE):
+        for start in range(len(message) - width + 1):
+            window = message[start : start + width]
+            if width == _ECHO_WIDE and any(ord(c) < 128 for c in window):
+                continue
+            if any(window in text for text in texts):
+                hidden[start : start + width] = [True] * width
+    shown = "".join("\0" if hide else c for c, hide in zip(message, hidden, strict=True))
+    return re.sub("\0+", "…", shown)

@@ -1,0 +1,156 @@
+"""llama.cpp in this process, through xllamacpp: one loaded GGUF file.
+
+xllamacpp's server opens a port on the loopback interface by itself. It is closed to everyone
+without a key that lives only in this object; we use it for the tokenizer, which has no other
+door. Everything here blocks: `embedded` calls it from threads.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+import httpx
+
+from omoide.adapters.models.cores import compute_threads
+from omoide.adapters.models.gguf import read_head
+from omoide.errors import MissingExtra, ModelUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+CHATML = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
+    "message['content'] + '<|im_end|>\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+_BATCH = 256
+"""Prompt tokens computed at a time: progress is reported, and a stop heeded, between two."""
+
+
+class Runtime(Protocol):
+    """A loaded model, as `EmbeddedChat` uses it. Every method blocks."""
+
+    def chat(self, body: Mapping[str, object], chunk: Callable[[dict[str, Any]], bool]) -> None:
+        """Answer `body`, handing each chunk to `chunk` until that returns True."""
+
+    def tokens(self, text: str) -> list[int]:
+        """The ids of the tokens of `text` as it stands in a prompt."""
+
+    def close(self) -> None:
+        """Free the model."""
+
+
+class Llama:
+    """One GGUF file, loaded: `slots` answers at a time, each with a whole `window`.
+
+    The key-value cache is not unified. In a unified one of the same size, two prompts that fit
+    only apart fail both with "Context size has been exceeded" (measured); so each slot has its
+    own, and prompts that lose their slot are kept in up to `cache_mib` of memory.
+    """
+
+    def __init__(
+        self, path: Path, *, window: int, slots: int, threads: int | None, cache_mib: int
+    ) -> None:
+        head = read_head(path)
+        if head.context_length and window > head.context_length:
+            raise ModelUnavailable(
+                f"{path.name} was trained on {head.context_length} tokens, the window is set to "
+                f"{window}; set it to {head.context_length} or less"
+            )
+        self._specials = _pattern(head.specials)
+        self._key = secrets.token_urlsafe(32)
+        params = _params(path, window=window, slots=slots, threads=threads, cache_mib=cache_mib)
+        params.api_keys = [self._key]
+        if not head.has_template:
+            params.chat_template = CHATML
+        try:
+            self._server = _vendor().Server(params)
+        except RuntimeError as error:
+            raise ModelUnavailable(
+                f"{path} could not be loaded ({error}); delete it and fetch it again, or check "
+                "that there is memory for it"
+            ) from error
+        self._client = httpx.Client(
+            base_url=self._server.listening_address,
+            headers={"Authorization": f"Bearer {self._key}"},
+            trust_env=False,  # no proxy stands between us and ourselves
+            timeout=60.0,
+        )
+
+    def plain(self, text: str) -> str:
+        """`text` with its control tokens broken up, so that they are only letters.
+
+        The chat endpoint reads "<|im_end|>" inside a message as the token itself, which would
+        let a user's words end their message and begin a system one. A space after the first
+        character ("< |im_end|>") takes that power away and still reads the same to a person.
+        """
+        if self._specials is None:
+            return text
+        while (safe := self._specials.sub(lambda m: m[0][0] + " " + m[0][1:], text)) != text:
+            text = safe
+        return text
+
+    def chat(self, body: Mapping[str, object], chunk: Callable[[dict[str, Any]], bool]) -> None:
+        """Answer `body`; the messages in it are made plain first."""
+        messages = body["messages"]
+        assert isinstance(messages, list)  # noqa: S101 - `embedded` builds it
+        safe = [{**m, "content": self.plain(m["content"])} for m in messages]
+        self._server.handle_chat_completions({**body, "messages": safe}, chunk)
+
+    def tokens(self, text: str) -> list[int]:
+        """The ids of the tokens of `text`, made plain as in a message."""
+        try:
+            reply = self._client.post("/tokenize", json={"content": self.plain(text)})
+            reply.raise_for_status()
+        except httpx.HTTPError as error:
+            raise ModelUnavailable(f"the embedded model's tokenizer failed: {error}") from error
+        ids: list[int] = reply.json()["tokens"]
+        return ids
+
+    def close(self) -> None:
+        """Free the model; its destructor stops the server's threads."""
+        self._client.close()
+        del self._server
+
+
+def _vendor() -> Any:
+    # Waiting OpenMP threads must sleep: spinning ones made two threads slower than one on a busy
+    # machine. libgomp reads this when it is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    try:
+        return import_module("xllamacpp")
+    except ImportError as error:
+        raise MissingExtra(
+            'an embedded model needs xllamacpp, which is not installed: pip install "omoide[local]"'
+        ) from error
+
+
+def _params(path: Path, *, window: int, slots: int, threads: int | None, cache_mib: int) -> Any:
+    params = _vendor().CommonParams()
+    params.model.path = str(path)
+    params.n_ctx = window * slots
+    params.n_parallel = slots
+    params.kv_unified = False
+    params.n_batch = params.n_ubatch = _BATCH
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads or compute_threads()
+    params.cache_prompt = True
+    params.cache_ram_mib = cache_mib
+    params.ctx_shift = False  # an overlong prompt is an error, never silently cut
+    params.fit_params = False  # what was asked for, or an error
+    params.warmup = False
+    params.verbosity = -1
+    params.hostnames = ["127.0.0.1"]
+    params.n_threads_http = 2
+    params.cors_origins = ""
+    params.ui = params.endpoint_slots = params.endpoint_props = params.endpoint_metrics = False
+    return params
+
+
+def _pattern(specials: Sequence[str]) -> re.Pattern[str] | None:
+    longest_first = sorted(specials, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first))) if specials else None

@@ -1,0 +1,345 @@
+"""The memory itself: every verb, composed of a store, models and mechanisms."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from omoide.accounts import Account
+from omoide.digestion import Digestion
+from omoide.domain import Owner, Purpose, Said, Speaker
+from omoide.domain.text import checked_name, checked_text
+from omoide.errors import BadInput
+from omoide.language import detect, dominant
+from omoide.ports import Completion
+from omoide.transfer import export
+from omoide.versions import Versions, When
+from omoide.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from datetime import datetime, timedelta
+
+    from omoide.domain import (
+        Call,
+        Job,
+        Recalled,
+        Rejected,
+        SentenceChange,
+        Session,
+        State,
+        Summary,
+        Turn,
+    )
+    from omoide.memory.recall import Recall
+    from omoide.memory.recursive_summary import RecursiveSummary
+    from omoide.memory.replies import ReplyForm
+    from omoide.ports import ChatModel, Clock, Embedder, Erased, Store
+    from omoide.transfer import Record
+    from omoide.versions import Because
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utterance:
+    """Words to record, as a caller gives them: everything but who and what is optional."""
+
+    speaker: Speaker
+    text: str
+    id: str | None = None
+    time: datetime | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How much of everything."""
+
+    idle: timedelta
+    recall: int
+    recall_tokens: int
+    reply_tokens: int
+    longest: int
+
+
+class Reply:
+    """A reply on its way: iterate over it for the pieces. What was said before it is already
+    recorded; what it says is recorded when it ends, or up to where it was broken off."""
+
+    def __init__(
+        self, *, turn: Turn, recalled: tuple[Recalled, ...], pieces: AsyncGenerator[str, None]
+    ) -> None:
+        self.turn = turn
+        self.recalled = recalled
+        self._pieces = pieces
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self._pieces
+
+    async def text(self) -> str:
+        """The whole of it."""
+        return "".join([piece async for piece in self])
+
+    async def close(self) -> None:
+        """Break it off, if it has not ended."""
+        await self._pieces.aclose()
+
+
+class Memory:
+    """Long-term memory for the users of one tenant.
+
+    `at=` sets the clock of any verb, so that history can be recorded and replayed as it was.
+    """
+
+    def __init__(
+        self,
+        *,
+        tenant: str,
+        store: Store,
+        model: ChatModel,
+        summary: RecursiveSummary,
+        reply_form: ReplyForm,
+        recall: Recall,
+        embedder: Embedder | None,
+        clock: Clock,
+        worker: str,
+        limits: Limits,
+    ) -> None:
+        self.tenant = checked_name(tenant, "the tenant")
+        self.store = store
+        self.model = model
+        self.summary = summary
+        self._reply_form = reply_form
+        self._recall = recall
+        self._embedder = embedder
+        self._clock = clock
+        self._limits = limits
+        self._versions = Versions(store)
+        digestion = Digestion(store=store, summary=summary, embedder=embedder, clock=clock)
+        self.worker = Worker(
+            jobs=store.jobs, tenant=tenant, name=worker, clock=clock, tasks=digestion.tasks
+        )
+
+    # ── Talking ─────────────────────────────────────────────────────────────────────────────
+
+    async def record(
+        self,
+        user: str,
+        turns: Sequence[Utterance],
+        *,
+        session: str | None = None,
+        at: datetime | None = None,
+    ) -> tuple[Turn, ...]:
+        """Record what was said; durable on return. A turn id given before records nothing again."""
+        owner, now = self._owner(user), self._now(at)
+        said = [self._said(turn, now) for turn in turns]
+        recorded = await self.store.turns.append(
+            owner, said, session=session, idle=self._limits.idle
+        )
+        self.worker.wake()
+        return recorded
+
+    async def reply(
+        self,
+        user: str,
+        text: str,
+        *,
+        session: str | None = None,
+        at: datetime | None = None,
+        id: str | None = None,  # noqa: A002 - the same word as in `record`
+    ) -> Reply:
+        """Record what the user said, and answer it with what is remembered."""
+        owner, now = self._owner(user), self._now(at)
+        spoken = Utterance(speaker=Speaker.USER, text=text, id=id)
+        (turn,) = await self.record(user, [spoken], session=session, at=at)
+        so_far = await self.store.turns.read(owner, session=turn.session)
+        so_far = tuple(t for t in so_far if t.position <= turn.position)
+        summary = await self.memory(user, at=at)
+        recalled = await self._recall(
+            owner,
+            text,
+            summary=summary,
+            at=now,
+            k=self._limits.recall,
+            budget=self._limits.recall_tokens,
+            besides=[t.id for t in so_far],
+        )
+        language = dominant(t.text for t in so_far if t.speaker is Speaker.USER)
+        request = self._reply_form(
+            summary=summary,
+            session=so_far,
+            recalled=recalled,
+            language=language,
+            now=now,
+            window=self.model.window,
+            max_tokens=self._limits.reply_tokens,
+        )
+
+        async def pieces() -> AsyncGenerator[str, None]:
+            account = self._account(owner, turn.session)
+            answer = ""
+            try:
+                async for piece in account.stream(self.model, request, Purpose.REPLY):
+                    if not isinstance(piece, Completion):
+                        answer += piece
+                        yield piece
+            finally:
+                if answer.strip():
+                    said = Utterance(speaker=Speaker.ASSISTANT, text=_printable(answer))
+                    saved = self.record(user, [said], session=session, at=at)
+                    await asyncio.shield(asyncio.ensure_future(saved))
+
+        return Reply(turn=turn, recalled=recalled, pieces=pieces())
+
+    async def recall(
+        self,
+        user: str,
+        query: str,
+        *,
+        at: datetime | None = None,
+        k: int = 10,
+        budget: int | None = None,
+    ) -> tuple[Recalled, ...]:
+        """What comes to mind for `query`, best first, without a model call."""
+        if k < 1:
+            raise BadInput(f"k must be at least 1, not {k}")
+        checked_text(query, longest=self._limits.longest)
+        summary = await self.memory(user, at=at)
+        return await self._recall(
+            self._owner(user), query, summary=summary, at=self._now(at), k=k, budget=budget
+        )
+
+    async def end_session(
+        self, user: str, *, session: int | None = None, at: datetime | None = None
+    ) -> tuple[Session, ...]:
+        """End the user's open sessions, or that one; the memory is rewritten in the background.
+        `settle` waits for it."""
+        ended = await self.store.turns.end(self._owner(user), session=session, at=self._now(at))
+        self.worker.wake()
+        return ended
+
+    async def end_idle(self) -> int:
+        """End the sessions in which nothing was said for longer than the idle time."""
+        before = self._clock.now() - self._limits.idle
+        return await self.store.turns.end_idle(self.tenant, before=before)
+
+    async def settle(self) -> int:
+        """Do all work that is due; how many jobs were tried."""
+        return await self.worker.drain()
+
+    # ── Looking ─────────────────────────────────────────────────────────────────────────────
+
+    async def memory(
+        self,
+        user: str,
+        *,
+        version: int | None = None,
+        session: int | None = None,
+        at: datetime | None = None,
+    ) -> Summary:
+        """The newest memory, or a version by its number, by session or by time."""
+        when = When(version=version, session=session, at=at)
+        return await self._versions.find(self._owner(user), when, now=self._clock.now())
+
+    async def history(self, user: str) -> tuple[Summary, ...]:
+        """All versions from the first, oldest first."""
+        return await self._versions.history(self._owner(user))
+
+    async def diff(
+        self, user: str, old: When, new: When | None = None
+    ) -> tuple[SentenceChange, ...]:
+        """What changed from one version to another, or to the newest."""
+        now = self._clock.now()
+        return await self._versions.diff(self._owner(user), old, new or When(), now=now)
+
+    async def rollback(self, user: str, to: When, *, at: datetime | None = None) -> Summary:
+        """Bring an old version back, as a new version."""
+        return await self._versions.rollback(self._owner(user), to, now=self._now(at))
+
+    async def why(self, user: str, when: When | None = None) -> tuple[Because, ...]:
+        """Each sentence of the memory with the turns it rests on."""
+        now = self._clock.now()
+        return await self._versions.why(self._owner(user), when or When(), now=now)
+
+    async def sessions(self, user: str) -> tuple[Session, ...]:
+        """All sessions, oldest first."""
+        return await self.store.turns.sessions(self._owner(user))
+
+    async def turns(self, user: str, *, session: int | None = None) -> tuple[Turn, ...]:
+        """What was said, in all sessions or in one."""
+        return await self.store.turns.read(self._owner(user), session=session)
+
+    async def aside(self, user: str) -> tuple[Rejected, ...]:
+        """Answers of a model that were not allowed to become memory, with the reasons."""
+        return await self.store.summaries.aside(self._owner(user))
+
+    async def calls(self, user: str) -> tuple[Call, ...]:
+        """Every call of a model on this user's behalf, and what it took."""
+        return await self.store.ledger.calls(self._owner(user))
+
+    async def jobs(
+        self, user: str | None = None, *, states: Sequence[State] = ()
+    ) -> tuple[Job, ...]:
+        """Durable work, of one user or of all."""
+        owner = self._owner(user) if user is not None else None
+        return await self.store.jobs.list(self.tenant, owner=owner, states=states)
+
+    async def users(self) -> tuple[str, ...]:
+        """Everyone of whom anything is remembered."""
+        return tuple(owner.user for owner in await self.store.archive.owners(self.tenant))
+
+    # ── Taking along ────────────────────────────────────────────────────────────────────────
+
+    def export(self, user: str) -> AsyncIterator[Record]:
+        """Everything that is stored of the user, as records that can be written as JSON lines."""
+        return export(self.store, self._owner(user))
+
+    # ── Forgetting ──────────────────────────────────────────────────────────────────────────
+
+    async def erase(
+        self,
+        user: str,
+        *,
+        session: int | None = None,
+        turns: Sequence[str] | None = None,
+        sentences: Sequence[str] | None = None,
+    ) -> Erased:
+        """Remove for good: the user, or a session, or turns, or sentences of the memory."""
+        return await self.store.archive.erase(
+            self._owner(user), session=session, turns=turns, sentences=sentences
+        )
+
+    async def close(self) -> None:
+        """Close the models and the store."""
+        for part in (self.model, self.summary.model, self._embedder, self.store):
+            if part is not None:
+                await part.close()
+
+    # ── Within ──────────────────────────────────────────────────────────────────────────────
+
+    def _owner(self, user: str) -> Owner:
+        return Owner(tenant=self.tenant, user=checked_name(user, "the user"))
+
+    def _now(self, at: datetime | None) -> datetime:
+        if at is not None and at.tzinfo is None:
+            raise BadInput(f"at={at.isoformat()} has no time zone: give an aware datetime")
+        return at or self._clock.now()
+
+    def _said(self, turn: Utterance, now: datetime) -> Said:
+        return Said(
+            speaker=turn.speaker,
+            text=checked_text(turn.text, longest=self._limits.longest),
+            time=self._now(turn.time or now),
+            id=checked_name(turn.id, "a turn's id") if turn.id is not None else uuid.uuid4().hex,
+            language=detect(turn.text),
+            name=turn.name,
+        )
+
+    def _account(self, owner: Owner, session: int | None) -> Account:
+        return Account(ledger=self.store.ledger, clock=self._clock, owner=owner, session=session)
+
+
+def _printable(answer: str) -> str:
+    """A model's answer without control characters, which no one said on purpose."""
+    return "".join(c for c in answer if c in "\n\t" or c.isprintable() or c > "\x9f")

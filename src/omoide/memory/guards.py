@@ -1,0 +1,165 @@
+"""What must not become memory: the checks that stand between a model's answer and a commit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+from string import Template
+from typing import TYPE_CHECKING
+
+from omoide.language import content_terms, dominant, split_sentences, terms
+from omoide.memory.overlap import coverage, same
+from omoide.memory.transcript import spoken
+from omoide.prompts import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide.domain import Sentence, Turn
+
+
+class Flaw(StrEnum):
+    """What is wrong with an answer. Each has its sentence in every `words.txt`."""
+
+    EMPTY = "empty"
+    ECHO_DIALOGUE = "echo_dialogue"
+    ECHO_PROMPT = "echo_prompt"
+    REPEATS = "repeats"
+    TOO_MANY = "too_many"
+    WRONG_LANGUAGE = "wrong_language"
+    DROPS_OLD = "drops_old"
+    CUT_SHORT = "cut_short"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One reason not to commit an answer."""
+
+    flaw: Flaw
+    detail: str = ""
+
+    def told(self, language: str) -> str:
+        """The reason in the user's language, for the model's second try and for a person."""
+        return Template(words(language)[self.flaw]).safe_substitute(detail=self.detail)
+
+
+def without_repeats(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
+    """The sentences without those that say again, in nearly the same words, what came before."""
+    kept: list[Sentence] = []
+    for sentence in sentences:
+        if not any(s.about is sentence.about and same(s.text, sentence.text) for s in kept):
+            kept.append(sentence)
+    return tuple(kept)
+
+
+def without_echoes(
+    sentences: Sequence[Sentence], turns: Sequence[Turn], *, language: str
+) -> tuple[Sentence, ...]:
+    """The sentences without those that are lines of the dialogue."""
+    said = [_plain(s) for turn in turns for s in (spoken(turn), *split_sentences(spoken(turn)))]
+    said = [text for text in said if len(text) >= 8]
+    return tuple(s for s in sentences if not _is_echo(s.text, said, language))
+
+
+def check(
+    answer: Sequence[Sentence],
+    *,
+    cleaned: Sequence[Sentence],
+    old: Sequence[Sentence],
+    turns: Sequence[Turn],
+    instructions: str,
+    language: str,
+    limit: int,
+) -> tuple[Problem, ...]:
+    """All reasons not to let `cleaned` (the `answer` without repeats and echoes) replace `old`."""
+    problems: list[Problem] = []
+    distinct = without_repeats(answer)
+    if len(answer) - len(distinct) > max(2, len(answer) // 2):
+        problems.append(Problem(flaw=Flaw.REPEATS))
+    if len(distinct) - len(cleaned) > max(1, len(distinct) // 3):
+        problems.append(Problem(flaw=Flaw.ECHO_DIALOGUE))
+    if _repeats_prompt(cleaned, instructions):
+        problems.append(Problem(flaw=Flaw.ECHO_PROMPT))
+    if not cleaned and (old or answer) and not problems:
+        problems.append(Problem(flaw=Flaw.EMPTY))
+    if len(cleaned) > limit:
+        problems.append(Problem(flaw=Flaw.TOO_MANY))
+    written = dominant((s.text for s in cleaned), default=language)
+    if written != language:
+        problems.append(Problem(flaw=Flaw.WRONG_LANGUAGE))
+        return tuple(problems)
+    lost = lost_without_cause(cleaned, old=old, turns=turns)
+    if cleaned and len(lost) > max(1, len(old) // 2):
+        detail = " ".join(sentence.text for sentence in lost)
+        problems.append(Problem(flaw=Flaw.DROPS_OLD, detail=detail))
+    return tuple(problems)
+
+
+def lost_without_cause(
+    new: Sequence[Sentence], *, old: Sequence[Sentence], turns: Sequence[Turn]
+) -> list[Sentence]:
+    """Old sentences that are gone though the session said nothing that touches them."""
+    now = set().union(*(content_terms(s.text) for s in new)) if new else set()
+    heard = set().union(*(content_terms(spoken(t)) for t in turns)) if turns else set()
+    return [
+        sentence
+        for sentence in old
+        if coverage(content_terms(sentence.text), now) < 0.5
+        and coverage(content_terms(sentence.text), heard) < 0.34
+    ]
+
+
+_FIRST_PERSON = re.compile(
+    r"^(?:i|i'm|i've|i'd|my|we|yes|no|oh|tôi|mình|em|我们?|我|私|僕|俺|저는?|나는?|제)(?:\b|(?=\W)|(?<=[^\x00-\x7f]))"
+)
+
+
+def _is_echo(text: str, said: Sequence[str], language: str) -> bool:
+    """Whether a sentence is a line of the dialogue rather than a statement about a speaker.
+
+    With the speaker as its subject, a sentence may use the speaker's very words: languages that
+    drop the subject do so all the time. A copied question or "I …" is still an echo.
+    """
+    plain = _plain(text)
+    for subject in (words(language)["user"], words(language)["assistant"]):
+        lead = re.compile(
+            rf"^(?:the )?{re.escape(subject.lower())}(?: (?:says|asks)|[:：]|は、?|가|은|는)?\s*"
+        )
+        rest = lead.sub("", plain)
+        if rest != plain:
+            asked = text.rstrip().endswith(("?", "？"))
+            return (asked or bool(_FIRST_PERSON.match(rest))) and _near(rest, said)
+    return _near(plain, said)
+
+
+def _near(plain: str, said: Sequence[str], least: float = 0.9) -> bool:
+    for heard in said:
+        if plain == heard or (len(heard) >= 16 and heard in plain):
+            return True
+        shorter, longer = sorted((len(plain), len(heard)))
+        if shorter >= least * longer and SequenceMatcher(a=plain, b=heard).ratio() >= least:
+            return True
+    return False
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"[^\w\s'?？]", " ", text.lower()).replace("?", " ").split())
+
+
+def _repeats_prompt(sentences: Sequence[Sentence], instructions: str) -> bool:
+    """Whether most sentences are made of runs of five terms out of the instructions."""
+    runs = set(_runs(instructions))
+    copied = sum(
+        1
+        for sentence in sentences
+        if (own := _runs(sentence.text)) and sum(r in runs for r in own) > len(own) / 2
+    )
+    return copied > max(0, len(sentences) // 3)
+
+
+def _runs(text: str, length: int = 5) -> list[tuple[str, ...]]:
+    found = [t for t in terms(text) if not t.startswith("~")]
+    return [tuple(found[i : i + length]) for i in range(len(found) - length + 1)]

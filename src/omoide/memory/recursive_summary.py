@@ -1,0 +1,200 @@
+"""Recursive summary: Wang et al. 2023, "Recursively Summarizing Enables Long-Term Dialogue
+Memory in Large Language Models" (arXiv 2308.15022).
+
+After each session, M_i = LLM(S_i, M_{i-1}): a Markov chain from an empty M_0, over both
+speakers, at most 20 sentences, at temperature 0 (section 4.1, algorithm 1).
+
+Departures from the paper, all of them around its one call:
+- an answer is checked before it may become memory, and asked for again with what was wrong;
+- each sentence keeps the turns it rests on;
+- a session too long for the model's window is digested in parts, in order;
+- the form of the question is chosen for the size of the model (`forms`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from omoide.domain import Origin, Rejected, Summary
+from omoide.errors import BadReply
+from omoide.language import dominant
+from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
+from omoide.memory.sources import attribute
+from omoide.memory.transcript import lines, parts, spoken
+from omoide.ports import Message
+from omoide.prompts import render
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from datetime import datetime
+
+    from omoide.domain import Sentence, Turn
+    from omoide.memory.forms import Form
+    from omoide.ports import ChatModel, Completion, Request
+
+    Ask = Callable[[Request], Awaitable[Completion]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Digest:
+    """What came of digesting a session: a new version, or the old one kept and the reasons."""
+
+    summary: Summary | None
+    rejected: tuple[Rejected, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rewrite:
+    sentences: tuple[Sentence, ...] | None
+    completions: tuple[Completion, ...]
+    prompt: str
+    rejected: tuple[Rejected, ...]
+    notes: tuple[str, ...] = ()
+
+
+class RecursiveSummary:
+    """The memory iterator: a model, the form it is asked in, and how often it may try."""
+
+    def __init__(self, *, model: ChatModel, form: Form, limit: int = 20, tries: int = 3) -> None:
+        self.model = model
+        self.form = form
+        self.limit = limit
+        self.tries = tries
+
+    async def digest(
+        self, *, old: Summary, turns: Sequence[Turn], at: datetime, ask: Ask
+    ) -> Digest:
+        """M_i from M_{i-1} and the turns of session i. Never raises for a bad answer: the reasons
+        come back, and the old memory stands. Raises `ModelError` if the model cannot be had."""
+        said = [turn for turn in turns if spoken(turn)]
+        from_user = [spoken(t) for t in said if t.speaker == "user"]
+        language = dominant(from_user or [spoken(t) for t in said], default=old.language)
+        sentences = old.sentences
+        done: list[_Rewrite] = []
+        cut = await self._parts(said, sentences, language)
+        for part in cut:
+            step = await self._rewrite(
+                part, old=sentences, turns=said, language=language, at=at, ask=ask
+            )
+            done.append(step)
+            if step.sentences is None:
+                return Digest(summary=None, rejected=step.rejected)
+            sentences = step.sentences
+        spent = [completion for step in done for completion in step.completions]
+        notes = [note for step in done for note in step.notes]
+        if len(cut) > 1:
+            notes.append(f"digested in {len(cut)} parts")
+        summary = Summary(
+            number=old.number + 1,
+            sentences=sentences,
+            origin=Origin.DIGEST,
+            session=turns[-1].session if turns else old.session,
+            time=at,
+            language=language,
+            model=self.model.name,
+            prompt=done[-1].prompt if done else "",
+            prompt_tokens=sum(c.prompt_tokens for c in spent),
+            completion_tokens=sum(c.completion_tokens for c in spent),
+            seconds=sum(c.seconds for c in spent),
+            notes=tuple(notes),
+        )
+        return Digest(summary=summary, rejected=tuple(r for step in done for r in step.rejected))
+
+    async def _parts(
+        self, turns: Sequence[Turn], old: Sequence[Sentence], language: str
+    ) -> list[str]:
+        """The session as one text, or as several if it is too long for the window."""
+        empty = self.form.ask(old=old, session="", language=language, limit=self.limit).request
+        frame = await self.model.count("\n".join(m.content for m in empty.messages))
+        # The memory may grow by its own answer from part to part, and a second try adds another.
+        room = self.model.window - frame - 3 * empty.max_tokens - 200
+        room = max(room, self.model.window // 8)
+        return await parts(lines(turns, language), room=room, count=self.model.count)
+
+    async def _rewrite(
+        self,
+        session: str,
+        *,
+        old: tuple[Sentence, ...],
+        turns: Sequence[Turn],
+        language: str,
+        at: datetime,
+        ask: Ask,
+    ) -> _Rewrite:
+        question = self.form.ask(old=old, session=session, language=language, limit=self.limit)
+        instructions = "\n".join(
+            m.content
+            for m in self.form.ask(
+                old=(), session="", language=language, limit=self.limit
+            ).request.messages
+        )
+        request = question.request
+        spent: list[Completion] = []
+        rejected: list[Rejected] = []
+        for _ in range(self.tries):
+            completion = await ask(request)
+            spent.append(completion)
+            answer, problems = self._read(completion, old=old, language=language)
+            cleaned = without_echoes(without_repeats(answer), turns, language=language)
+            if not problems:
+                problems = check(
+                    answer,
+                    cleaned=cleaned,
+                    old=old,
+                    turns=turns,
+                    instructions=instructions,
+                    language=language,
+                    limit=self.limit,
+                )
+            if not problems:
+                left = len(without_repeats(answer)) - len(cleaned)
+                notes = (f"left out {left} copied line(s)",) if left else ()
+                return _Rewrite(
+                    sentences=attribute(cleaned, old=old, turns=turns),
+                    completions=tuple(spent),
+                    prompt=question.prompt,
+                    rejected=tuple(rejected),
+                    notes=(*notes, *([f"{len(rejected)} tries rejected"] if rejected else [])),
+                )
+            told = tuple(problem.told(language) for problem in problems)
+            rejected.append(
+                Rejected(
+                    session=turns[-1].session,
+                    text=completion.text,
+                    problems=told,
+                    model=self.model.name,
+                    time=at,
+                )
+            )
+            request = self._again(question.request, completion.text, told, language)
+        return _Rewrite(
+            sentences=None,
+            completions=tuple(spent),
+            prompt=question.prompt,
+            rejected=tuple(rejected),
+        )
+
+    def _read(
+        self, completion: Completion, *, old: Sequence[Sentence], language: str
+    ) -> tuple[tuple[Sentence, ...], tuple[Problem, ...]]:
+        if not completion.text.strip():
+            return (), (Problem(flaw=Flaw.EMPTY),)
+        if completion.finish == "length":
+            return (), (Problem(flaw=Flaw.CUT_SHORT),)
+        try:
+            return self.form.read(completion.text, old=old, language=language), ()
+        except BadReply:
+            return (), (Problem(flaw=Flaw.UNREADABLE),)
+
+    def _again(self, first: Request, answer: str, told: tuple[str, ...], language: str) -> Request:
+        """The question once more, with the answer that would not do and why.
+
+        Greedy decoding would give the same answer to the same question; with other words after
+        it, it does not. A long bad answer is not shown whole, or it would be copied again.
+        """
+        retry = render(
+            "memory_retry", language, problems="\n".join(told), limit=str(self.limit)
+        ).messages
+        shown = Message(role="assistant", content=answer[:400] or "-")
+        return replace(first, messages=(*first.messages, shown, *retry))

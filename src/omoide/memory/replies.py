@@ -1,0 +1,108 @@
+"""The prompt of a reply: the memory, what came to mind, and the session so far.
+
+`paper` is Wang et al. 2023, Table 2: r_t = LLM(C_t, M_N) in one message of five steps. `chat`
+keeps the session as chat messages after a system message that stays the same all session long,
+so that a model's prefix cache is hit at each turn; what came to mind goes with the last message.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from omoide.domain import Kind
+from omoide.language import estimate_tokens
+from omoide.memory.transcript import lines, spoken
+from omoide.ports import Message, Request
+from omoide.prompts import render, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from omoide.domain import Recalled, Summary, Turn
+
+
+class ReplyForm(Protocol):
+    """A way of asking for a reply."""
+
+    def __call__(
+        self,
+        *,
+        summary: Summary,
+        session: Sequence[Turn],
+        recalled: Sequence[Recalled],
+        language: str,
+        now: datetime,
+        window: int,
+        max_tokens: int,
+    ) -> Request:
+        """The request for the reply to the session's last turn."""
+
+
+def paper(
+    *,
+    summary: Summary,
+    session: Sequence[Turn],
+    recalled: Sequence[Recalled],
+    language: str,
+    now: datetime,
+    window: int,
+    max_tokens: int,
+) -> Request:
+    """The paper's prompt; what was recalled stands with the memory (its retrieval + memory)."""
+    del now  # the paper's prompt knows no time
+    known = [*summary.text.splitlines(), *_listed(recalled)]
+    room = window - max_tokens - estimate_tokens("\n".join(known)) - 600
+    dialogue = "\n".join(lines(_latest(session, room), language))
+    memory = "\n".join(known) or words(language)["none"]
+    prompt = render("reply_paper", language, memory=memory, dialogue=dialogue)
+    return Request(messages=prompt.messages, max_tokens=max_tokens)
+
+
+def chat(
+    *,
+    summary: Summary,
+    session: Sequence[Turn],
+    recalled: Sequence[Recalled],
+    language: str,
+    now: datetime,
+    window: int,
+    max_tokens: int,
+) -> Request:
+    """Chat messages behind a system message with the memory."""
+    memory = summary.text or words(language)["none"]
+    system = render("reply", language, memory=memory, now=f"{now:%Y-%m-%d}").messages
+    last = Message(role="user", content=spoken(session[-1]))
+    if came := _listed(recalled):
+        (last,) = render(
+            "reply_recalled", language, recalled="\n".join(came), text=last.content
+        ).messages
+    fixed = sum(estimate_tokens(message.content) for message in (*system, last))
+    earlier = _latest(session[:-1], window - max_tokens - fixed - 100)
+    said = tuple(
+        Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
+    )
+    return Request(messages=(*system, *said, last), max_tokens=max_tokens)
+
+
+FORMS: dict[str, ReplyForm] = {"chat": chat, "paper": paper}
+
+
+def _listed(recalled: Sequence[Recalled]) -> list[str]:
+    """Turns only: the summary's sentences are in the prompt already."""
+    return [
+        f"- {item.time:%Y-%m-%d}: {' '.join(item.text.split())}"
+        for item in recalled
+        if item.kind is Kind.TURN
+    ]
+
+
+def _latest(turns: Sequence[Turn], room: int) -> list[Turn]:
+    """As many of the latest turns as fit. What is left out here is still found by recall."""
+    kept: list[Turn] = []
+    for turn in reversed(turns):
+        room -= estimate_tokens(turn.text) + 8
+        if room < 0:
+            break
+        kept.append(turn)
+    return kept[::-1]

@@ -1,0 +1,90 @@
+"""Which turns a sentence of the memory rests on, found without asking a model.
+
+A sentence that restates one of the old memory inherits its sources; beyond that it cites the
+turns of the new session that hold most of its meaningful terms. A sentence with neither is left
+without sources, and so is shown as unsupported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from omoide.domain import Speaker
+from omoide.language import content_terms
+from omoide.memory.overlap import coverage, rarity
+from omoide.memory.transcript import spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omoide.domain import Sentence, Turn
+
+LEAST = 0.4
+"""Share of a sentence's weighted terms that a turn must hold to be cited (docs/LOG.md)."""
+MOST = 4
+
+
+def attribute(
+    sentences: Sequence[Sentence], *, old: Sequence[Sentence], turns: Sequence[Turn]
+) -> tuple[Sentence, ...]:
+    """The same sentences, each with the turns it rests on."""
+    known = [content_terms(sentence.text) for sentence in old]
+    heard = [content_terms(spoken(turn)) for turn in turns]
+    weight = rarity([*known, *heard])
+    return tuple(
+        replace(sentence, sources=_sources(sentence, old, known, turns, heard, weight))
+        for sentence in sentences
+    )
+
+
+def _sources(
+    sentence: Sentence,
+    old: Sequence[Sentence],
+    known: Sequence[set[str]],
+    turns: Sequence[Turn],
+    heard: Sequence[set[str]],
+    weight: Mapping[str, float],
+) -> tuple[str, ...]:
+    wanted = content_terms(sentence.text)
+    inherited: list[str] = []
+    for before, its_terms in zip(old, known, strict=True):
+        if before.about is sentence.about and coverage(wanted, its_terms, weight) >= 0.6:
+            inherited += before.sources
+    scores = {
+        i: _score(sentence, turn, coverage(wanted, its_terms, weight), known, its_terms)
+        for i, (turn, its_terms) in enumerate(zip(turns, heard, strict=True))
+    }
+    best = max(scores.values(), default=0.0)
+    cited = [i for i, s in scores.items() if s >= LEAST and s >= 0.7 * best]
+    cited = sorted(sorted(cited, key=lambda i: -scores[i])[:MOST])
+    new = [id_ for i in cited for id_ in _with_answer(i, sentence, turns)]
+    return tuple(dict.fromkeys([*inherited, *new]))
+
+
+def _score(
+    sentence: Sentence,
+    turn: Turn,
+    covered: float,
+    known: Sequence[set[str]],
+    its_terms: set[str],
+) -> float:
+    """Coverage, lower where the words are not the subject's own.
+
+    An assistant's turn that only repeats what memory already said is no evidence at all, or a
+    mistake would be confirmed by its own echo.
+    """
+    if turn.speaker is Speaker.ASSISTANT and any(
+        len(its_terms) > 1 and coverage(its_terms, memory) >= 0.8 for memory in known
+    ):
+        return 0.0
+    return covered if sentence.about in (None, turn.speaker) else covered * 0.8
+
+
+def _with_answer(index: int, sentence: Sentence, turns: Sequence[Turn]) -> list[str]:
+    """The turn; and where it is the other's question, the answer that made it a fact."""
+    turn, after = turns[index], turns[index + 1 : index + 2]
+    asked = "?" in turn.text or "？" in turn.text
+    if asked and sentence.about and turn.speaker is not sentence.about:
+        return [turn.id, *(answer.id for answer in after if answer.speaker is sentence.about)]
+    return [turn.id]

@@ -1,0 +1,91 @@
+"""Everything that can be set, in one frozen object, read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omoide.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a memory is made of. Each field can be set by the variable `OMOIDE_<FIELD>`."""
+
+    db: Path = field(default_factory=lambda: Path.home() / ".local/share/omoide/memory.sqlite")
+    """The database file."""
+    tenant: str = "default"
+    """Whose users these are; tenants never see each other."""
+    model: str = "default"
+    """Who replies: a name of the catalogue, a GGUF file, or the URL of an endpoint with
+    `#model-name` behind it."""
+    iterator: str = ""
+    """Who rewrites the memory; the same as `model` if empty."""
+    api_key: str = field(default="", repr=False)
+    """For endpoints."""
+    form: str = "small"
+    """How the memory is asked for: `small` for any model, `paper` for large ones."""
+    reply_form: str = "chat"
+    """How a reply is asked for: `chat`, or `paper` for the paper's single prompt."""
+    embedder: str = "multilingual"
+    """A name, the URL of an endpoint with `#model-name`, or `none`."""
+    models: Path = field(default_factory=lambda: Path.home() / ".cache/omoide/models")
+    """Where weights are kept."""
+    offline: bool = False
+    """Never fetch weights: use what is in the cache."""
+    idle: timedelta = timedelta(minutes=30)
+    """A pause after which a new session begins."""
+    window: int = 8192
+    """Tokens the embedded model may hold."""
+    threads: int = 0
+    """Threads of the embedded model; 0 chooses."""
+    timeout: float = 120.0
+    """Seconds without a token after which a model counts as stalled."""
+    sentences: int = 20
+    """Most sentences a memory may have."""
+    recall: int = 6
+    """Most items recalled for a reply."""
+    recall_tokens: int = 400
+    """Most tokens of them."""
+    reply_tokens: int = 400
+    """Most tokens of a reply."""
+    longest: int = 100_000
+    """Most characters of one turn."""
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> Settings:
+        """Defaults, with what the environment sets. An unknown `OMOIDE_…` is an error, since it
+        is most likely a misspelt one."""
+        known = {f"OMOIDE_{f.name.upper()}": f.name for f in fields(cls)}
+        given = {k: v for k, v in environment.items() if k.startswith("OMOIDE_") and v}
+        if unknown := sorted(given.keys() - known.keys()):
+            raise BadInput(f"unknown setting {unknown[0]}; there are {', '.join(sorted(known))}")
+        base = cls()
+        parsed: dict[str, Any] = {
+            known[k]: _parse(k, v, getattr(base, known[k])) for k, v in given.items()
+        }
+        return replace(base, **parsed)
+
+
+def _parse(name: str, text: str, default: object) -> object:
+    """`text` as the type that `default` has; minutes for a duration."""
+    try:
+        if isinstance(default, bool):
+            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
+                text.lower()
+            ]
+        if isinstance(default, timedelta):
+            return timedelta(minutes=float(text))
+        if isinstance(default, Path):
+            return Path(text).expanduser()
+        if isinstance(default, int | float):
+            return type(default)(text)
+    except (KeyError, ValueError, OverflowError) as error:
+        kind = "a number of minutes" if isinstance(default, timedelta) else type(default).__name__
+        raise BadInput(f"{name}={text!r} is not {kind}") from error
+    return text

@@ -1,0 +1,96 @@
+"""The tree is the architecture: imports point inward."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import omoide
+
+ROOT = Path(omoide.__file__).parent
+
+# Each room may import only from rooms of a lower number; rooms of one number are strangers.
+LAYERS = {
+    "errors": 0,
+    "domain": 1,
+    "language": 1,
+    "ports": 2,
+    "prompts": 3,
+    "memory": 4,
+    "accounts": 4,
+    "transfer": 4,
+    "versions": 4,
+    "worker": 4,
+    "digestion": 5,
+    "engine": 6,
+    "facade": 7,
+    "testing": 7,
+    "settings": 1,
+    "adapters": 7,
+    "bootstrap": 8,
+    "cli": 9,
+    "__init__": 10,
+    "__main__": 10,
+}
+
+
+def room(module: str) -> str:
+    """The first name below `omoide`."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def imports(path: Path) -> set[str]:
+    """Rooms that a file imports from, at run time or for types alone."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {room(alias.name) for alias in node.names if alias.name.startswith("omoide")}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("omoide"):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {room(node.module or "")} if node.module != "omoide" else set(map(room, names))
+    return found
+
+
+def test_every_room_is_known() -> None:
+    """A new module at the top has to be given its place here."""
+    present = {p.stem for p in ROOT.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    assert present <= LAYERS.keys()
+
+
+def test_imports_point_inward() -> None:
+    """No file imports from a room further out, nor from a neighbour of the same layer."""
+    wrong = []
+    for path in ROOT.rglob("*.py"):
+        own = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        wrong += [
+            f"{path.relative_to(ROOT)} imports omoide.{other}"
+            for other in imports(path) - {own}
+            if LAYERS[other] >= LAYERS[own]
+        ]
+    assert wrong == []
+
+
+def test_only_bootstrap_imports_adapters() -> None:
+    """Vendors are reached through the composition root alone."""
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in ROOT.rglob("*.py")
+        if "adapters" in imports(path)
+        and path.relative_to(ROOT).parts[0] not in ("adapters", "bootstrap.py")
+    ]
+    assert wrong == []
+
+
+def test_the_domain_needs_only_the_standard_library() -> None:
+    """The innermost room imports no distribution."""
+    import sys
+
+    foreign = set()
+    for path in (ROOT / "domain").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                foreign |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                foreign.add((node.module or "").split(".")[0])
+    assert foreign - sys.stdlib_module_names == {"omoide"}

@@ -1,0 +1,116 @@
+"""Which language, which sentences, which terms."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omoide.language import (
+    content_terms,
+    detect,
+    dominant,
+    estimate_tokens,
+    query_terms,
+    split_sentences,
+    terms,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("I have two dogs", "en"),
+        ("私は東京に住んでいます", "ja"),
+        ("昨日ラーメン食べた", "ja"),
+        ("我住在北京，喜欢喝茶", "zh"),
+        ("我喜欢の这个字", "zh"),
+        ("저는 서울에 살아요", "ko"),
+        ("Tôi sống ở Hà Nội với hai con mèo", "vi"),
+        ("Café au lait, s'il vous plaît", "en"),
+        ("我在 Google 上班", "zh"),
+        ("iPhone 16 Pro を買った", "ja"),
+    ],
+)
+def test_detects_the_language_of_a_chat_line(text: str, language: str) -> None:
+    """A line of a few words is enough."""
+    assert detect(text) == language
+
+
+def test_text_without_letters_says_nothing() -> None:
+    """Emoji and digits take the default."""
+    assert detect("😀 123", default="ko") == "ko"
+
+
+def test_one_foreign_line_does_not_decide() -> None:
+    """The language of most of the text wins."""
+    assert dominant(["저는 서울에 살아요. 강아지를 두 마리 키워요.", "OK thanks"]) == "ko"
+
+
+def test_a_line_without_kana_amid_japanese_is_japanese() -> None:
+    """Kanji alone are not taken for Chinese when the speaker writes Japanese."""
+    assert dominant(["私は猫が好きです", "東京大学", "明日は雨らしいね"]) == "ja"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("Hi. I am J. Smith, a vet. Ok?", ["Hi.", "I am J. Smith, a vet.", "Ok?"]),
+        ("It costs 3.5 dollars. Cheap!", ["It costs 3.5 dollars.", "Cheap!"]),
+        ("猫が好き。犬も好き！本当？", ["猫が好き。", "犬も好き！", "本当？"]),
+        ("我住在北京。你呢？", ["我住在北京。", "你呢？"]),
+        ("Tôi là bác sĩ. Ở Huế.", ["Tôi là bác sĩ.", "Ở Huế."]),
+        ("one\ntwo", ["one", "two"]),
+        ("", []),
+    ],
+)
+def test_splits_sentences(text: str, sentences: list[str]) -> None:
+    """Full stops, CJK stops and line breaks end a sentence; initials and decimals do not."""
+    assert split_sentences(text) == sentences
+
+
+@given(st.text())
+def test_splitting_loses_no_word(text: str) -> None:
+    """All that is not white space comes back, in order."""
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+
+
+def test_english_terms_are_stems() -> None:
+    """Inflected forms meet."""
+    assert set(terms("She was running with dogs")) & set(terms("run dog")) == {"run", "dog"}
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("昨天在上海看了电影", "上海"),
+        ("来週、京都へ旅行に行きます", "京都"),
+        ("저는 강아지를 키워요", "강아"),
+        ("Tôi sống ở Đà Nẵng", "đà nẵng"),
+        ("Tôi sống ở Đà Nẵng", "da nang"),
+    ],
+)
+def test_a_query_of_two_characters_finds_the_text(text: str, query: str) -> None:
+    """Each term of the query is among the terms of the text, in every language."""
+    wanted, there = query_terms(query), set(terms(text))
+    assert wanted
+    found = [term for term in wanted if term in there]
+    assert len(found) >= len(query.split())
+
+
+def test_vietnamese_with_diacritics_is_taken_at_its_word() -> None:
+    """A query with tones does not match words that only look alike without them."""
+    assert not set(query_terms("má")) & set(terms("ma"))
+
+
+def test_content_terms_leave_grammar_out() -> None:
+    """Words that every text has do not make two texts alike."""
+    assert content_terms("I have the dog") == {"dog"}
+    assert "です" not in content_terms("猫です")
+
+
+@given(st.text())
+def test_terms_and_estimates_take_any_text(text: str) -> None:
+    """Nothing a person can type breaks them."""
+    assert all(terms(text))
+    assert estimate_tokens(text) >= 1
