@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from omoide.domain import Kind
 from omoide.language import estimate_tokens
-from omoide.memory.transcript import lines, spoken
+from omoide.memory.transcript import lines, quoted, spoken
 from omoide.ports import Message, Request
 from omoide.prompts import render, words
 
@@ -70,7 +70,7 @@ def chat(
     max_tokens: int,
 ) -> Request:
     """Chat messages behind a system message with the memory."""
-    memory = summary.text or words(language)["none"]
+    memory = quoted(summary.text) or words(language)["none"]
     system = render("reply", language, memory=memory, now=f"{now:%Y-%m-%d}").messages
     last = Message(role="user", content=spoken(session[-1]))
     if came := _listed(recalled):
@@ -91,7 +91,7 @@ FORMS: dict[str, ReplyForm] = {"chat": chat, "paper": paper}
 def _listed(recalled: Sequence[Recalled]) -> list[str]:
     """Turns only: the summary's sentences are in the prompt already."""
     return [
-        f"- {item.time:%Y-%m-%d}: {' '.join(item.text.split())}"
+        f"- {item.time:%Y-%m-%d}: {quoted(' '.join(item.text.split()))}"
         for item in recalled
         if item.kind is Kind.TURN
     ]

@@ -14,12 +14,18 @@ if TYPE_CHECKING:
 
     from omoide.domain import Turn
 
+_MARK = re.compile(r"</?\s*memory\s*>", re.IGNORECASE)
 _INJECTED = re.compile(r"<memory>.*?(?:</memory>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 def spoken(turn: Turn) -> str:
     """What the turn itself says: memory that was put into a prompt and came back is not said."""
     return _INJECTED.sub("", turn.text).strip()
+
+
+def quoted(text: str) -> str:
+    """Text to stand between the marks of memory in a prompt: it cannot close them."""
+    return _MARK.sub("", text)
 
 
 def line(turn: Turn, language: str) -> str:
