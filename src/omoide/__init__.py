@@ -1,3 +1,65 @@
-"""omoide: long-term memory for conversations with language models."""
+"""omoide: long-term memory for conversations with language models.
+
+    import omoide
+
+    with omoide.open() as memory:
+        for piece in memory.reply("ana", "Hi! I adopted a cat called Miso."):
+            print(piece, end="")
+        memory.end_session("ana")
+        memory.settle()
+        print(memory.memory("ana").text)
+
+Importing it reads nothing, opens nothing and logs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.domain import Kind, Owner, Recalled, Sentence, Session, Speaker, Summary, Turn
+from omoide.engine import Memory, Reply, Utterance
+from omoide.errors import OmoideError
+from omoide.facade import SyncMemory
+from omoide.settings import Settings
+from omoide.versions import When
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
 
 __version__ = "0.1.0"
+
+
+def open(settings: Settings | None = None) -> SyncMemory:  # noqa: A001 - read as omoide.open
+    """Open a memory, with its background work running. Use it in a `with` statement."""
+    from omoide.bootstrap import open_sync
+
+    return open_sync(settings)
+
+
+def open_async(settings: Settings | None = None) -> Coroutine[Any, Any, Memory]:
+    """Open a memory for asyncio code. Its `worker.run()` is yours to start as a task."""
+    from omoide.bootstrap import open_memory
+
+    return open_memory(settings or Settings())
+
+
+__all__ = [
+    "Kind",
+    "Memory",
+    "OmoideError",
+    "Owner",
+    "Recalled",
+    "Reply",
+    "Sentence",
+    "Session",
+    "Settings",
+    "Speaker",
+    "Summary",
+    "SyncMemory",
+    "Turn",
+    "Utterance",
+    "When",
+    "open",
+    "open_async",
+]

@@ -82,3 +82,6 @@ def subject(text: str, language: str) -> Speaker | None:
     places = {speaker: lowered.find(words(language)[speaker.value].lower()) for speaker in Speaker}
     named = {speaker: place for speaker, place in places.items() if place >= 0}
     return min(named, key=lambda speaker: named[speaker]) if named else None
+
+
+FORMS: dict[str, Form] = {"paper": PaperForm(), "small": PaperForm()}

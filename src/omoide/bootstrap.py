@@ -1,0 +1,173 @@
+"""The composition root: settings become a memory. The only place that imports adapters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from omoide.engine import Limits, Memory
+from omoide.errors import BadInput
+from omoide.facade import SyncMemory
+from omoide.memory.forms import FORMS as MEMORY_FORMS
+from omoide.memory.recall import Recall
+from omoide.memory.recursive_summary import RecursiveSummary
+from omoide.memory.replies import FORMS as REPLY_FORMS
+from omoide.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from typing import TypeVar
+
+    from omoide.ports import ChatModel, Embedder
+
+    T = TypeVar("T")
+    Progress = Callable[[int, int, str], None]
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """The present moment."""
+        return datetime.now(UTC)
+
+
+async def open_memory(
+    settings: Settings, *, create: bool = True, progress: Progress | None = None
+) -> Memory:
+    """A memory as the settings say. Cheap: models are loaded, and weights fetched (told to
+    `progress`), when they are first needed."""
+    from omoide.adapters.stores.sqlite import SqliteStore, worker_name
+
+    form = _chosen(MEMORY_FORMS, settings.form, "form")
+    reply_form = _chosen(REPLY_FORMS, settings.reply_form, "reply form")
+    model = chat_model(settings, settings.model, progress=progress)
+    same = settings.iterator in ("", settings.model)
+    iterator = model if same else chat_model(settings, settings.iterator, progress=progress)
+    embedder = make_embedder(settings)
+    store = await SqliteStore.open(settings.db, create=create)
+    return Memory(
+        tenant=settings.tenant,
+        store=store,
+        model=model,
+        summary=RecursiveSummary(model=iterator, form=form, limit=settings.sentences),
+        reply_form=reply_form,
+        recall=Recall(store=store, embedder=embedder),
+        embedder=embedder,
+        clock=SystemClock(),
+        worker=worker_name(),
+        limits=Limits(
+            idle=settings.idle,
+            recall=settings.recall,
+            recall_tokens=settings.recall_tokens,
+            reply_tokens=settings.reply_tokens,
+            longest=settings.longest,
+        ),
+    )
+
+
+def open_sync(settings: Settings | None = None) -> SyncMemory:
+    """The same for code without asyncio, with its worker running."""
+    return SyncMemory(open_memory(settings or Settings()))
+
+
+def chat_model(settings: Settings, spec: str, *, progress: Progress | None = None) -> ChatModel:
+    """The model that `spec` names: of the catalogue, in a file, or behind an endpoint."""
+    from omoide.adapters.models.catalogue import GgufFile, RemoteModel, resolve
+    from omoide.adapters.models.download import Cache
+    from omoide.adapters.models.embedded import EmbeddedChat
+    from omoide.adapters.models.endpoint import Timeouts
+    from omoide.adapters.models.lazy import LazyChat
+    from omoide.adapters.models.openai import OpenAIChat
+
+    choice = resolve(spec)
+    if isinstance(choice, RemoteModel):
+        return OpenAIChat(
+            choice.base_url,
+            choice.model,
+            api_key=settings.api_key or None,
+            window=settings.window,
+            timeouts=Timeouts(between=settings.timeout),
+        )
+
+    def embedded(path: Path, name: str) -> ChatModel:
+        return EmbeddedChat(
+            path,
+            name=name,
+            window=settings.window,
+            threads=settings.threads or None,
+            stall=settings.timeout,
+        )
+
+    if isinstance(choice, GgufFile):
+        return embedded(choice.path, choice.path.stem)
+    cache = Cache(settings.models, offline=settings.offline)
+
+    async def load() -> ChatModel:
+        return embedded(await cache.fetch(choice.artifact, progress=progress), choice.name)
+
+    return LazyChat(load, name=choice.name, window=settings.window)
+
+
+def make_embedder(settings: Settings) -> Embedder | None:
+    """The embedder of that name, or behind an endpoint; None if recall is to go by words only."""
+    from omoide.adapters.embedders import choose
+
+    return choose(
+        settings.embedder,
+        models=settings.models,
+        offline=settings.offline,
+        api_key=settings.api_key or None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelInfo:
+    """A model of the catalogue, as `omoide models list` shows it."""
+
+    name: str
+    alias: str
+    megabytes: int
+    licence: str
+    note: str
+    here: bool
+    """Whether its weights are in the cache."""
+
+
+def list_models(settings: Settings) -> tuple[ModelInfo, ...]:
+    """The catalogue."""
+    from omoide.adapters.models.catalogue import CATALOGUE
+    from omoide.adapters.models.download import Cache
+
+    cache = Cache(settings.models, offline=True)
+    return tuple(
+        ModelInfo(
+            name=weights.name,
+            alias=weights.alias,
+            megabytes=weights.artifact.size // 1_000_000,
+            licence=weights.licence,
+            note=weights.note,
+            here=cache.find(weights.artifact) is not None,
+        )
+        for weights in CATALOGUE
+    )
+
+
+async def pull_model(settings: Settings, name: str, progress: Progress | None = None) -> Path:
+    """Fetch and verify a model of the catalogue; where it lies."""
+    from omoide.adapters.models.catalogue import Weights, resolve
+    from omoide.adapters.models.download import Cache
+
+    choice = resolve(name)
+    if not isinstance(choice, Weights):
+        raise BadInput(f"{name} is not in the catalogue, so there is nothing to fetch")
+    cache = Cache(settings.models, offline=settings.offline)
+    return await cache.fetch(choice.artifact, progress=progress)
+
+
+def _chosen(known: Mapping[str, T], name: str, what: str) -> T:
+    if name not in known:
+        raise BadInput(f"there is no {what} {name!r}; there are {', '.join(sorted(known))}")
+    return known[name]

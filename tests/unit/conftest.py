@@ -1,0 +1,100 @@
+"""A memory to test with: a database in memory, scripted models, a clock that stands still."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.engine import Limits, Memory
+from omoide.memory.forms import FORMS, Form
+from omoide.memory.recall import Recall
+from omoide.memory.recursive_summary import RecursiveSummary
+from omoide.memory.replies import FORMS as REPLY_FORMS
+from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from omoide.ports import Store
+    from omoide.testing import Answer
+
+LIMITS = Limits(
+    idle=timedelta(minutes=30), recall=6, recall_tokens=400, reply_tokens=200, longest=10_000
+)
+
+
+@dataclass
+class World:
+    """A memory and all it is made of."""
+
+    memory: Memory
+    store: Store
+    replier: ScriptedModel
+    iterator: ScriptedModel
+    clock: FrozenClock
+
+    async def session(self, user: str, *said: str, answers: tuple[Answer, ...] = ()) -> None:
+        """Talk, one reply each, then end the session and digest it with the answers given."""
+        for text in said:
+            self.replier.answers.append("I see.")
+            await (await self.memory.reply(user, text)).text()
+            self.clock.advance(timedelta(seconds=30))
+        self.iterator.answers.extend(answers)
+        await self.memory.end_session(user)
+        await self.memory.settle()
+        self.clock.advance(timedelta(days=7))
+
+
+Maker = "Callable[..., Awaitable[World]]"
+
+
+@pytest.fixture
+async def make_world() -> AsyncIterator[Callable[..., Awaitable[World]]]:
+    """Makes worlds, several on one store if wanted, and closes them."""
+    async with AsyncExitStack() as stack:
+
+        async def make(
+            *,
+            store: Store | None = None,
+            tenant: str = "default",
+            form: str | Form = "paper",
+            reply_form: str = "chat",
+            clock: FrozenClock | None = None,
+        ) -> World:
+            if store is None:
+                store = await SqliteStore.open(":memory:")
+                stack.push_async_callback(store.close)
+            replier = ScriptedModel(name="replier")
+            iterator = ScriptedModel(name="iterator")
+            embedder = HashEmbedder()
+            clock = clock or FrozenClock()
+            memory = Memory(
+                tenant=tenant,
+                store=store,
+                model=replier,
+                summary=RecursiveSummary(
+                    model=iterator, form=FORMS[form] if isinstance(form, str) else form
+                ),
+                reply_form=REPLY_FORMS[reply_form],
+                recall=Recall(store=store, embedder=embedder),
+                embedder=embedder,
+                clock=clock,
+                worker=f"test-{id(clock)}",
+                limits=LIMITS,
+            )
+            return World(
+                memory=memory, store=store, replier=replier, iterator=iterator, clock=clock
+            )
+
+        yield make
+
+
+@pytest.fixture
+async def world(make_world: Callable[..., Awaitable[World]]) -> World:
+    """One world with the paper's form."""
+    return await make_world()
