@@ -21,13 +21,12 @@ from omoide.engine import Memory, Reply, Utterance
 from omoide.errors import OmoideError
 from omoide.facade import SyncMemory
 from omoide.settings import Settings
+from omoide.version import __version__
 from omoide.versions import When
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
     from typing import Any
-
-__version__ = "0.1.0"
 
 
 def open(settings: Settings | None = None) -> SyncMemory:  # noqa: A001 - read as omoide.open
@@ -60,6 +59,7 @@ __all__ = [
     "Turn",
     "Utterance",
     "When",
+    "__version__",
     "open",
     "open_async",
 ]

@@ -13,6 +13,7 @@ from omoide.domain import Owner, Purpose, Said, Speaker
 from omoide.domain.text import checked_name, checked_text
 from omoide.errors import BadInput
 from omoide.language import detect, dominant
+from omoide.memory.replies import looping
 from omoide.ports import Completion
 from omoide.transfer import export
 from omoide.versions import Versions, When
@@ -184,6 +185,8 @@ class Memory:
                     if not isinstance(piece, Completion):
                         answer += piece
                         yield piece
+                    if looping(answer):
+                        break
             finally:
                 if answer.strip():
                     said = Utterance(speaker=Speaker.ASSISTANT, text=_printable(answer))

@@ -12,6 +12,7 @@ ROOT = Path(omoide.__file__).parent
 # Each room may import only from rooms of a lower number; rooms of one number are strangers.
 LAYERS = {
     "errors": 0,
+    "version": 0,
     "domain": 1,
     "language": 1,
     "ports": 2,
@@ -28,9 +29,9 @@ LAYERS = {
     "settings": 1,
     "adapters": 7,
     "bootstrap": 8,
-    "cli": 9,
-    "__init__": 10,
-    "__main__": 10,
+    "__init__": 9,
+    "cli": 10,
+    "__main__": 11,
 }
 
 
@@ -47,8 +48,9 @@ def imports(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {room(alias.name) for alias in node.names if alias.name.startswith("omoide")}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("omoide"):
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            found |= {room(node.module or "")} if node.module != "omoide" else set(map(room, names))
+            names = {alias.name for alias in node.names}
+            whole = {n if n in LAYERS else "__init__" for n in names}
+            found |= whole if node.module == "omoide" else {room(node.module or "")}
     return found
 
 

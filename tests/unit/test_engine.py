@@ -86,6 +86,14 @@ async def test_a_reply_that_is_broken_off_is_recorded_as_far_as_it_came(world: W
     assert [t.text for t in await world.memory.turns("ana")] == ["Count.", "One two"]
 
 
+async def test_a_reply_that_loops_is_stopped(world: World) -> None:
+    """A small model that says the same line for ever is broken off, and the rest recorded."""
+    world.replier.answers.append("Try these:\n" + "- Rice cakes\n" * 90)
+    text = await (await world.memory.reply("ana", "Any snack ideas?")).text()
+    assert 3 <= text.count("Rice cakes") < 10
+    assert (await world.memory.turns("ana"))[-1].text == text
+
+
 async def test_a_cancelled_reply_keeps_what_was_shown(world: World) -> None:
     """Ctrl-C in the middle of a reply, seen from below."""
     world.replier.answers.append("One two three four")

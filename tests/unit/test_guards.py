@@ -76,6 +76,12 @@ def test_nothing_new_over_nothing_old_is_no_flaw() -> None:
     assert flaws((), said=(turn("Hello!"),)) == set()
 
 
+def test_an_empty_memory_of_a_real_session_is_a_flaw() -> None:
+    """A model that answers with nothing has failed, not found nothing."""
+    said = (turn("I moved to Bergen, adopted a cat called Miso and work nights as a nurse."),)
+    assert flaws((), said=said) == {Flaw.EMPTY}
+
+
 def test_copied_lines_are_an_echo() -> None:
     """Dialogue in place of facts is refused."""
     copied = facts(

@@ -63,7 +63,7 @@ class PaperForm:
             for line in text.splitlines()
             if not line.rstrip().endswith((":", "：")) and not line.startswith("#")
             for piece in split_sentences(unmarked(line))
-            if (cleaned := piece.strip())
+            if (cleaned := piece.strip()) and cleaned.strip(".") != words(language)["none"]
         ]
         return tuple(Sentence(text=s, about=subject(s, language)) for s in sentences)
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from string import Template
 from typing import TYPE_CHECKING
 
+from omoide.domain import Speaker
 from omoide.language import content_terms, dominant, split_sentences, terms
 from omoide.memory.overlap import coverage, same
 from omoide.memory.transcript import spoken
@@ -83,7 +84,7 @@ def check(
         problems.append(Problem(flaw=Flaw.ECHO_DIALOGUE))
     if _repeats_prompt(cleaned, instructions):
         problems.append(Problem(flaw=Flaw.ECHO_PROMPT))
-    if not cleaned and (old or answer) and not problems:
+    if not cleaned and not problems and (old or answer or _says_something(turns)):
         problems.append(Problem(flaw=Flaw.EMPTY))
     if len(cleaned) > limit:
         problems.append(Problem(flaw=Flaw.TOO_MANY))
@@ -96,6 +97,12 @@ def check(
         detail = " ".join(sentence.text for sentence in lost)
         problems.append(Problem(flaw=Flaw.DROPS_OLD, detail=detail))
     return tuple(problems)
+
+
+def _says_something(turns: Sequence[Turn], least: int = 8) -> bool:
+    """Whether the user told more than pleasantries, so that an empty memory is a failure."""
+    told = (content_terms(spoken(turn)) for turn in turns if turn.speaker is Speaker.USER)
+    return len(set().union(*told)) >= least
 
 
 def lost_without_cause(

@@ -7,6 +7,7 @@ so that a model's prefix cache is hit at each turn; what came to mind goes with 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Protocol
 
 from omoide.domain import Kind
@@ -82,7 +83,19 @@ def chat(
     said = tuple(
         Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
     )
-    return Request(messages=(*system, *said, last), max_tokens=max_tokens)
+    return Request(
+        messages=(*system, *said, last), max_tokens=max_tokens, frequency_penalty=PENALTY
+    )
+
+
+PENALTY = 0.4
+"""Small models at temperature 0 fall into loops ("rice cakes" ninety times) without one."""
+_LOOP = re.compile(r"(.{6,80}?)\1{3}$", re.DOTALL)
+
+
+def looping(text: str) -> bool:
+    """Whether a reply has begun to say the same thing over and over."""
+    return _LOOP.search(text[-400:]) is not None
 
 
 FORMS: dict[str, ReplyForm] = {"chat": chat, "paper": paper}
