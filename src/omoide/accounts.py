@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -10,18 +11,23 @@ from omoide.errors import BadReply
 from omoide.ports import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from omoide.domain import Owner, Purpose
     from omoide.ports import ChatModel, Clock, Ledger, Request
 
 
 async def complete(model: ChatModel, request: Request) -> Completion:
-    """The whole answer at once."""
-    async for piece in model.stream(request):
-        if isinstance(piece, Completion):
-            return piece
-    raise BadReply(f"{model.name} ended its answer without saying so; wanted a completion")
+    """The whole answer at once, unaccounted."""
+    return await _whole(model.stream(request), model.name)
+
+
+async def _whole(stream: AsyncGenerator[str | Completion], name: str) -> Completion:
+    async with aclosing(stream) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Completion):
+                return piece
+    raise BadReply(f"{name} ended its answer without saying so; wanted a completion")
 
 
 class Account:
@@ -39,30 +45,25 @@ class Account:
         """A function that asks `model` and writes the call down."""
 
         async def ask(request: Request) -> Completion:
-            async for piece in self.stream(model, request, purpose):
-                if isinstance(piece, Completion):
-                    return piece
-            raise BadReply(f"{model.name} ended its answer without saying so")
+            return await _whole(self.stream(model, request, purpose), model.name)
 
         return ask
 
     async def stream(
         self, model: ChatModel, request: Request, purpose: Purpose
-    ) -> AsyncIterator[str | Completion]:
+    ) -> AsyncGenerator[str | Completion]:
         """The answer in pieces; the call is written down also when it is broken off."""
         began, text, written = monotonic(), "", False
         try:
-            async for piece in model.stream(request):
-                if isinstance(piece, Completion):
-                    await self._write(
-                        model,
-                        purpose,
-                        spent=(piece.prompt_tokens, piece.completion_tokens, piece.seconds),
-                    )
-                    written = True
-                else:
-                    text += piece
-                yield piece
+            async with aclosing(model.stream(request)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Completion):
+                        spent = (piece.prompt_tokens, piece.completion_tokens, piece.seconds)
+                        await self._write(model, purpose, spent=spent)
+                        written = True
+                    else:
+                        text += piece
+                    yield piece
         finally:
             if not written:
                 prompt = "\n".join(message.content for message in request.messages)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -181,12 +182,13 @@ class Memory:
             account = self._account(owner, turn.session)
             answer = ""
             try:
-                async for piece in account.stream(self.model, request, Purpose.REPLY):
-                    if not isinstance(piece, Completion):
-                        answer += piece
-                        yield piece
-                    if looping(answer):
-                        break
+                async with aclosing(account.stream(self.model, request, Purpose.REPLY)) as stream:
+                    async for piece in stream:
+                        if not isinstance(piece, Completion):
+                            answer += piece
+                            yield piece
+                        if looping(answer):
+                            break
             finally:
                 if answer.strip():
                     said = Utterance(speaker=Speaker.ASSISTANT, text=_printable(answer))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
     from datetime import datetime, timedelta
 
     import numpy as np
@@ -85,11 +85,12 @@ class ChatModel(Protocol):
     def window(self) -> int:
         """How many tokens prompt and answer may have together."""
 
-    def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+    def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """Yield the answer in pieces as they come, then exactly one `Completion` with all of it.
 
         Closing the iterator early stops the generation. Raises `ModelUnavailable` (after the
-        adapter's own bounded retries), `ModelStalled`, `ModelRefused` or `ContextTooLong`.
+        adapter's own bounded retries), `ModelStalled`, `ModelRefused` or `ContextTooLong`; and
+        `DownloadFailed` or `MissingExtra` if it cannot be got ready at its first use.
         """
 
     async def count(self, text: str) -> int:
@@ -116,7 +117,8 @@ class Embedder(Protocol):
         """The space of its vectors."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector a text, in order. Raises `ModelError`."""
+        """One vector a text, in order. Raises `ModelError`; and `DownloadFailed` or
+        `MissingExtra` if it cannot be got ready at its first use."""
 
     async def close(self) -> None:
         """Let go of whatever it holds. Calling it again does nothing."""

@@ -15,7 +15,7 @@ from omoide.language import estimate_tokens, terms
 from omoide.ports import Completion, Space
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
     from omoide.ports import Request, Vectors
 
@@ -49,7 +49,7 @@ class ScriptedModel:
         """As given."""
         return self._window
 
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """The next answer, a word at a time."""
         self.requests.append(request)
         if not self.answers:

@@ -385,6 +385,27 @@ def test_damaged_zips_are_read_or_refused(place: int, byte: int) -> None:
     attempt(bytes(damaged))
 
 
+@settings(max_examples=60, deadline=None)
+@given(values, seeds, st.randoms(use_true_random=False))
+async def test_damaged_exports_are_recorded_without_a_crash(
+    value: object, seed: object, dice: object
+) -> None:
+    """Whatever is still readable of a damaged export is recorded, and twice is once."""
+    choose = getattr(dice, "choice")  # noqa: B009 - hypothesis hides the type
+    with TemporaryDirectory() as folder:
+        path = a_file(Path(folder), mutated(seed, value, choose))
+        opened = await SqliteStore.open(":memory:")
+        try:
+            first = await imported(opened, path)
+            again = await imported(opened, path)
+        except BadImport:
+            return
+        finally:
+            await opened.close()
+    assert (again.turns, again.sessions) == (0, 0)
+    assert again.known >= first.turns
+
+
 def attempt(content: bytes) -> None:
     """Read the bytes as a file: what comes is sound, or a `BadImport`."""
     with TemporaryDirectory() as folder:

@@ -1,19 +1,26 @@
 """Taking memories along: everything out as JSON lines, and in again; other programs' exports."""
 
-from __future__ import annotations
+from omoide.transfer.bring_in import Brought, bring_in
+from omoide.transfer.detect import Foreign, read
+from omoide.transfer.export import export
+from omoide.transfer.foreign import Conversation, Heard, LeftOut
+from omoide.transfer.records import SCHEMA, Record, from_record, to_record
+from omoide.transfer.restore import Contents, Restored, restore
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from omoide.domain import Owner
-    from omoide.ports import Store
-
-    Record = dict[str, object]
-
-
-async def export(store: Store, owner: Owner) -> AsyncIterator[Record]:
-    """Everything that is stored of an owner, oldest first."""
-    for turn in await store.turns.read(owner):
-        yield {"kind": "turn", "text": turn.text}
+__all__ = [
+    "SCHEMA",
+    "Brought",
+    "Contents",
+    "Conversation",
+    "Foreign",
+    "Heard",
+    "LeftOut",
+    "Record",
+    "Restored",
+    "bring_in",
+    "export",
+    "from_record",
+    "read",
+    "restore",
+    "to_record",
+]

@@ -14,18 +14,25 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from omoide.adapters.models.llama import Llama
-from omoide.errors import ContextTooLong, ModelError, ModelRefused, ModelStalled, ModelUnavailable
+from omoide.errors import (
+    ContextTooLong,
+    ModelError,
+    ModelRefused,
+    ModelStalled,
+    ModelUnavailable,
+    OmoideError,
+)
 from omoide.ports import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
 
     from omoide.adapters.models.llama import Runtime
     from omoide.ports import Request
 
-_READY = object()
-_END = object()
+_Posted = dict[str, Any] | Exception | None
+"""What a worker posts: chunks (an empty one first, when it begins), an error, None at the end."""
 
 
 class EmbeddedChat:
@@ -83,13 +90,17 @@ class EmbeddedChat:
             stop.set()
         await asyncio.to_thread(self._free)
 
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """Yield the answer's pieces, then its `Completion`; see `ports.ChatModel`."""
         if self._closed:
             raise ModelUnavailable(f"{self._name} was closed")
-        queue: asyncio.Queue[Any] = asyncio.Queue()
+        queue: asyncio.Queue[_Posted] = asyncio.Queue()
         stop = threading.Event()
-        post = partial(asyncio.get_running_loop().call_soon_threadsafe, queue.put_nowait)
+        loop = asyncio.get_running_loop()
+
+        def post(item: _Posted) -> None:
+            loop.call_soon_threadsafe(queue.put_nowait, item)
+
         job = self._pool.submit(self._answer, _body(request), post, stop)
         self._stops.add(stop)
         try:
@@ -98,7 +109,7 @@ class EmbeddedChat:
             pieces: list[str] = []
             finish: Literal["stop", "length"] = "stop"
             usage: dict[str, Any] = {}
-            while (chunk := await self._next(queue, self._stall, "the next token")) is not _END:
+            while (chunk := await self._next(queue, self._stall, "the next token")) is not None:
                 if "error" in chunk:
                     raise self._failure(chunk["error"])
                 usage = chunk.get("usage") or usage
@@ -123,7 +134,9 @@ class EmbeddedChat:
             stop.set()
             job.cancel()
 
-    async def _next(self, queue: asyncio.Queue[Any], seconds: float, awaited: str) -> Any:
+    async def _next(
+        self, queue: asyncio.Queue[_Posted], seconds: float, awaited: str
+    ) -> dict[str, Any] | None:
         """What the worker posts next; an error it met is raised here."""
         try:
             item = await asyncio.wait_for(queue.get(), seconds)
@@ -137,7 +150,7 @@ class EmbeddedChat:
         return item
 
     def _answer(
-        self, body: dict[str, object], post: Callable[[object], object], stop: threading.Event
+        self, body: dict[str, object], post: Callable[[_Posted], None], stop: threading.Event
     ) -> None:
         """The worker's side of one answer."""
 
@@ -149,11 +162,11 @@ class EmbeddedChat:
         with suppress(RuntimeError):
             try:
                 runtime = self._ready()
-                post(_READY)
+                post({})
                 if not stop.is_set():
                     runtime.chat(body, chunk)
-                post(_END)
-            except ModelError as error:
+                post(None)
+            except OmoideError as error:
                 post(error)
             except ValueError as error:  # llama.cpp cannot read the schema or the request
                 post(ModelRefused(f"{self._name} does not take this request: {error}"))

@@ -95,7 +95,7 @@ class Endpoint:
     ) -> None:
         self.timeouts = timeouts or Timeouts()
         self._retries = retries or Retries()
-        self._key = api_key
+        self._key = (api_key or "").strip()  # a line break behind it is a slip of the paste
         self._base = base_url.rstrip("/")
         self._sleep, self._chance = sleep, chance
         limit = httpx.Timeout(None, connect=self.timeouts.connect)  # the rest is ours to time
@@ -128,12 +128,19 @@ class Endpoint:
 
         `texts` are the passages of the prompt, which no error may repeat.
         """
+        if not (self._key.isascii() and self._key.isprintable()):  # else a library would quote it
+            raise ModelRefused(
+                f"the API key for {self.url(path)} holds characters that no header can carry; "
+                "copy it again"
+            )
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
             request = self._client.build_request(
                 "POST", self._base + path, json=dict(body), headers=headers
             )
-            response = await self._client.send(request, stream=True)
+            # A key goes before a user name in the URL, which httpx would put into its place.
+            auth = httpx.Auth() if self._key else httpx.USE_CLIENT_DEFAULT
+            response = await self._client.send(request, stream=True, auth=auth)
         except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
             raise ModelRefused(
                 f"{self._base!r} is not the address of an endpoint; "

@@ -72,7 +72,8 @@ def _read(file: BinaryIO, *, size: int) -> Head:
     values: dict[str, object] = {}
     for _ in range(pairs):
         key = _text(file, size)
-        values[key] = _value(file, *struct.unpack("<I", _take(file, 4)), size)
+        (kind,) = struct.unpack("<I", _take(file, 4))
+        values[key] = _value(file, kind, size)
     last = 0
     for _ in range(tensors):
         _text(file, size)

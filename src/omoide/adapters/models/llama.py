@@ -107,7 +107,7 @@ class Llama:
         try:
             reply = self._client.post("/tokenize", json={"content": self.plain(text)})
             reply.raise_for_status()
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: closed meanwhile
             raise ModelUnavailable(f"the embedded model's tokenizer failed: {error}") from error
         ids: list[int] = reply.json()["tokens"]
         return ids
@@ -118,7 +118,7 @@ class Llama:
         del self._server
 
 
-def _vendor() -> Any:
+def _vendor() -> Any:  # noqa: ANN401 - xllamacpp ships no types
     # Waiting OpenMP threads must sleep: spinning ones made two threads slower than one on a busy
     # machine. libgomp reads this when it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -130,7 +130,7 @@ def _vendor() -> Any:
         ) from error
 
 
-def _params(path: Path, *, window: int, slots: int, threads: int | None, cache_mib: int) -> Any:
+def _params(path: Path, *, window: int, slots: int, threads: int | None, cache_mib: int) -> Any:  # noqa: ANN401 - xllamacpp ships no types
     params = _vendor().CommonParams()
     params.model.path = str(path)
     params.n_ctx = window * slots

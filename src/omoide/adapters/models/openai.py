@@ -16,19 +16,21 @@ from typing import TYPE_CHECKING, Literal
 import httpx
 
 from omoide.adapters.models.endpoint import Endpoint, Rejected, Retries, Timeouts, Transient
-from omoide.adapters.models.estimate import MESSAGE_TOKENS, estimate_tokens
 from omoide.adapters.models.sse import events
 from omoide.errors import ModelRefused, ModelUnavailable
+from omoide.language import estimate_tokens
 from omoide.ports import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from omoide.ports import Request
 
 _PATH = "/chat/completions"
 _WISHES = ("stream_options", "response_format", "frequency_penalty", "seed", "temperature")
 _LIMITS = ("max_tokens", "max_completion_tokens")
+_FRAME = 5
+"""Tokens that a chat template spends on one message: its role and the marks around it."""
 
 
 @dataclass(kw_only=True)
@@ -94,7 +96,7 @@ class OpenAIChat:
         """Close the connections."""
         await self._endpoint.close()
 
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """Yield the answer's pieces, then its `Completion`; see `ports.ChatModel`."""
         started, attempt = self._clock(), 0
         dropped, limit = self._dropped, self._limit
@@ -142,7 +144,7 @@ class OpenAIChat:
 
     async def _attempt(
         self, body: dict[str, object], request: Request, answer: _Answer
-    ) -> AsyncIterator[str]:
+    ) -> AsyncGenerator[str]:
         """One try: pieces as they come, gathered in `answer` too."""
         texts = [message.content for message in request.messages]
         endpoint, times = self._endpoint, self._endpoint.timeouts
@@ -244,7 +246,7 @@ def _completion(answer: _Answer, request: Request, *, seconds: float) -> Complet
     if answer.finish == "content_filter":
         raise ModelRefused("the endpoint's content filter stopped the answer; reword the request")
     text = "".join(answer.pieces)
-    prompt = sum(estimate_tokens(m.content) + MESSAGE_TOKENS for m in request.messages)
+    prompt = sum(estimate_tokens(m.content) + _FRAME for m in request.messages)
     details = answer.usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     finish: Literal["stop", "length"] = "length" if answer.finish == "length" else "stop"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from omoide.errors import ModelUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
 _LONGEST = 4 * 1024 * 1024
 
 
-async def events(blocks: AsyncIterator[bytes]) -> AsyncIterator[str]:
+async def events(blocks: AsyncIterator[bytes]) -> AsyncGenerator[str]:
     """The data of each event; comments (pings) and other fields are left out.
 
     Lines are split here at newlines alone: a general line splitter also breaks at U+2028 and

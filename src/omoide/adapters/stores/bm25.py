@@ -6,27 +6,31 @@ and from one moment to the next, and with it the order of the same turns for the
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log
 
 K1 = 1.2
 B = 0.75
 AVERAGE_LENGTH = 25.0
 """Terms in a usual turn of a conversation."""
+CEILING = K1 + 1
+"""What `weight` stays below, however often a term occurs."""
 
 
-def rarity(*, turns: int, having: int) -> float:
+def rarity(turns: int, having: int) -> float:
     """How much finding a term says, if `having` of the owner's `turns` contain it.
 
-    >>> round(rarity(turns=10, having=1), 3), round(rarity(turns=10, having=10), 3)
+    >>> round(rarity(10, 1), 3), round(rarity(10, 10), 3)
     (1.992, 0.047)
     """
     return log(1 + (turns - having + 0.5) / (having + 0.5))
 
 
-def weight(*, frequency: int, length: int) -> float:
+@lru_cache(maxsize=8192)
+def weight(frequency: int, length: int) -> float:
     """How much a term counts that occurs `frequency` times in a turn of `length` terms.
 
-    >>> weight(frequency=1, length=25)
+    >>> weight(1, 25)
     1.0
     """
     return frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / AVERAGE_LENGTH))

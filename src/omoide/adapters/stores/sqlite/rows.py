@@ -39,13 +39,13 @@ def moment_or_none(value: int | None) -> datetime | None:
     return None if value is None else moment(value)
 
 
-def array(values: Sequence[str]) -> str:
-    """Strings as one binding, for `IN (SELECT value FROM json_each(?))`."""
+def array(values: Sequence[str] | Sequence[int]) -> str:
+    """Many values as one binding, for `IN (SELECT value FROM json_each(?))`."""
     return json.dumps(list(values), ensure_ascii=False)
 
 
 def strings(value: str) -> tuple[str, ...]:
-    """The strings that `array` wrote."""
+    """Strings that `array` wrote."""
     return tuple(json.loads(value))
 
 

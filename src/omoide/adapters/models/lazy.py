@@ -1,0 +1,56 @@
+"""A chat model that is got ready when it is first asked something."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from omoide.ports import ChatModel, Completion, Request
+
+
+class LazyChat:
+    """Stands for a model whose weights may have to be fetched first, so that a command which
+    asks nothing of it does not wait for it. A failed `load` is tried again at the next use."""
+
+    def __init__(self, load: Callable[[], Awaitable[ChatModel]], *, name: str, window: int) -> None:
+        self._load = load
+        self._name = name
+        self._window = window
+        self._model: ChatModel | None = None
+        self._lock = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        """As given: known before it is loaded."""
+        return self._name
+
+    @property
+    def window(self) -> int:
+        """As given."""
+        return self._window
+
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+        """The model's own answer."""
+        model = await self._ready()
+        async with aclosing(model.stream(request)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def count(self, text: str) -> int:
+        """The model's own count."""
+        return await (await self._ready()).count(text)
+
+    async def close(self) -> None:
+        """Close the model if there is one."""
+        if self._model is not None:
+            await self._model.close()
+
+    async def _ready(self) -> ChatModel:
+        async with self._lock:
+            if self._model is None:
+                self._model = await self._load()
+            return self._model

@@ -1,0 +1,186 @@
+"""Connections in threads of their own: one writes, a few read, and what SQLite says when it
+fails becomes one of omoide's errors.
+
+The event loop never waits for the disk. In memory there is only the one connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import apsw
+
+from omoide.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Work = Callable[[apsw.Connection], "T"]
+
+T = TypeVar("T")
+
+READERS = 2
+"""Connections that read while the writer writes."""
+
+
+class Database:
+    """The open connections of one file and the threads they are used in."""
+
+    def __init__(
+        self,
+        *,
+        where: str,
+        writer: apsw.Connection,
+        readers: Sequence[apsw.Connection] = (),
+        read_only: bool = False,
+    ) -> None:
+        self.where = where
+        self.in_memory = not readers
+        self.read_only = read_only
+        self._writer = writer
+        self._all = [writer, *readers]
+        self._free: SimpleQueue[apsw.Connection] = SimpleQueue()
+        for reader in readers:
+            self._free.put(reader)
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="omoide-write")
+        self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="omoide-read")
+        self._closed = False
+
+    async def write(self, work: Work[T]) -> T:
+        """Do `work` in one transaction that is durable when this returns, or not at all."""
+        return await self._in_thread(self._writing, self._transact, work)
+
+    async def alone(self, work: Work[T]) -> T:
+        """Do `work` on the writing connection without a transaction around it."""
+        return await self._in_thread(self._writing, self._plainly, work)
+
+    async def read(self, work: Work[T]) -> T:
+        """Do `work` on one unchanging view of the data."""
+        if self.in_memory:
+            return await self._in_thread(self._writing, self._look, self._writer, work)
+        return await self._in_thread(self._reading, self._borrow, work)
+
+    async def close(self) -> None:
+        """Finish what was begun and close every connection. Calling it again does nothing."""
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._shut)
+
+    async def _in_thread(
+        self, threads: ThreadPoolExecutor, work: Callable[..., T], *arguments: object
+    ) -> T:
+        if self._closed:
+            raise StoreError(f"{self.where} was closed; open it again")
+        return await asyncio.get_running_loop().run_in_executor(threads, work, *arguments)
+
+    def _transact(self, work: Work[T]) -> T:
+        self._check_writable()
+        with (
+            translated(self.where, self._writer),
+            transaction(self._writer, "IMMEDIATE"),
+        ):
+            return work(self._writer)
+
+    def _plainly(self, work: Work[T]) -> T:
+        self._check_writable()
+        with translated(self.where, self._writer):
+            return work(self._writer)
+
+    def _borrow(self, work: Work[T]) -> T:
+        connection = self._free.get()
+        try:
+            return self._look(connection, work)
+        finally:
+            self._free.put(connection)
+
+    def _look(self, connection: apsw.Connection, work: Work[T]) -> T:
+        with translated(self.where, connection), transaction(connection, "DEFERRED"):
+            return work(connection)
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise StoreReadOnly(
+                f"{self.where} was opened for reading only, because it may not be written; "
+                "change its permissions or copy it elsewhere"
+            )
+
+    def _shut(self) -> None:
+        self._writing.shutdown()
+        self._reading.shutdown()
+        for connection in reversed(self._all):  # the writer last: it tidies the log away
+            connection.close()
+
+
+@contextmanager
+def transaction(
+    connection: apsw.Connection, mode: Literal["DEFERRED", "IMMEDIATE"]
+) -> Iterator[None]:
+    """All or nothing of what happens inside."""
+    connection.execute(f"BEGIN {mode}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk may have rolled it back already
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def translated(where: str, connection: apsw.Connection | None = None) -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        number = connection.system_errno if connection is not None else 0
+        raise _translate(error, where, number) from error
+
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
+
+
+def _translate(error: apsw.Error, where: str, number: int) -> StoreError:
+    extended = getattr(error, "extendedresult", 0)
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreLocked(
+                f"another process is writing {where} and did not finish in time; "
+                "wait for it or stop it, then try again"
+            )
+        case apsw.FullError():
+            return _full(where, error)
+        case apsw.IOError() | apsw.CantOpenError() if (
+            number in _NO_SPACE or extended == apsw.SQLITE_IOERR_SHMSIZE
+        ):
+            return _full(where, error)
+        case apsw.ReadOnlyError() | apsw.PermissionsError():
+            return _forbidden(where, error)
+        case apsw.CantOpenError() if number not in _TOO_MANY_FILES:
+            # The file itself was seen before: it is the log or the lock file beside it.
+            return _forbidden(where, error)
+        case apsw.CorruptError() | apsw.NotADBError():
+            return StoreCorrupt(
+                f"{where} is damaged or is not a database ({error}); bring back a copy of it, "
+                "or move it away to begin anew"
+            )
+        case _:
+            return StoreError(f"{where}: {type(error).__name__}: {error}")
+
+
+def _full(where: str, error: apsw.Error) -> StoreFull:
+    return StoreFull(
+        f"no space is left for {where} ({error}); nothing of this call was kept. "
+        "Free some space or raise its limit, then try again"
+    )
+
+
+def _forbidden(where: str, error: apsw.Error) -> StoreReadOnly:
+    return StoreReadOnly(
+        f"{where} cannot be written ({error}); check the permissions of the file and its folder"
+    )

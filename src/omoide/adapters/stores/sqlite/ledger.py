@@ -1,0 +1,70 @@
+"""What the models cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.adapters.stores.sqlite.rows import micros, moment, owner_id, settled_owner_id
+from omoide.domain import Call, Purpose
+
+if TYPE_CHECKING:
+    import apsw
+
+    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.domain import Owner
+
+
+class SqliteLedger:
+    """`Ledger` on SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, owner: Owner, call: Call) -> None:
+        """See `Ledger.add`."""
+
+        def work(connection: apsw.Connection) -> None:
+            connection.execute(
+                "INSERT INTO calls (owner, serial, purpose, model, session, prompt_tokens, "
+                "completion_tokens, seconds, time, failed) VALUES "
+                "(?1, (SELECT coalesce(max(serial), 0) + 1 FROM calls WHERE owner = ?1), "
+                "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                (
+                    settled_owner_id(connection, owner),
+                    call.purpose.value,
+                    call.model,
+                    call.session,
+                    call.prompt_tokens,
+                    call.completion_tokens,
+                    call.seconds,
+                    micros(call.time),
+                    call.failed,
+                ),
+            )
+
+        await self._database.write(work)
+
+    async def calls(self, owner: Owner) -> tuple[Call, ...]:
+        """See `Ledger.calls`."""
+
+        def work(connection: apsw.Connection) -> tuple[Call, ...]:
+            rows = connection.execute(
+                "SELECT purpose, model, session, prompt_tokens, completion_tokens, seconds, time, "
+                "failed FROM calls WHERE owner = ? ORDER BY serial",
+                (owner_id(connection, owner),),
+            )
+            return tuple(
+                Call(
+                    purpose=Purpose(row[0]),
+                    model=row[1],
+                    session=row[2],
+                    prompt_tokens=row[3],
+                    completion_tokens=row[4],
+                    seconds=row[5],
+                    time=moment(row[6]),
+                    failed=bool(row[7]),
+                )
+                for row in rows
+            )
+
+        return await self._database.read(work)

@@ -1,0 +1,153 @@
+"""Vectors kept in memory between searches: one matrix for each owner and space.
+
+A matrix is brought up to date by loading the rows that arrived since, whoever wrote them; it is
+loaded anew when vectors vanished or were replaced. The matrices used longest ago make room.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from omoide.adapters.stores.sqlite.rows import TURN
+
+if TYPE_CHECKING:
+    import apsw
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """Whose vectors, and of which embedder."""
+
+    owner: int
+    space: int
+    dimensions: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Near:
+    """A turn's position and the cosine of its vector with the query."""
+
+    position: int
+    cosine: float
+
+
+class Matrices:
+    """All matrices in memory, of at most `limit` bytes together."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._matrices: OrderedDict[Key, _Matrix] = OrderedDict()
+
+    def nearest(
+        self, connection: apsw.Connection, key: Key, query: Floats, *, k: int
+    ) -> list[Near]:
+        """The `k` nearest by cosine, best first and newer before older, read within the caller's
+        transaction."""
+        import numpy as np
+
+        with self._lock:
+            matrix = self._matrices.setdefault(key, _Matrix(key=key))
+            self._matrices.move_to_end(key)
+        with matrix.lock:
+            matrix.refresh(connection)
+            positions, rows = matrix.positions[: matrix.used], matrix.rows[: matrix.used]
+        self._make_room()
+        if not len(positions) or k < 1:
+            return []
+        scores = rows @ _normal(query.reshape(1, -1))[0]
+        least = np.partition(scores, -k)[-k] if k < len(scores) else scores.min()
+        chosen = np.flatnonzero(scores >= least)
+        best = chosen[np.lexsort((-positions[chosen], -scores[chosen]))][:k]
+        return [Near(position=int(positions[i]), cosine=float(scores[i])) for i in best]
+
+    def clear(self) -> None:
+        """Let go of all of them, so that no vector of something erased stays in memory."""
+        with self._lock:
+            self._matrices.clear()
+
+    def _make_room(self) -> None:
+        with self._lock:
+            size = sum(matrix.size for matrix in self._matrices.values())
+            while size > self._limit:
+                _, oldest = self._matrices.popitem(last=False)
+                size -= oldest.size
+
+
+@dataclass
+class _Matrix:
+    """Rows of length 1 with room to grow; only the first `used` count."""
+
+    key: Key
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    epoch: int = -1
+    serial: int = 0
+    used: int = 0
+    positions: Positions = field(init=False)
+    rows: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._reserve(0)
+
+    @property
+    def size(self) -> int:
+        """Bytes held."""
+        return self.rows.nbytes + self.positions.nbytes
+
+    def refresh(self, connection: apsw.Connection) -> None:
+        """Load what changed since the last time."""
+        [(epoch, serial)] = connection.execute(
+            "SELECT epoch, vectors FROM owners WHERE id = ?", (self.key.owner,)
+        )
+        if epoch != self.epoch:
+            self.epoch, self.serial, self.used = epoch, 0, 0
+            self._reserve(0)
+        if serial > self.serial:
+            self._load(connection)
+            self.serial = serial
+
+    def _load(self, connection: apsw.Connection) -> None:
+        import numpy as np
+
+        found = connection.execute(
+            "SELECT item, vector FROM vectors "
+            "WHERE owner = ? AND space = ? AND serial > ? AND kind = ?",
+            (self.key.owner, self.key.space, self.serial, TURN),
+        ).fetchall()
+        if not found:
+            return
+        items, blobs = zip(*found, strict=True)
+        end = self.used + len(items)
+        if end > len(self.rows):
+            self._reserve(max(end, 2 * self.used))
+        fresh = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(-1, self.key.dimensions)
+        self.rows[self.used : end] = _normal(fresh)
+        self.positions[self.used : end] = items
+        self.used = end
+
+    def _reserve(self, count: int) -> None:
+        """Make room for `count` rows in new arrays: a search may still be reading the old."""
+        import numpy as np
+
+        rows = np.empty((count, self.key.dimensions), dtype=np.float32)
+        positions = np.empty(count, dtype=np.int64)
+        if self.used:
+            rows[: self.used] = self.rows[: self.used]
+            positions[: self.used] = self.positions[: self.used]
+        self.rows, self.positions = rows, positions
+
+
+def _normal(rows: Floats) -> Floats:
+    """Rows of length 1; those of length 0 stay, and are near to nothing."""
+    import numpy as np
+
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, np.where(lengths > 0, lengths, 1), dtype=np.float32)

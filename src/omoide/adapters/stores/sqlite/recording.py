@@ -1,0 +1,204 @@
+"""Recording a batch of words: their sessions, places, postings and the work that follows, in the
+transaction of the caller.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from omoide.adapters.stores.sqlite.jobs import AT_ONCE, insert_job
+from omoide.adapters.stores.sqlite.rows import (
+    TURN,
+    TURN_COLUMNS,
+    array,
+    micros,
+    settled_owner_id,
+    turn_of,
+)
+from omoide.adapters.stores.sqlite.sessions import (
+    OPEN_SESSIONS,
+    SESSION_COLUMNS,
+    end_session,
+    session_of,
+)
+from omoide.domain import Session, Task, Turn
+from omoide.errors import ConflictingTurn, NoSuchSession
+from omoide.language.terms import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime, timedelta
+
+    import apsw
+
+    from omoide.domain import Owner, Said
+
+
+def record(
+    connection: apsw.Connection,
+    owner: Owner,
+    said: Sequence[Said],
+    *,
+    key: str | None,
+    idle: timedelta,
+) -> tuple[Turn, ...]:
+    """Record what is new of `said`; one turn for each of them, in order."""
+    if not said:
+        return ()
+    batch = _Batch(
+        connection=connection, owner=settled_owner_id(connection, owner), key=key, idle=idle
+    )
+    known = batch.recorded(said)
+    turns: list[Turn] = []
+    for words in said:
+        turn = known.get(words.id)
+        if turn is None:
+            turn = known[words.id] = batch.place(words)
+        elif (turn.speaker, turn.text) != (words.speaker, words.text):
+            raise ConflictingTurn(
+                f"turn {words.id!r} was recorded before as {turn.speaker} {turn.text[:80]!r}, "
+                f"and now came {words.speaker} {words.text[:80]!r}; give new words a new id"
+            )
+        turns.append(turn)
+    if batch.turns:
+        batch.write()
+    return tuple(turns)
+
+
+@dataclass(kw_only=True)
+class _Batch:
+    """The new turns of one call while they are given their places."""
+
+    connection: apsw.Connection
+    owner: int
+    key: str | None
+    idle: timedelta
+    turns: list[Turn] = field(default_factory=list)
+    session: Session | None = None
+    """The one that the next words go into, unless too much time has passed."""
+    position: int = 0
+
+    def recorded(self, said: Sequence[Said]) -> dict[str, Turn]:
+        """Those of the ids that are known already."""
+        rows = self.connection.execute(
+            f"SELECT {TURN_COLUMNS} FROM turns INDEXED BY turns_id "  # noqa: S608
+            "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
+            (self.owner, array([words.id for words in said])),
+        )
+        return {turn.id: turn for turn in map(turn_of, rows)}
+
+    def place(self, words: Said) -> Turn:
+        """Give words the next place, ending and opening sessions on the way."""
+        if not self.turns:
+            self.position = self._value("SELECT positions FROM owners WHERE id = ?")
+            self.session = self._newest()
+        session = self.session
+        if session and self.key is None and words.time - session.last > self.idle:
+            self._save(session)
+            # Due at once, as all work is that comes from words: their times may be wrong.
+            end_session(self.connection, session, owner=self.owner, at=session.last, due=AT_ONCE)
+            session = None
+        session = session or self._open(words.time)
+        self.session = replace(session, last=max(session.last, words.time), turns=session.turns + 1)
+        self.position += 1
+        turn = Turn(
+            id=words.id,
+            session=session.number,
+            position=self.position,
+            speaker=words.speaker,
+            text=words.text,
+            time=words.time,
+            language=words.language,
+            name=words.name,
+        )
+        self.turns.append(turn)
+        return turn
+
+    def write(self) -> None:
+        """Write the turns and all that goes with them."""
+        if self.session:
+            self._save(self.session)
+        self.connection.executemany(
+            f"INSERT INTO turns (owner, {TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+            (
+                (
+                    self.owner,
+                    t.id,
+                    t.session,
+                    t.position,
+                    t.speaker.value,
+                    t.text,
+                    micros(t.time),
+                    t.language,
+                    t.name,
+                )
+                for t in self.turns
+            ),
+        )
+        self.connection.executemany(
+            "INSERT INTO postings (owner, term, kind, item, tf, length) VALUES (?, ?, ?, ?, ?, ?)",
+            self._postings(),
+        )
+        self.connection.execute(
+            "UPDATE owners SET positions = ?, turns = turns + ? WHERE id = ?",
+            (self.position, len(self.turns), self.owner),
+        )
+        waiting = self._value(
+            "SELECT EXISTS (SELECT 1 FROM jobs WHERE owner = ? AND task = 'embed' "
+            "AND state IN ('waiting', 'running') AND state = 'waiting')"
+        )
+        if not waiting:
+            insert_job(
+                self.connection,
+                owner=self.owner,
+                task=Task.EMBED,
+                session=None,
+                created=micros(self.turns[-1].time),
+                due=AT_ONCE,
+            )
+
+    def _postings(self) -> Iterator[tuple[int, str, int, int, int, int]]:
+        for turn in self.turns:
+            found = terms(turn.text)
+            for term, count in sorted(Counter(found).items()):
+                yield self.owner, term, TURN, turn.position, count, len(found)
+
+    def _newest(self) -> Session | None:
+        """The session under the caller's key, or the newest open one without a key."""
+        if self.key is not None:
+            which = "sessions INDEXED BY sessions_key WHERE owner = ? AND key = ?"
+        else:
+            which = f"{OPEN_SESSIONS} WHERE owner = ? AND key IS NULL AND ended IS NULL"
+        row = self.connection.execute(
+            f"SELECT {SESSION_COLUMNS} FROM {which} "  # noqa: S608
+            "ORDER BY number DESC LIMIT 1",
+            (self.owner,) if self.key is None else (self.owner, self.key),
+        ).fetchone()
+        session = session_of(row) if row else None
+        if session and not session.open:
+            raise NoSuchSession(
+                f"session {self.key!r} ended at {session.ended}; say it in a new one"
+            )
+        return session
+
+    def _open(self, time: datetime) -> Session:
+        number = self._value(
+            "UPDATE owners SET sessions = sessions + 1 WHERE id = ? RETURNING sessions"
+        )
+        self.connection.execute(
+            "INSERT INTO sessions (owner, number, key, started, last) VALUES (?, ?, ?, ?, ?)",
+            (self.owner, number, self.key, micros(time), micros(time)),
+        )
+        return Session(number=number, started=time, last=time, key=self.key)
+
+    def _save(self, session: Session) -> None:
+        self.connection.execute(
+            "UPDATE sessions SET last = ?, turns = ? WHERE owner = ? AND number = ?",
+            (micros(session.last), session.turns, self.owner, session.number),
+        )
+
+    def _value(self, sql: str) -> int:
+        [(value,)] = self.connection.execute(sql, (self.owner,)).fetchall()
+        return int(value)  # type: ignore[arg-type]  # our columns hold integers there

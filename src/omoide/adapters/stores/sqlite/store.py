@@ -1,0 +1,74 @@
+"""The embedded store: one file, seen from its several sides."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from omoide.adapters.stores.sqlite.archive import SqliteArchive
+from omoide.adapters.stores.sqlite.index import SqliteIndex
+from omoide.adapters.stores.sqlite.jobs import SqliteJobs
+from omoide.adapters.stores.sqlite.ledger import SqliteLedger
+from omoide.adapters.stores.sqlite.matrices import Matrices
+from omoide.adapters.stores.sqlite.opening import MEMORY, Opening
+from omoide.adapters.stores.sqlite.summaries import SqliteSummaries
+from omoide.adapters.stores.sqlite.turns import SqliteTurns
+from omoide.errors import StoreLocked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from omoide.adapters.stores.sqlite.connection import Database
+
+CACHE_BYTES = 256 * 1024 * 1024
+
+
+class SqliteStore:
+    """`Store` on one SQLite file, or in memory. Open it with `open`, and close it."""
+
+    def __init__(self, database: Database, *, cache_bytes: int = CACHE_BYTES) -> None:
+        matrices = Matrices(cache_bytes)
+        self._database = database
+        self.turns = SqliteTurns(database)
+        self.summaries = SqliteSummaries(database)
+        self.jobs = SqliteJobs(database)
+        self.ledger = SqliteLedger(database)
+        self.index = SqliteIndex(database, matrices)
+        self.archive = SqliteArchive(database, matrices)
+
+    @classmethod
+    async def open(
+        cls,
+        path: str | Path,
+        *,
+        create: bool = True,
+        patience: float = 10.0,
+        max_pages: int | None = None,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> SqliteStore:
+        """Open the database at `path` (":memory:" for one that dies with it).
+
+        A file that is missing is created, readable by its user alone, unless `create` is False:
+        then `StoreMissing` is raised, and a file that may not be written is opened for reading.
+        `patience` is how many seconds to wait for another process's lock before `StoreLocked`;
+        `max_pages` limits the file to so many pages of 16 KB, beyond which `StoreFull` is raised;
+        `cache_bytes` limits the vectors kept in memory.
+        """
+        name = path if path == MEMORY else os.fspath(path)
+        opening = Opening(path=str(name), create=create, patience=patience, max_pages=max_pages)
+        database = await asyncio.to_thread(opening.open)
+        store = cls(database, cache_bytes=cache_bytes)
+        try:
+            if not database.read_only:
+                with suppress(StoreLocked):  # a later opening will do
+                    await store.archive.remove_traces()
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    async def close(self) -> None:
+        """See `Store.close`."""
+        await self._database.close()

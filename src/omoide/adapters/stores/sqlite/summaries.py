@@ -1,0 +1,232 @@
+"""Versions of the recursive summary, and answers kept from becoming one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from omoide.adapters.stores.sqlite.rows import (
+    array,
+    micros,
+    moment,
+    owner_id,
+    settled_owner_id,
+    strings,
+)
+from omoide.domain import Origin, Rejected, Sentence, Speaker, Summary
+from omoide.errors import StaleVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.domain import Owner
+
+_COLUMNS = (
+    "number, sentences, origin, session, time, language, restored, model, prompt, "
+    "prompt_tokens, completion_tokens, seconds, notes"
+)
+
+
+class SqliteSummaries:
+    """`Summaries` on SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def commit(self, owner: Owner, summary: Summary) -> None:
+        """See `Summaries.commit`. A version that rests on what was erased while it was being made
+        is stale too."""
+
+        def work(connection: apsw.Connection) -> None:
+            number = settled_owner_id(connection, owner)
+            _check_number(connection, number, summary)
+            _check_erased(connection, number, summary)
+            try:
+                _insert(connection, number, summary)
+            except apsw.ConstraintError as error:
+                raise StaleVersion(
+                    f"session {summary.session} was digested before; read the newest version"
+                ) from error
+
+        await self._database.write(work)
+
+    async def find(
+        self,
+        owner: Owner,
+        *,
+        number: int | None = None,
+        session: int | None = None,
+        at: datetime | None = None,
+    ) -> Summary | None:
+        """See `Summaries.find`."""
+        where, values = "owner = ?", []
+        if number is not None:
+            where += " AND number = ?"
+            values.append(number)
+        if session is not None:
+            where += " AND (session IS NULL OR session <= ?)"
+            values.append(session)
+        if at is not None:
+            where += " AND time <= ?"
+            values.append(micros(at))
+
+        def work(connection: apsw.Connection) -> Summary | None:
+            row = connection.execute(
+                f"SELECT {_COLUMNS} FROM summaries WHERE {where} ORDER BY number DESC LIMIT 1",  # noqa: S608
+                (owner_id(connection, owner), *values),
+            ).fetchone()
+            return _summary_of(row) if row else None
+
+        return await self._database.read(work)
+
+    async def history(self, owner: Owner) -> tuple[Summary, ...]:
+        """See `Summaries.history`."""
+        return await self._database.read(
+            lambda connection: versions(connection, owner_id(connection, owner))
+        )
+
+    async def set_aside(self, owner: Owner, rejected: Rejected) -> None:
+        """See `Summaries.set_aside`."""
+
+        def work(connection: apsw.Connection) -> None:
+            number = settled_owner_id(connection, owner)
+            connection.execute(
+                "INSERT INTO aside (owner, serial, session, text, problems, model, time) VALUES "
+                "(?1, (SELECT coalesce(max(serial), 0) + 1 FROM aside WHERE owner = ?1), "
+                "?2, ?3, ?4, ?5, ?6)",
+                (
+                    number,
+                    rejected.session,
+                    rejected.text,
+                    array(rejected.problems),
+                    rejected.model,
+                    micros(rejected.time),
+                ),
+            )
+
+        await self._database.write(work)
+
+    async def aside(self, owner: Owner) -> tuple[Rejected, ...]:
+        """See `Summaries.aside`."""
+
+        def work(connection: apsw.Connection) -> tuple[Rejected, ...]:
+            rows = connection.execute(
+                "SELECT session, text, problems, model, time FROM aside "
+                "WHERE owner = ? ORDER BY serial",
+                (owner_id(connection, owner),),
+            )
+            return tuple(
+                Rejected(
+                    session=session,
+                    text=text,
+                    problems=strings(problems),
+                    model=model,
+                    time=moment(time),
+                )
+                for session, text, problems, model, time in rows
+            )
+
+        return await self._database.read(work)
+
+
+def versions(connection: apsw.Connection, owner: int | None) -> tuple[Summary, ...]:
+    """All versions of an owner's summary, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM summaries WHERE owner = ? ORDER BY number",  # noqa: S608
+        (owner,),
+    )
+    return tuple(map(_summary_of, rows))
+
+
+def sentences_text(sentences: Iterable[Sentence]) -> str:
+    """Sentences as a version's row holds them."""
+    return json.dumps(
+        [
+            {"text": s.text, "about": s.about and s.about.value, "sources": s.sources}
+            for s in sentences
+        ],
+        ensure_ascii=False,
+    )
+
+
+def _check_number(connection: apsw.Connection, owner: int, summary: Summary) -> None:
+    [(newest,)] = connection.execute(
+        "SELECT coalesce(max(number), 0) FROM summaries WHERE owner = ?", (owner,)
+    )
+    if summary.number != newest + 1:
+        raise StaleVersion(
+            f"version {summary.number} cannot follow version {newest}: the memory was rewritten "
+            "meanwhile; read it again"
+        )
+
+
+def _check_erased(connection: apsw.Connection, owner: int, summary: Summary) -> None:
+    """Refuse words that came from what is no longer there. Only where something was erased:
+    elsewhere a source that is unknown is the caller's own affair."""
+    cited = {source for sentence in summary.sentences for source in sentence.sources}
+    [(erasures, lost, session_lost)] = connection.execute(
+        "SELECT erasures, "
+        "EXISTS (SELECT 1 FROM json_each(?2) AS cited WHERE NOT EXISTS "
+        "  (SELECT 1 FROM turns WHERE turns.owner = ?1 AND turns.id = cited.value)), "
+        "?3 <= sessions AND NOT EXISTS "
+        "  (SELECT 1 FROM sessions AS s WHERE s.owner = ?1 AND s.number = ?3) "
+        "FROM owners WHERE id = ?1",
+        (owner, array(sorted(cited)), summary.session),
+    )
+    digested = summary.origin is Origin.DIGEST
+    if erasures and (lost or (session_lost and digested)):
+        raise StaleVersion(
+            f"version {summary.number} rests on turns that were erased meanwhile; make it again"
+        )
+
+
+def _insert(connection: apsw.Connection, owner: int, summary: Summary) -> None:
+    connection.execute(
+        f"INSERT INTO summaries (owner, {_COLUMNS}) "  # noqa: S608
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            owner,
+            summary.number,
+            sentences_text(summary.sentences),
+            summary.origin.value,
+            summary.session,
+            micros(summary.time),
+            summary.language,
+            summary.restored,
+            summary.model,
+            summary.prompt,
+            summary.prompt_tokens,
+            summary.completion_tokens,
+            summary.seconds,
+            array(summary.notes),
+        ),
+    )
+
+
+def _summary_of(row: tuple[Any, ...]) -> Summary:
+    return Summary(
+        number=row[0],
+        sentences=tuple(
+            Sentence(
+                text=s["text"],
+                about=None if s["about"] is None else Speaker(s["about"]),
+                sources=tuple(s["sources"]),
+            )
+            for s in json.loads(row[1])
+        ),
+        origin=Origin(row[2]),
+        session=row[3],
+        time=moment(row[4]),
+        language=row[5],
+        restored=row[6],
+        model=row[7],
+        prompt=row[8],
+        prompt_tokens=row[9],
+        completion_tokens=row[10],
+        seconds=row[11],
+        notes=strings(row[12]),
+    )

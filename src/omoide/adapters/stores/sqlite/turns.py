@@ -1,0 +1,129 @@
+"""What was said, and the sessions it was said in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from omoide.adapters.stores.sqlite.recording import record
+from omoide.adapters.stores.sqlite.rows import TURN_COLUMNS, array, micros, owner_id, turn_of
+from omoide.adapters.stores.sqlite.sessions import (
+    OPEN_SESSIONS,
+    SESSION_COLUMNS,
+    end_session,
+    session_of,
+)
+from omoide.errors import NoSuchSession
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime, timedelta
+
+    import apsw
+
+    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.domain import Owner, Said, Session, Turn
+
+
+class SqliteTurns:
+    """`Turns` on SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(
+        self, owner: Owner, said: Sequence[Said], *, session: str | None, idle: timedelta
+    ) -> tuple[Turn, ...]:
+        """See `Turns.append`. A call that only repeats what was recorded writes nothing, and so
+        succeeds even if its session has ended since."""
+        said = tuple(said)
+        return await self._database.write(
+            lambda connection: record(connection, owner, said, key=session, idle=idle)
+        )
+
+    async def end(
+        self, owner: Owner, *, session: int | None = None, at: datetime, digest: bool = True
+    ) -> tuple[Session, ...]:
+        """See `Turns.end`. A number that names no session raises `NoSuchSession`."""
+
+        def work(connection: apsw.Connection) -> tuple[Session, ...]:
+            number = owner_id(connection, owner)
+            if session is not None:
+                which = "sessions WHERE owner = ?1 AND number = ?2"
+            else:
+                which = f"{OPEN_SESSIONS} WHERE owner = ?1 AND ?2 IS NULL AND ended IS NULL"
+            rows = connection.execute(
+                f"SELECT {SESSION_COLUMNS} FROM {which} "  # noqa: S608
+                "ORDER BY number",
+                (number, session),
+            ).fetchall()
+            if session is not None and not rows:
+                raise NoSuchSession(f"{owner.user!r} has no session {session}")
+            return tuple(
+                end_session(connection, found, owner=number, at=at, digest=digest)
+                for found in map(session_of, rows)
+                if number is not None and found.open
+            )
+
+        return await self._database.write(work)
+
+    async def end_idle(self, tenant: str, *, before: datetime) -> int:
+        """See `Turns.end_idle`."""
+
+        def work(connection: apsw.Connection) -> int:
+            rows: list[Any] = connection.execute(
+                f"SELECT sessions.owner, {SESSION_COLUMNS} "  # noqa: S608
+                f"FROM {OPEN_SESSIONS} JOIN owners ON owners.id = sessions.owner "
+                "WHERE ended IS NULL AND tenant = ? AND last < ? ORDER BY last",
+                (tenant, micros(before)),
+            ).fetchall()
+            for number, *row in rows:
+                idle = session_of(row)
+                end_session(connection, idle, owner=number, at=idle.last)
+            return len(rows)
+
+        return await self._database.write(work)
+
+    async def sessions(self, owner: Owner) -> tuple[Session, ...]:
+        """See `Turns.sessions`."""
+
+        def work(connection: apsw.Connection) -> tuple[Session, ...]:
+            rows = connection.execute(
+                f"SELECT {SESSION_COLUMNS} FROM sessions WHERE owner = ? ORDER BY number",  # noqa: S608
+                (owner_id(connection, owner),),
+            )
+            return tuple(map(session_of, rows))
+
+        return await self._database.read(work)
+
+    async def read(
+        self,
+        owner: Owner,
+        *,
+        session: int | None = None,
+        ids: Sequence[str] | None = None,
+        last: int | None = None,
+    ) -> tuple[Turn, ...]:
+        """See `Turns.read`."""
+        table, wanted = "turns", ""
+        values: list[str | int] = []
+        if session is not None:
+            table = "turns INDEXED BY turns_session"
+            wanted += " AND session = ?"
+            values.append(session)
+        if ids is not None:
+            table = "turns INDEXED BY turns_id"
+            wanted += " AND id IN (SELECT value FROM json_each(?))"
+            values.append(array(ids))
+        wanted += " ORDER BY position DESC"
+        if last is not None:
+            wanted += " LIMIT max(?, 0)"
+            values.append(last)
+
+        def work(connection: apsw.Connection) -> tuple[Turn, ...]:
+            rows: list[Any] = connection.execute(
+                f"SELECT {TURN_COLUMNS} FROM {table} WHERE owner = ?{wanted}",  # noqa: S608
+                (owner_id(connection, owner), *values),
+            ).fetchall()
+            return tuple(map(turn_of, reversed(rows)))
+
+        return await self._database.read(work)

@@ -1,0 +1,5 @@
+"""`python -m omoide.cli`."""
+
+from omoide.cli import main
+
+main()

@@ -1,0 +1,273 @@
+"""A conversation with one user, without a terminal: lines go in, a screen shows what comes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from omoide.cli.facts import fact_lines, find_fact, forget
+from omoide.cli.news import News
+from omoide.cli.show import ago, bold, clean, dim, many, one_line, warning
+from omoide.cli.standing import standing, standing_lines
+from omoide.cli.views import history_lines, memory_lines, recalled_lines, why_lines
+from omoide.domain import State, Task
+from omoide.errors import BadInput, OmoideError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from datetime import datetime, timedelta
+
+    from omoide.cli.facts import Fact
+    from omoide.cli.screen import Screen
+    from omoide.domain import Recalled, Session
+    from omoide.engine import Memory
+    from omoide.ports import Clock
+
+HELP = """\
+/memory        what is remembered
+/why [TEXT]    what each sentence of the memory rests on, and what came to mind last
+/history       all versions of the memory
+/forget TEXT   remove for good all that says TEXT (asks first)
+/end           end this session; the memory is updated meanwhile
+/quit          end the session and leave (also Ctrl-D)
+/help          this list
+To say something that begins with a slash, put a space before it. Alt-Enter starts a new line."""
+
+
+class Conversation:
+    """What happens with each line. One at a time; `interrupt` may come at any moment."""
+
+    def __init__(
+        self,
+        *,
+        memory: Memory,
+        user: str,
+        screen: Screen,
+        clock: Clock,
+        idle: timedelta,
+        at: datetime | None = None,
+    ) -> None:
+        self.news = News(memory=memory, user=user)
+        self._memory = memory
+        self._user = user
+        self._screen = screen
+        self._clock = clock
+        self._idle = idle
+        self._at = at
+        self._heard: datetime | None = None
+        self._work: asyncio.Task[object] | None = None
+        self._doomed: Fact | None = None
+        self._recalled: tuple[Recalled, ...] = ()
+        self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
+            "/memory": self._show_memory,
+            "/why": self._show_why,
+            "/history": self._show_history,
+            "/forget": self._forget,
+            "/end": self._end_command,
+            "/help": self._help,
+        }
+
+    @property
+    def busy(self) -> bool:
+        """Whether something runs that `interrupt` would stop."""
+        return self._work is not None
+
+    @property
+    def asking(self) -> str:
+        """The question that the next line answers, if one was asked."""
+        return "forget? [y/N] " if self._doomed else ""
+
+    def interrupt(self) -> None:
+        """Stop what runs: the reply that streams, or the wait for the memory."""
+        if self._work is not None:
+            self._work.cancel()
+
+    async def greet(self) -> None:
+        """Begin: close what lay idle, and say who is known and how the memory stands."""
+        await self._memory.end_idle()
+        await self.news.catch_up()
+        stands = await standing(self._memory, self._user)
+        user, now = one_line(self._user), self._now()
+        if not stands.sessions:
+            self._screen.line(f"Hello! {user} is new here. Say something; /help lists commands.")
+            return
+        summary = await self._memory.memory(self._user)
+        known = many(len(summary.sentences), "sentence")
+        last = f", last spoken {ago(stands.last, now)}" if stands.last else ""
+        self._screen.line(
+            f"{user}: {many(stands.sessions, 'session')}{last}; the memory has {known}. "
+            "/help lists commands."
+        )
+        for line in standing_lines(stands, now):
+            self._screen.line(line)
+
+    async def hear(self, line: str) -> bool:
+        """Do what the line says; whether to go on after it."""
+        self._heard = self._clock.now()
+        if self._doomed is not None:
+            await self._forget_or_not(line)
+            return True
+        word, _, rest = line.strip().partition(" ")
+        if not line.startswith("/"):
+            if line.strip():
+                await self._guarded(self._reply(line.strip()))
+            return True
+        if word in ("/quit", "/exit"):
+            return False
+        command = self._commands.get(word)
+        if command is None:
+            near = ", ".join(name for name in self._commands if name.startswith(word[:2]))
+            hint = f" Did you mean {near}?" if near else ""
+            self._screen.line(f"There is no command {clean(word)}.{hint} /help lists them all.")
+        else:
+            await self._guarded(command(rest.strip()))
+        return True
+
+    async def rest(self) -> None:
+        """Called now and then while nobody speaks: ends the session after the idle time."""
+        if self._heard is None or self.busy or self._clock.now() - self._heard < self._idle:
+            return
+        self._heard = None
+        if await self._end():
+            minutes = many(int(self._idle.total_seconds() // 60), "minute")
+            self._screen.line(
+                dim(f"The session ended after {minutes} of silence; your next line begins another.")
+            )
+
+    async def leave(self) -> None:
+        """End the session and bring the memory up to date; an interrupt leaves that for later."""
+        await self._guarded(self._end())
+        await self.finish()
+
+    async def finish(self) -> None:
+        """Wait until what ended is in the memory, and say what came of it."""
+        pending = await self._pending()
+        if not pending:
+            return
+        which = "session " + ", ".join(str(number) for number in pending)
+        what = f"updating the memory with {which} (Ctrl-C leaves; it is then done next time)"
+        async with self._screen.waiting(what):
+            finished = await self._stoppable(self._memory.settle())
+        if not finished:
+            self._screen.line(f"The memory of {which} will be updated at the next start.")
+            return
+        for line in await self.news.fetch():
+            self._screen.line(line)
+        for line in standing_lines(await standing(self._memory, self._user), self._now()):
+            self._screen.line(line)
+
+    # ── Replies ─────────────────────────────────────────────────────────────────────────────
+
+    async def _reply(self, text: str) -> None:
+        if not await self._stoppable(self._stream(text)):
+            self._screen.line(dim(" [stopped]"))
+
+    async def _stream(self, text: str) -> None:
+        async with self._screen.waiting("thinking") as sign:
+            reply = await self._memory.reply(self._user, text, at=self._at)
+            self._recalled = reply.recalled
+            try:
+                async for piece in reply:
+                    sign.stop()
+                    self._screen.piece(piece)
+            finally:
+                await reply.close()
+        self._screen.line()
+
+    # ── Commands ────────────────────────────────────────────────────────────────────────────
+
+    async def _help(self, rest: str) -> None:
+        del rest
+        self._screen.line(HELP)
+
+    async def _show_memory(self, rest: str) -> None:
+        del rest
+        summary = await self._memory.memory(self._user)
+        stands = await standing(self._memory, self._user)
+        self._lines(memory_lines(summary, user=self._user, now=self._now()))
+        self._lines(standing_lines(stands, self._now()))
+
+    async def _show_why(self, rest: str) -> None:
+        because = await self._memory.why(self._user)
+        found = [b for b in because if rest.casefold() in b.sentence.text.casefold()]
+        self._lines(why_lines(found, self._now()))
+        if self._recalled and not rest:
+            self._screen.line(bold("Came to mind for the last reply:"))
+            self._lines(recalled_lines(self._recalled, self._now()))
+
+    async def _show_history(self, rest: str) -> None:
+        del rest
+        self._lines(history_lines(await self._memory.history(self._user), self._now()))
+
+    async def _forget(self, rest: str) -> None:
+        if not rest:
+            raise BadInput("/forget what? Give some of its words")
+        found = await find_fact(self._memory, self._user, rest)
+        if found.empty:
+            self._screen.line(f"Nothing that is stored says {one_line(rest)!r}.")
+            return
+        self._lines(fact_lines(found, self._now()))
+        self._screen.line(warning("Remove all this for good? y or n"))
+        self._doomed = found
+
+    async def _forget_or_not(self, answer: str) -> None:
+        found, self._doomed = self._doomed, None
+        if found is None or answer.strip().lower() not in ("y", "yes"):
+            self._screen.line("Nothing was removed.")
+            return
+        await self._guarded(self._forget_now(found))
+
+    async def _forget_now(self, found: Fact) -> None:
+        erased = await forget(self._memory, self._user, found)
+        turns = many(erased.turns, "turn")
+        self._screen.line(f"Removed: {turns}, {many(erased.sentences, 'sentence')}.")
+
+    async def _end_command(self, rest: str) -> None:
+        del rest
+        if await self._end():
+            self._screen.line(dim("The session is ended; the memory is being updated."))
+        else:
+            self._screen.line("No session is open.")
+
+    # ── Within ──────────────────────────────────────────────────────────────────────────────
+
+    async def _end(self) -> bool:
+        return bool(await end_chat(self._memory, self._user, at=self._at))
+
+    async def _pending(self) -> list[int]:
+        jobs = await self._memory.jobs(self._user, states=[State.WAITING, State.RUNNING])
+        return [j.session for j in jobs if j.task is Task.DIGEST and j.session is not None]
+
+    async def _stoppable(self, work: Awaitable[object]) -> bool:
+        """Do the work as something `interrupt` can stop; whether it came to its end."""
+        task = self._work = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait([task])
+        finally:
+            self._work = None
+            if not task.done():  # we ourselves are being stopped
+                task.cancel()
+        if task.cancelled():
+            return False
+        task.result()
+        return True
+
+    async def _guarded(self, work: Awaitable[object]) -> None:
+        """An error of ours is told; the conversation goes on."""
+        try:
+            await work
+        except OmoideError as error:
+            self._screen.line(warning(f"! {one_line(str(error))}"))
+
+    def _lines(self, lines: list[str]) -> None:
+        for line in lines:
+            self._screen.line(line)
+
+    def _now(self) -> datetime:
+        return self._at or self._clock.now()
+
+
+async def end_chat(memory: Memory, user: str, *, at: datetime | None) -> list[Session]:
+    """End the open session of the chat; sessions with a key belong to other programs."""
+    mine = [s.number for s in await memory.sessions(user) if s.open and s.key is None]
+    return [s for number in mine for s in await memory.end_session(user, session=number, at=at)]

@@ -1,0 +1,74 @@
+"""`omoide`: the command and its global options."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from omoide import __version__
+from omoide.cli.chat import chat
+from omoide.cli.cost import cost
+from omoide.cli.jobs import jobs
+from omoide.cli.memory import memory
+from omoide.cli.models import models
+from omoide.cli.recall import recall
+from omoide.cli.scope import options
+from omoide.cli.show import one_line
+from omoide.cli.transfer import erase, export, import_
+from omoide.errors import OmoideError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Failure(click.ClickException):
+    """An error of ours as one line on stderr."""
+
+    exit_code = 1
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """One line, whatever the message holds."""
+        click.echo(f"omoide: {one_line(self.message)}", file=file or sys.stderr)
+
+
+class Commands(click.Group):
+    """A group whose commands may raise our errors."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; an `OmoideError` is told, not traced."""
+        try:
+            return super().invoke(ctx)
+        except OmoideError as error:
+            raise Failure(str(error)) from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="omoide")
+@options
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Long-term memory for conversations with language models.
+
+    Start with `omoide chat`. Every setting can also be given as a variable OMOIDE_…, for
+    example OMOIDE_DB or OMOIDE_MODEL.
+    """
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False
+
+
+for command in (chat, memory, recall, cost, jobs, models, export, import_, erase):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """The entry point. What a terminal cannot print becomes a question mark, not a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            with contextlib.suppress(io.UnsupportedOperation):
+                stream.reconfigure(errors="replace")
+    cli(prog_name="omoide")

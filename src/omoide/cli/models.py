@@ -1,0 +1,49 @@
+"""`omoide models`: the catalogue of language models, and fetching their weights."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+from omoide import bootstrap
+from omoide.cli.progress import bar
+from omoide.cli.scope import options, scoped
+from omoide.cli.show import emit, table
+
+if TYPE_CHECKING:
+    from omoide.cli.scope import Scope
+
+
+@click.group()
+@options
+def models() -> None:
+    """List and fetch the models that need no account."""
+
+
+@models.command(name="list")
+@scoped
+def list_(scope: Scope) -> None:
+    """List the models that are known by name."""
+    known = bootstrap.list_models(scope.settings)
+    if scope.json:
+        emit(known)
+        return
+    rows = [
+        (m.alias, m.name, f"{m.megabytes:,} MB", "yes" if m.here else "no", m.licence, m.note)
+        for m in known
+    ]
+    click.echo(table(("alias", "model", "size", "here", "licence", "note"), rows, right=(2,)))
+
+
+@models.command()
+@click.argument("name", default="default")
+@scoped
+def pull(scope: Scope, name: str) -> None:
+    """Fetch the weights of model NAME and verify them."""
+    path = asyncio.run(bootstrap.pull_model(scope.settings, name, bar))
+    if scope.json:
+        emit({"model": name, "path": path})
+    else:
+        click.echo(str(path))

@@ -1,0 +1,32 @@
+"""`omoide recall`: what comes to mind for a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from omoide.cli.moments import LOOKING
+from omoide.cli.scope import scoped
+from omoide.cli.show import emit
+from omoide.cli.views import recalled_lines
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from omoide.cli.scope import Scope
+
+
+@click.command()
+@click.argument("text")
+@click.option("-k", "k", type=click.IntRange(min=1), default=10, help="At most so many items.")
+@click.option("--budget", type=click.IntRange(min=1), help="At most so many tokens in all.")
+@click.option("--at", type=LOOKING, help="As it was at that time.")
+@scoped
+def recall(scope: Scope, text: str, k: int, budget: int | None, at: datetime | None) -> None:
+    """Show what comes to mind for TEXT, best first. No language model is asked."""
+    found = scope.run(lambda memory: memory.recall(scope.user, text, at=at, k=k, budget=budget))
+    if scope.json:
+        emit(found)
+    else:
+        click.echo("\n".join(recalled_lines(found, at or scope.outside.clock.now())))

@@ -1,0 +1,196 @@
+"""What a file holds, one JSON value after another: JSON, JSON lines, or either of them in a zip.
+
+A long array is read element by element, so that a file of gigabytes takes the memory of its
+largest conversation.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from omoide.errors import BadImport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CHUNK = 1 << 20
+LONGEST_LINE = 1 << 26
+_MEMBER = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")
+_SPACE = re.compile(r"\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Element:
+    """One JSON value and where it stood; or, if it could not be read, why."""
+
+    where: str
+    document: int
+    """Which array of its own line it was in; 0 for all that stand by themselves or in the one
+    array of the file."""
+    value: object = None
+    problem: str = ""
+
+
+def elements(path: Path) -> Iterator[Element]:
+    """Every element of the file. Raises `BadImport` where it cannot be read as JSON at all."""
+    try:
+        with _opened(path) as streams:
+            for name, stream in streams:
+                yield from _elements(stream, name)
+    except OSError as error:
+        raise BadImport(f"{path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise BadImport(
+            f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x}): "
+            "wanted a .json, .jsonl or .zip file"
+        ) from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise BadImport(f"{path} is a damaged or unusual zip file: {error}") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Iterator[tuple[str, IO[str]]]]:
+    if path.is_dir():
+        raise BadImport(f"{path} is a folder: give the .json, .jsonl or .zip file")
+    if not path.exists():
+        raise BadImport(f"there is no file {path}")
+    with path.open("rb") as file:
+        if not zipfile.is_zipfile(file):
+            file.seek(0)
+            yield iter([("", io.TextIOWrapper(file, encoding="utf-8-sig"))])
+            return
+        with zipfile.ZipFile(file) as archive:
+            yield _members(archive, path)
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, IO[str]]]:
+    names = archive.namelist()
+    found = sorted(name for name in names if _MEMBER.search(name))
+    found = found or [name for name in names if name.endswith(".jsonl")]
+    if not found:
+        shown = ", ".join(names[:5]) or "nothing"
+        raise BadImport(f"{path} holds no conversations.json; it holds {shown}")
+    for name in found:
+        with archive.open(name) as member:
+            yield name, io.TextIOWrapper(member, encoding="utf-8-sig")
+
+
+def _elements(stream: IO[str], name: str) -> Iterator[Element]:
+    inside = f"{name}, " if name else ""
+    first = stream.readline(LONGEST_LINE)
+    while first and not first.strip():
+        first = stream.readline(LONGEST_LINE)
+    complete, value = _parsed(first)
+    following = stream.readline(LONGEST_LINE) if complete else ""
+    while following and not following.strip():
+        following = stream.readline(LONGEST_LINE)
+    if complete and following:
+        yield from _lines(value, following, stream, inside)
+    elif complete:
+        yield from _document(value, inside)
+    elif first.lstrip().startswith("["):
+        yield from _array(first, stream, inside)
+    else:
+        text = first + stream.read()
+        try:
+            yield from _document(json.loads(text), inside)
+        except (ValueError, RecursionError) as error:
+            raise BadImport(
+                f"{inside}wanted JSON or JSON lines, but {_why(error)}; "
+                f"the file begins with {text[:60]!r}"
+            ) from error
+
+
+def _parsed(line: str) -> tuple[bool, object]:
+    try:
+        return True, json.loads(line)
+    except (ValueError, RecursionError):
+        return False, None
+
+
+def _document(value: object, inside: str, document: int = 0) -> Iterator[Element]:
+    if isinstance(value, list):
+        for i, item in enumerate(value, 1):
+            yield Element(where=f"{inside}item {i}", document=document, value=item)
+    else:
+        yield Element(where=f"{inside}item 1", document=document, value=value)
+
+
+def _lines(first: object, second: str, stream: IO[str], inside: str) -> Iterator[Element]:
+    """JSON lines. A line that is no JSON is one bad element, not the end of the others."""
+    if isinstance(first, list):
+        yield from _document(first, f"{inside}line 1, ", 1)
+    else:
+        yield Element(where=f"{inside}line 1", document=0, value=first)
+    number, line = 2, second
+    while line:
+        if line.strip():
+            where = f"{inside}line {number}"
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                yield Element(where=where, document=0, problem=f"no JSON: {_why(error)}")
+            else:
+                if isinstance(value, list):
+                    yield from _document(value, f"{where}, ", number)
+                else:
+                    yield Element(where=where, document=0, value=value)
+        line = stream.readline(LONGEST_LINE)
+        number += 1
+
+
+def _array(start: str, stream: IO[str], inside: str) -> Iterator[Element]:
+    """The elements of one long array, read as far as each needs."""
+    decoder = json.JSONDecoder()
+    text, at, number, step = start, start.index("[") + 1, 0, CHUNK
+    ended = False
+    while True:
+        at = _skip(text, at)
+        if text[at : at + 1] == "]":
+            return
+        try:
+            value, after = _following(decoder, text, at)
+        except (ValueError, RecursionError) as error:
+            if ended:
+                raise BadImport(
+                    f"{inside}item {number + 1} cannot be read: {_why(error)}; "
+                    "the file may be cut short"
+                ) from error
+            more = stream.read(step)
+            ended = not more
+            text, at, step = text[at:] + more, 0, step * 2
+            continue
+        number += 1
+        yield Element(where=f"{inside}item {number}", document=0, value=value)
+        at = after + (text[after] == ",")
+        if at > CHUNK:
+            text, at, step = text[at:], 0, CHUNK
+
+
+def _following(decoder: json.JSONDecoder, text: str, at: int) -> tuple[object, int]:
+    """The value at that place and where its comma or bracket is; `ValueError` if not all of it
+    is there: without what follows, 12 may be the beginning of 123."""
+    value, after = decoder.raw_decode(text, at)
+    after = _skip(text, after)
+    if text[after : after + 1] not in (",", "]"):
+        raise ValueError("wanted , or ] behind it")
+    return value, after
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _why(error: ValueError | RecursionError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at line {error.lineno}, column {error.colno}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -1,0 +1,86 @@
+"""Plain messages in OpenAI's style, alone, in a list, or as `{"messages": […]}`.
+
+    {"role": "user", "content": "Hello", "id": "…", "created_at": "2026-01-05T09:00:00Z"}
+
+`id` and the time are optional, and so are `id` and `title` beside `messages`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.domain import Speaker
+from omoide.transfer.foreign import Gathering, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from omoide.transfer.files import Element
+    from omoide.transfer.foreign import Conversation
+
+NAME = "messages"
+_SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
+_TIMES = ("time", "timestamp", "created_at", "create_time", "created")
+
+
+def matches(value: object) -> bool:
+    """Whether a value is a message or an object that holds messages."""
+    if not isinstance(value, dict):
+        return False
+    holds = isinstance(value.get("messages"), list)
+    return holds or (isinstance(value.get("role"), str) and "content" in value)
+
+
+def read(value: dict[str, object], *, where: str, longest: int) -> Conversation:
+    """The conversation of an object that holds messages."""
+    found = Gathering(source=NAME, where=where, longest=longest, unique=False)
+    messages = value.get("messages")
+    for i, message in enumerate(messages if isinstance(messages, list) else [], 1):
+        _message(message, where=f"message {i}", found=found)
+    own = value.get("conversation_id") or value.get("id")
+    return found.conversation(id_=own, started=_time(value), title=value.get("title"))
+
+
+def together(elements: Sequence[Element], *, longest: int) -> Conversation:
+    """The conversation that a list of bare messages is."""
+    found = Gathering(source=NAME, where="", longest=longest, unique=False)
+    for element in elements:
+        if element.problem:
+            found.leave_out(element.problem, where=element.where)
+        else:
+            _message(element.value, where=element.where, found=found)
+    return found.conversation(id_=None, started=None, title="")
+
+
+def _message(message: object, *, where: str, found: Gathering) -> None:
+    if not isinstance(message, dict):
+        found.leave_out(f"a message must be an object, not {type(message).__name__}", where=where)
+        return
+    role = message.get("role")
+    speaker = _SPEAKERS.get(role) if isinstance(role, str) else None
+    if speaker is None:
+        found.leave_out(f"nobody of the two said it (role {str(role)[:20]!r})", where=where)
+        return
+    text = _text(message.get("content"))
+    if text is None:
+        kind = type(message.get("content")).__name__
+        found.leave_out(f"its content must be text or parts with text, not {kind}", where=where)
+        return
+    if not text.strip():
+        found.leave_out("it is empty", where=where)
+        return
+    found.add(where=where, id_=message.get("id"), speaker=speaker, text=text, time=_time(message))
+
+
+def _text(content: object) -> str | None:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    texts = [part.get("text") if isinstance(part, dict) else part for part in content]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _time(value: dict[str, object]) -> datetime | None:
+    return next((t for name in _TIMES if (t := moment(value.get(name))) is not None), None)

@@ -1,0 +1,245 @@
+"""Values as JSON records, and back.
+
+A record is one JSON object with a `kind`. The first of a file is the header:
+
+    {"kind": "header", "format": "omoide", "schema": 1, "user": "anna", "records": {"turn": 2, …}}
+    {"kind": "session", "number": 1, "started": "2026-01-05T09:00:00+00:00", …}
+    {"kind": "turn", "id": "…", "session": 1, "position": 1, "speaker": "user", "text": "Hi!", …}
+    {"kind": "version", "number": 1, "sentences": [{"text": "…", "sources": ["…"], …}], …}
+    {"kind": "aside", "session": 1, "text": "…", "problems": ["…"], …}
+    {"kind": "call", "purpose": "reply", "model": "…", "prompt_tokens": 12, …}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from omoide.domain import (
+    Call,
+    Origin,
+    Purpose,
+    Rejected,
+    Sentence,
+    Session,
+    Speaker,
+    Summary,
+    Turn,
+)
+from omoide.errors import BadImport
+from omoide.transfer.fields import Fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+Record = dict[str, object]
+Value = Session | Turn | Summary | Rejected | Call
+
+SCHEMA = 1
+FORMAT = "omoide"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """The first record: what follows, and how many of each kind."""
+
+    user: str
+    records: dict[str, int]
+
+
+def header_record(header: Header) -> Record:
+    """The header as a record."""
+    return {
+        "kind": "header",
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "user": header.user,
+        "records": dict(header.records),
+    }
+
+
+def read_header(record: object) -> Header:
+    """The header out of its record. Raises `BadImport`, also for a newer schema."""
+    fields = Fields(record, "the header")
+    schema = fields.whole("schema")
+    if schema > SCHEMA:
+        raise BadImport(
+            f"the file was written by a newer omoide (schema {schema}; this one reads up to "
+            f"{SCHEMA}): upgrade omoide"
+        )
+    if fields.text("format") != FORMAT:
+        raise BadImport(f"the header names the format {fields.text('format')!r}, not {FORMAT!r}")
+    counts = Fields(fields.get("records"), "the header's records")
+    return Header(
+        user=fields.text("user"), records={kind: counts.whole(kind) for kind in counts.names}
+    )
+
+
+def to_record(value: Value) -> Record:
+    """Any value as its record."""
+    match value:
+        case Turn():
+            return {
+                "kind": "turn",
+                "id": value.id,
+                "session": value.session,
+                "position": value.position,
+                "speaker": value.speaker.value,
+                "text": value.text,
+                "time": _iso(value.time),
+                "language": value.language,
+                "name": value.name,
+            }
+        case Session():
+            return {
+                "kind": "session",
+                "number": value.number,
+                "started": _iso(value.started),
+                "last": _iso(value.last),
+                "ended": _iso(value.ended),
+                "key": value.key,
+                "turns": value.turns,
+            }
+        case Summary():
+            return _version_record(value)
+        case Rejected():
+            return {
+                "kind": "aside",
+                "session": value.session,
+                "text": value.text,
+                "problems": list(value.problems),
+                "model": value.model,
+                "time": _iso(value.time),
+            }
+        case Call():
+            return {
+                "kind": "call",
+                "purpose": value.purpose.value,
+                "model": value.model,
+                "session": value.session,
+                "prompt_tokens": value.prompt_tokens,
+                "completion_tokens": value.completion_tokens,
+                "seconds": value.seconds,
+                "time": _iso(value.time),
+                "failed": value.failed,
+            }
+
+
+def from_record(record: object, where: str) -> Value:
+    """The value out of its record. Raises `BadImport` that names `where` and the field."""
+    fields = Fields(record, where)
+    kind = fields.text("kind")
+    readers: dict[str, Callable[[Fields], Value]] = {
+        "turn": _turn,
+        "session": _session,
+        "version": _version,
+        "aside": _aside,
+        "call": _call,
+    }
+    if kind not in readers:
+        raise BadImport(f"{where}: wanted a {', '.join(readers)}, not the kind {kind[:40]!r}")
+    return readers[kind](fields)
+
+
+def _version_record(summary: Summary) -> Record:
+    return {
+        "kind": "version",
+        "number": summary.number,
+        "sentences": [
+            {
+                "text": s.text,
+                "about": s.about.value if s.about else None,
+                "sources": list(s.sources),
+            }
+            for s in summary.sentences
+        ],
+        "origin": summary.origin.value,
+        "session": summary.session,
+        "time": _iso(summary.time),
+        "language": summary.language,
+        "restored": summary.restored,
+        "model": summary.model,
+        "prompt": summary.prompt,
+        "prompt_tokens": summary.prompt_tokens,
+        "completion_tokens": summary.completion_tokens,
+        "seconds": summary.seconds,
+        "notes": list(summary.notes),
+    }
+
+
+def _turn(fields: Fields) -> Turn:
+    return Turn(
+        id=fields.name("id"),
+        session=fields.whole("session"),
+        position=fields.whole("position"),
+        speaker=fields.one_of("speaker", Speaker),
+        text=fields.words("text"),
+        time=fields.time("time"),
+        language=fields.name("language"),
+        name=fields.name("name") if fields.has("name") else None,
+    )
+
+
+def _session(fields: Fields) -> Session:
+    return Session(
+        number=fields.whole("number"),
+        started=fields.time("started"),
+        last=fields.time("last"),
+        ended=fields.time("ended") if fields.has("ended") else None,
+        key=fields.name("key") if fields.has("key") else None,
+        turns=fields.whole("turns"),
+    )
+
+
+def _version(fields: Fields) -> Summary:
+    sentences = [Fields(s, f"{fields.where}, a sentence") for s in fields.items("sentences")]
+    return Summary(
+        number=fields.whole("number"),
+        sentences=tuple(
+            Sentence(
+                text=s.words("text"),
+                about=s.one_of("about", Speaker) if s.has("about") else None,
+                sources=s.texts("sources"),
+            )
+            for s in sentences
+        ),
+        origin=fields.one_of("origin", Origin),
+        session=fields.whole("session") if fields.has("session") else None,
+        time=fields.time("time"),
+        language=fields.name("language"),
+        restored=fields.whole("restored") if fields.has("restored") else None,
+        model=fields.text("model"),
+        prompt=fields.text("prompt"),
+        prompt_tokens=fields.whole("prompt_tokens"),
+        completion_tokens=fields.whole("completion_tokens"),
+        seconds=fields.number("seconds"),
+        notes=fields.texts("notes"),
+    )
+
+
+def _aside(fields: Fields) -> Rejected:
+    return Rejected(
+        session=fields.whole("session"),
+        text=fields.text("text"),
+        problems=fields.texts("problems"),
+        model=fields.text("model"),
+        time=fields.time("time"),
+    )
+
+
+def _call(fields: Fields) -> Call:
+    return Call(
+        purpose=fields.one_of("purpose", Purpose),
+        model=fields.text("model"),
+        session=fields.whole("session") if fields.has("session") else None,
+        prompt_tokens=fields.whole("prompt_tokens"),
+        completion_tokens=fields.whole("completion_tokens"),
+        seconds=fields.number("seconds"),
+        time=fields.time("time"),
+        failed=fields.get("failed") is True,
+    )
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

@@ -1,0 +1,52 @@
+"""The stores that the contract is tried on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.adapters.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from omoide.ports import Store
+
+    Maker = Callable[[Path], Awaitable[Store]]
+
+
+async def sqlite_file(folder: Path) -> Store:
+    """A database file; the same one for the same folder."""
+    return await SqliteStore.open(folder / "deeper" / "omoide.db")
+
+
+async def sqlite_memory(folder: Path) -> Store:
+    """A database in memory."""
+    return await SqliteStore.open(":memory:")
+
+
+MAKERS: dict[str, Maker] = {"sqlite-file": sqlite_file, "sqlite-memory": sqlite_memory}
+SHARED: dict[str, Maker] = {"sqlite-file": sqlite_file}
+"""Those that several processes can open."""
+
+
+@pytest.fixture(params=list(MAKERS))
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    """An empty store."""
+    made = await MAKERS[request.param](tmp_path)
+    yield made
+    await made.close()
+
+
+@pytest.fixture(params=list(SHARED))
+async def stores(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[tuple[Store, Store]]:
+    """One empty database, opened twice as two processes would."""
+    one = await SHARED[request.param](tmp_path)
+    two = await SHARED[request.param](tmp_path)
+    yield one, two
+    await one.close()
+    await two.close()

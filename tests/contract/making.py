@@ -1,0 +1,117 @@
+"""Short ways to make values for the contract tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from omoide.domain import (
+    Call,
+    Origin,
+    Owner,
+    Purpose,
+    Rejected,
+    Said,
+    Sentence,
+    Speaker,
+    Summary,
+)
+from omoide.ports import Space
+
+if TYPE_CHECKING:
+    from omoide.domain import Turn
+    from omoide.ports import Store, Vectors
+
+START = datetime(2024, 5, 1, 9, 30, 15, 123456, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+ANN = Owner(tenant="acme", user="ann")
+BOB = Owner(tenant="acme", user="bob")
+ANN_ELSEWHERE = Owner(tenant="other", user="ann")
+SPACE = Space(name="test", version="1", dimensions=3)
+
+
+def say(
+    text: str,
+    *,
+    id: str | None = None,  # noqa: A002
+    at: datetime = START,
+    speaker: Speaker = Speaker.USER,
+    language: str = "en",
+    name: str | None = None,
+) -> Said:
+    """Words, by default the user's at `START`, with the text as their id."""
+    return Said(speaker=speaker, text=text, time=at, id=id or text, language=language, name=name)
+
+
+async def tell(
+    store: Store, owner: Owner, *texts: str, key: str | None = None, at: datetime = START
+) -> tuple[Turn, ...]:
+    """Record texts, each a minute after the one before."""
+    said = [say(text, at=at + i * MINUTE) for i, text in enumerate(texts)]
+    return await store.turns.append(owner, said, session=key, idle=HOUR)
+
+
+def version(
+    number: int,
+    *sentences: Sentence,
+    session: int | None = 1,
+    origin: Origin = Origin.DIGEST,
+    at: datetime = START,
+    notes: tuple[str, ...] = (),
+) -> Summary:
+    """A version of the memory with every field filled."""
+    return Summary(
+        number=number,
+        sentences=sentences,
+        origin=origin,
+        session=session,
+        time=at,
+        language="en",
+        restored=1 if origin is Origin.ROLLBACK else None,
+        model="a-model",
+        prompt="abc123",
+        prompt_tokens=100,
+        completion_tokens=20,
+        seconds=1.5,
+        notes=notes,
+    )
+
+
+def sentence(text: str, *sources: str, about: Speaker | None = Speaker.USER) -> Sentence:
+    """A sentence of the memory."""
+    return Sentence(text=text, about=about, sources=sources)
+
+
+def rejected(text: str, *, session: int = 1) -> Rejected:
+    """An answer that was not allowed to become memory."""
+    return Rejected(
+        session=session,
+        text=text,
+        problems=("too long", "not a sentence"),
+        model="a-model",
+        time=START,
+    )
+
+
+def call(tokens: int, *, session: int | None = 1, failed: bool = False) -> Call:
+    """A call of a model."""
+    return Call(
+        purpose=Purpose.DIGEST,
+        model="a-model",
+        session=session,
+        prompt_tokens=tokens,
+        completion_tokens=2,
+        seconds=0.25,
+        time=START,
+        failed=failed,
+    )
+
+
+def rows(*vectors: tuple[float, ...]) -> Vectors:
+    """Vectors of length 1."""
+    matrix = np.array(vectors, dtype=np.float32)
+    normal: Vectors = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    return normal

@@ -1,0 +1,128 @@
+"""After an erasure no byte of the text is left in any of SQLite's files."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.errors import StoreLocked
+from tests.contract.making import ANN, BOB, HOUR, SPACE, rejected, rows, say, sentence, version
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from omoide.domain import Owner
+    from omoide.ports import Store
+
+LENGTHS = (3, 20, 20, 20, 60, 60, 3000)
+
+
+def traces(path: Path, mark: str) -> int:
+    """How often a mark stands in the database's files, in either case."""
+    return sum(
+        file.read_bytes().lower().count(mark.lower().encode())
+        for file in path.parent.iterdir()
+        if file.name.startswith(path.name)
+    )
+
+
+async def fill(store: Store, marks: dict[Owner, str], *, turns: int) -> None:
+    """Words of several owners in turn, short and very long, so that trees split and overflow."""
+    dice = random.Random(1)
+    for number in range(turns):
+        for owner, mark in marks.items():
+            count = dice.choice(LENGTHS)
+            text = " ".join(f"{mark}{dice.randrange(5000)}" for _ in range(count))
+            said = say(text, id=f"{mark}id{number}")
+            await store.turns.append(owner, [said], session=f"{mark}{number % 9}", idle=HOUR)
+
+
+async def test_whole_owner(tmp_path: Path) -> None:
+    """Of an erased owner no byte remains after many splits and overflows; others are intact.
+
+    Zeroing deleted rows alone would leave seven traces here, in places rows were moved from.
+    """
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=120)
+    theirs = await store.turns.read(BOB)
+    found = await store.index.words(BOB, ["zqxbob7"], k=50)
+    assert traces(path, "Zqxann") > 10_000
+    await store.archive.erase(ANN)
+    assert traces(path, "Zqxann") == 0
+    assert await store.turns.read(BOB) == theirs
+    assert await store.index.words(BOB, ["zqxbob7"], k=50) == found
+    await store.close()
+    assert traces(path, "Zqxann") == 0
+    assert traces(path, "Zqxbob") > 10_000
+
+
+async def test_single_turns_among_others(tmp_path: Path) -> None:
+    """Turns taken out of the middle of others leave nothing, and take nothing along."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    dice = random.Random(1)
+    for number in range(200):
+        for owner in (ANN, BOB):
+            words = " ".join(
+                f"w{dice.randrange(500)}" for _ in range(dice.choice((3, 20, 60, 300)))
+            )
+            said = say(f"Zqx{number:03}x {words}", id=f"id{number}")
+            await store.turns.append(owner, [said], session=f"key{number % 9}", idle=HOUR)
+    doomed = range(0, 200, 7)
+    for owner in (ANN, BOB):
+        await store.archive.erase(owner, turns=[f"id{number}" for number in doomed])
+    assert {number: traces(path, f"Zqx{number:03}x") for number in doomed} == dict.fromkeys(
+        doomed, 0
+    )
+    assert traces(path, "Zqx001x") > 0
+    await store.close()
+
+
+async def test_one_session_in_every_place(tmp_path: Path) -> None:
+    """Words of an erased session are gone from turns, postings, keys, memory, asides and jobs."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await fill(store, {ANN: "Kept", BOB: "Theirs"}, turns=60)
+    secret = say("Zqxsecret words", id="Zqxid")
+    [turn] = await store.turns.append(ANN, [secret], session="Zqxkey", idle=HOUR)
+    await store.index.put(ANN, SPACE, turns=["Zqxid"], vectors=rows((1, 0, 0)))
+    await store.summaries.commit(
+        ANN,
+        version(
+            1, sentence("Zqxcited.", "Zqxid"), sentence("Zqxfree."), session=99, notes=("Zqxnote",)
+        ),
+    )
+    await store.summaries.set_aside(ANN, rejected("Zqxaside", session=99))
+    assert traces(path, "Zqx") > 5
+    await store.archive.erase(ANN, session=turn.session)
+    assert traces(path, "Zqx") == 0
+    assert len(await store.turns.read(ANN)) == 60
+    await store.close()
+
+
+async def test_while_another_process_reads(tmp_path: Path) -> None:
+    """A reader of the older view keeps the log alive: that is said, and made good later."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path, patience=0.05)
+    await fill(store, {ANN: "Zqxann", BOB: "Theirs"}, turns=5)
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN")
+    other.execute("SELECT count(*) FROM turns").fetchall()
+    with pytest.raises(StoreLocked, match="erased, but"):
+        await store.archive.erase(ANN)
+    assert await store.turns.read(ANN) == ()
+    with pytest.raises(StoreLocked, match="erased, but"):
+        await store.archive.erase(ANN)
+    again = await SqliteStore.open(path, patience=0.05)
+    await again.close()
+    assert traces(path, "Zqxann") > 0
+    other.close()
+    again = await SqliteStore.open(path)
+    assert traces(path, "Zqxann") == 0
+    await again.close()
+    await store.close()

@@ -1,0 +1,132 @@
+"""No query of a hot path reads rows of other owners: SQLite's own plans say so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import pytest
+
+from omoide.adapters.stores.sqlite import SqliteStore, ranking
+from omoide.domain import State, Task
+from tests.contract.making import (
+    ANN,
+    HOUR,
+    SPACE,
+    START,
+    call,
+    rejected,
+    rows,
+    sentence,
+    tell,
+    version,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SMALL = (
+    "json_each",
+    "cited",
+    "meta",
+    "spaces",
+    "CONSTANT ROW",
+    "sessions USING INDEX sessions_open",
+)
+"""What may be scanned: lists of the call's own, tables of a few rows, and open sessions alone."""
+
+
+WHOLE_OWNER = (
+    "SEARCH turns USING PRIMARY KEY (owner=?)",
+    "SEARCH sessions USING PRIMARY KEY (owner=?)",
+)
+WANTED = ("DELETE", "UPDATE sessions SET turns", "FROM sessions WHERE owner = ? ORDER BY number")
+"""Which statements may go through all turns or sessions of an owner: erasure, and listing them."""
+
+
+def plans(path: Path, statements: dict[str, Any]) -> list[str]:
+    """Each step of each statement's plan, with the statement."""
+    connection = apsw.Connection(str(path))
+    steps = [
+        f"{step} <- {statement}"
+        for statement, bindings in list(statements.items())
+        if statement.split()[0] in ("SELECT", "INSERT", "UPDATE", "DELETE")
+        for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {statement}", bindings)
+    ]
+    connection.close()
+    return steps
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Every statement that any new connection runs, and what was bound to it."""
+    seen: dict[str, Any] = {}
+
+    def trace(cursor: apsw.Cursor, statement: str, bindings: Any) -> bool:  # noqa: ANN401
+        seen[statement.strip()] = bindings
+        return True
+
+    def watch(connection: apsw.Connection) -> None:
+        connection.exec_trace = trace
+
+    monkeypatch.setattr(apsw, "connection_hooks", [watch])
+    return seen
+
+
+async def test_every_step_searches(tmp_path: Path, statements: dict[str, Any]) -> None:
+    """Each statement of each method finds its rows by a key; none scans a table that grows."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    statements.clear()
+    turns = await tell(store, ANN, "green tea", "black tea")
+    await tell(store, ANN, "green tea", key="k")
+    await store.turns.read(ANN, session=1, ids=["green tea"], last=3)
+    await store.turns.sessions(ANN)
+    await store.index.words(ANN, ["green", "tea", "black"], k=1)
+    await store.index.without_vector(ANN, SPACE, limit=5)
+    await store.index.put(ANN, SPACE, turns=[turns[0].id], vectors=rows((1, 0, 0)))
+    await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=5)
+    await store.turns.end(ANN, session=1, at=START)
+    await store.turns.end(ANN, at=START)
+    await store.turns.end_idle("acme", before=START)
+    await store.summaries.commit(ANN, version(1, sentence("S.", "green tea")))
+    await store.summaries.find(ANN, session=1, at=START)
+    await store.summaries.history(ANN)
+    await store.summaries.set_aside(ANN, rejected("x"))
+    await store.summaries.aside(ANN)
+    await store.ledger.add(ANN, call(1))
+    await store.ledger.calls(ANN)
+    job = await store.jobs.claim("acme", worker="w", now=START + HOUR, lease=HOUR)
+    assert job is not None
+    await store.jobs.extend(job, until=START)
+    await store.jobs.settle(job, state=State.DONE)
+    await store.jobs.enqueue(ANN, Task.EMBED, session=None, at=START)
+    await store.jobs.list("acme", states=[State.WAITING])
+    await store.jobs.list("acme", owner=ANN)
+    await store.archive.owners("acme")
+    await store.archive.erase(ANN, session=1)
+    await store.archive.erase(ANN)
+    await store.close()
+    assert len(statements) > 50
+
+    steps = plans(path, statements)
+    grow = [s for s in steps if s.startswith("SCAN") and not any(small in s for small in SMALL)]
+    assert grow == []
+    whole = [s for s in steps if s.startswith(WHOLE_OWNER)]
+    assert [s for s in whole if not any(wanted in s for wanted in WANTED)] == []
+
+
+@pytest.mark.parametrize("name", ["SCAN", "COUNT", "PROBE"])
+async def test_words_search_by_owner_and_term(tmp_path: Path, name: str) -> None:
+    """The postings of a word are found by owner and term together, in the table's own order."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await store.close()
+    connection = apsw.Connection(str(path))
+    bindings = (1, "tea", 1, "[1]")[: getattr(ranking, name).count("?")]
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {getattr(ranking, name)}", bindings).fetchall()
+    connection.close()
+    steps = [str(step) for *_, step in plan if "postings" in str(step)]
+    assert steps
+    key = "SEARCH postings USING PRIMARY KEY (owner=? AND term=? AND kind=?"
+    assert all(key in step for step in steps)

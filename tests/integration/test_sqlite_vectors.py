@@ -1,0 +1,70 @@
+"""Vectors that the adapter keeps in memory: bounded, safe among threads, loaded when needed."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.domain import Owner
+from omoide.ports import Space
+from tests.contract.making import ANN, SPACE, rows, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WIDE = Space(name="wide", version="1", dimensions=256)
+
+
+def test_import_stays_cheap() -> None:
+    """Importing the adapter does not load numpy."""
+    code = "import omoide.adapters.stores.sqlite, sys; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("limit", [0, 25_000])
+async def test_memory_is_bounded(tmp_path: Path, limit: int) -> None:
+    """However many owners search, the limit holds, and the answers are right all the same."""
+    store = await SqliteStore.open(tmp_path / "omoide.db", cache_bytes=limit)
+    owners = [Owner(tenant="acme", user=f"u{i}") for i in range(5)]
+    vectors = np.eye(10, WIDE.dimensions, dtype=np.float32)
+    for owner in owners:
+        ids = [turn.id for turn in await tell(store, owner, *"abcdefghij")]
+        await store.index.put(owner, WIDE, turns=ids, vectors=vectors)
+    for _ in range(2):
+        for owner in owners:
+            [hit] = await store.index.nearest(owner, WIDE, vectors[3:4], k=1)
+            assert hit.turn == "d"
+            held = store.index._matrices._matrices.values()
+            assert sum(matrix.size for matrix in held) <= limit
+    assert (len(held) > 0) == (limit > 0)
+    await store.close()
+
+
+async def test_searching_while_vectors_arrive(tmp_path: Path) -> None:
+    """Searches during writes see a growing number of vectors, each at its own turn."""
+    store = await SqliteStore.open(tmp_path / "omoide.db")
+    ids = [turn.id for turn in await tell(store, ANN, *(f"t{i}" for i in range(60)))]
+    await store.index.put(ANN, SPACE, turns=ids[:1], vectors=rows((1, 1, 1)))
+
+    async def write() -> None:
+        for turn in ids[1:]:
+            await store.index.put(ANN, SPACE, turns=[turn], vectors=rows((1, 1, 1)))
+
+    async def search() -> list[int]:
+        counts: list[int] = []
+        while not counts or counts[-1] < len(ids):
+            hits = await store.index.nearest(ANN, SPACE, rows((1, 1, 1)), k=100)
+            assert [hit.turn for hit in hits] == ids[: len(hits)][::-1]
+            counts.append(len(hits))
+        return counts
+
+    _, *seen = await asyncio.gather(write(), search(), search(), search())
+    for counts in seen:
+        assert counts == sorted(counts)
+    await store.close()

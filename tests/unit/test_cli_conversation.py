@@ -1,0 +1,339 @@
+"""The chat without a terminal: lines in, a screen that remembers what it showed."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from omoide.cli.conversation import Conversation
+from omoide.domain import Speaker, State
+from omoide.engine import Utterance
+from omoide.errors import ModelUnavailable
+from omoide.testing import ScriptedModel
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from omoide.ports import Completion, Request
+
+    from .conftest import World
+
+M1 = "The user has a cat called Miso. The user lives in Oslo."
+CAT = "I have a cat called Miso and I live in Oslo."
+
+
+class PaperScreen:
+    """Keeps what was shown, and tells when something more came."""
+
+    def __init__(self) -> None:
+        self.shown = ""
+        self.signs: list[str] = []
+        self.grew = asyncio.Event()
+
+    def line(self, text: str = "") -> None:
+        """Write it down."""
+        self.piece(f"{click.unstyle(text)}\n")
+
+    def piece(self, text: str) -> None:
+        """Write it down."""
+        self.shown += text
+        self.grew.set()
+
+    def waiting(self, what: str) -> PaperSign:
+        """Note that there was a wait."""
+        return PaperSign(self, what)
+
+    def take(self) -> str:
+        """What was shown since the last time."""
+        shown, self.shown = self.shown, ""
+        return shown
+
+
+class PaperSign:
+    """A sign that notes when it was up and when it was stopped."""
+
+    def __init__(self, screen: PaperScreen, what: str) -> None:
+        self._screen = screen
+        self._what = what
+
+    async def __aenter__(self) -> PaperSign:
+        self._screen.signs.append(self._what)
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Note it once."""
+        if self._screen.signs[-1] != "stopped":
+            self._screen.signs.append("stopped")
+
+
+class Endless(ScriptedModel):
+    """Counts until it is stopped."""
+
+    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        """Numbers without end."""
+        self.requests.append(request)
+        number = 0
+        while True:
+            number += 1
+            yield f"{number} "
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+def screen() -> PaperScreen:
+    """An empty one."""
+    return PaperScreen()
+
+
+@pytest.fixture
+def talk(world: World, screen: PaperScreen) -> Conversation:
+    """Ana talks."""
+    return Conversation(
+        memory=world.memory,
+        user="ana",
+        screen=screen,
+        clock=world.clock,
+        idle=timedelta(minutes=30),
+    )
+
+
+async def test_a_stranger_is_greeted(talk: Conversation, screen: PaperScreen) -> None:
+    """Who is new is told so, with where to find the commands."""
+    await talk.greet()
+    assert screen.take() == "Hello! ana is new here. Say something; /help lists commands.\n"
+
+
+async def test_a_friend_is_greeted(world: World, talk: Conversation, screen: PaperScreen) -> None:
+    """Who is known is told how much, since when, and that the last session is still digested."""
+    await world.session("ana", CAT, answers=(M1,))
+    world.replier.answers.append("Oh!")
+    await (await world.memory.reply("ana", "My cat is ill.")).text()
+    world.clock.advance(timedelta(hours=2))
+    await talk.greet()
+    greeting, state = screen.take().splitlines()
+    assert greeting == (
+        "ana: 2 sessions, last spoken 2 hours ago; the memory has 2 sentences. "
+        "/help lists commands."
+    )
+    assert state == "· session 2, ended 2 hours ago, is not in the memory yet: " + (
+        "it is waiting to be digested"
+    )
+
+
+async def test_a_reply_streams_after_a_sign(
+    world: World, talk: Conversation, screen: PaperScreen
+) -> None:
+    """It shows that it thinks until the first piece, then the reply and a line end."""
+    world.replier.answers.append("How nice, a cat!")
+    assert await talk.hear(CAT)
+    assert screen.take() == "How nice, a cat!\n"
+    assert screen.signs == ["thinking", "stopped"]
+
+
+async def test_an_interrupt_stops_the_reply_and_keeps_it(
+    world: World, talk: Conversation, screen: PaperScreen
+) -> None:
+    """What was shown until Ctrl-C is recorded, and the talk goes on."""
+    world.memory.model = Endless()
+    hearing = asyncio.create_task(talk.hear("Count!"))
+    while "5 " not in screen.shown:
+        screen.grew.clear()
+        await screen.grew.wait()
+    talk.interrupt()
+    assert await hearing
+    shown = screen.take()
+    assert shown.endswith(" [stopped]\n")
+    user, reply = await world.memory.turns("ana")
+    assert (user.text, reply.speaker) == ("Count!", Speaker.ASSISTANT)
+    assert reply.text.strip() == shown.removesuffix(" [stopped]\n").strip()
+    assert not talk.busy
+
+
+async def test_an_interrupt_with_nothing_to_stop(talk: Conversation) -> None:
+    """A late Ctrl-C does nothing."""
+    talk.interrupt()
+    assert not talk.busy
+
+
+async def test_a_model_out_of_reach_is_told(
+    world: World, talk: Conversation, screen: PaperScreen
+) -> None:
+    """The error is one line, what was said is kept, and the talk goes on."""
+    world.replier.answers.append(ModelUnavailable("the model\nis away"))
+    assert await talk.hear(CAT)
+    assert screen.take() == "! the model is away\n"
+    assert [turn.text for turn in await world.memory.turns("ana")] == [CAT]
+
+
+@pytest.mark.parametrize("line", ["", "   ", "\n"])
+async def test_an_empty_line_says_nothing(
+    world: World, talk: Conversation, screen: PaperScreen, line: str
+) -> None:
+    """Enter alone is no turn."""
+    assert await talk.hear(line)
+    assert screen.take() == ""
+    assert await world.memory.turns("ana") == ()
+
+
+async def test_commands(world: World, talk: Conversation, screen: PaperScreen) -> None:
+    """Each command shows its part of the memory."""
+    await world.session("ana", CAT, answers=(M1,))
+    await talk.hear("/memory")
+    assert "  1. The user has a cat called Miso.\n" in screen.take()
+    await talk.hear("/why oslo")
+    assert "The user lives in Oslo.\n    user: I have a cat" in screen.take()
+    await talk.hear("/history")
+    assert screen.take().splitlines()[1].split()[:2] == ["1", "1"]
+    await talk.hear("/help")
+    assert "/forget TEXT" in screen.take()
+    assert not await talk.hear("/quit")
+
+
+async def test_why_tells_what_came_to_mind(
+    world: World, talk: Conversation, screen: PaperScreen
+) -> None:
+    """After a reply, /why also shows what was recalled for it."""
+    await world.session("ana", CAT, answers=(M1,))
+    world.replier.answers.append("Poor Miso.")
+    await talk.hear("My cat is ill.")
+    screen.take()
+    await talk.hear("/why")
+    assert "Came to mind for the last reply:\n" in screen.take()
+
+
+async def test_an_unknown_command_says_so(
+    world: World, talk: Conversation, screen: PaperScreen
+) -> None:
+    """A slip is not sent to the model; a space before the slash sends it."""
+    assert await talk.hear("/mem")
+    assert "There is no command /mem. Did you mean /memory?" in screen.take()
+    world.replier.answers.append("A path.")
+    await talk.hear(" /etc/hosts")
+    assert [t.text for t in await world.memory.turns("ana")] == ["/etc/hosts", "A path."]
+
+
+async def test_forgetting_asks_first(world: World, talk: Conversation, screen: PaperScreen) -> None:
+    """What goes is shown; only yes removes it."""
+    await world.session("ana", CAT, answers=(M1,))
+    await talk.hear("/forget Miso")
+    assert "  - The user has a cat called Miso." in screen.take()
+    assert talk.asking
+    await talk.hear("no")
+    assert screen.take() == "Nothing was removed.\n"
+    assert len(await world.memory.turns("ana")) == 2
+    await talk.hear("/forget Miso")
+    await talk.hear("y")
+    assert "Removed: 1 turn, 2 sentences." in screen.take()
+    assert "Miso" not in (await world.memory.memory("ana")).text
+    assert not talk.asking
+
+
+async def test_forgetting_nothing(talk: Conversation, screen: PaperScreen) -> None:
+    """Without words, or with words nobody said, nothing is asked."""
+    await talk.hear("/forget")
+    assert "/forget what?" in screen.take()
+    await talk.hear("/forget zebras")
+    assert screen.take() == "Nothing that is stored says 'zebras'.\n"
+    assert not talk.asking
+
+
+async def test_ending_a_session(world: World, talk: Conversation, screen: PaperScreen) -> None:
+    """/end ends this chat's session, leaves other programs' alone, and the news tells of it."""
+    await talk.greet()
+    other = [Utterance(speaker=Speaker.USER, text="From elsewhere.")]
+    await world.memory.record("ana", other, session="thread")
+    world.replier.answers.append("I see.")
+    await talk.hear(CAT)
+    screen.take()
+    await talk.hear("/end")
+    assert screen.take() == "The session is ended; the memory is being updated.\n"
+    assert [s.key for s in await world.memory.sessions("ana") if s.open] == ["thread"]
+    world.iterator.answers.append(M1)
+    await world.memory.settle()
+    (line,) = await talk.news.fetch()
+    assert "memory updated after session 2: version 1, 2 new" in line
+    assert await talk.news.fetch() == []
+    await talk.hear("/end")
+    assert screen.take() == "No session is open.\n"
+
+
+async def test_a_rejected_update_is_news_once(world: World, talk: Conversation) -> None:
+    """Why the memory was not updated is told, once."""
+    await talk.greet()
+    await world.session("ana", CAT, answers=("", "", ""))
+    (line,) = await talk.news.fetch()
+    assert "the memory was not updated: " in line
+    assert await talk.news.fetch() == []
+
+
+async def test_silence_ends_the_session(
+    world: World, talk: Conversation, screen: PaperScreen
+) -> None:
+    """After the idle time the session ends once; the next line begins another."""
+    world.replier.answers.extend(["I see.", "Hello again."])
+    await talk.hear(CAT)
+    screen.take()
+    world.clock.advance(timedelta(minutes=29))
+    await talk.rest()
+    assert screen.take() == ""
+    world.clock.advance(timedelta(minutes=1))
+    await talk.rest()
+    await talk.rest()
+    assert screen.take() == (
+        "The session ended after 30 minutes of silence; your next line begins another.\n"
+    )
+    await talk.hear("Hello?")
+    assert [s.open for s in await world.memory.sessions("ana")] == [False, True]
+
+
+async def test_leaving_finishes_the_memory(
+    world: World, talk: Conversation, screen: PaperScreen
+) -> None:
+    """On exit the session ends, a sign shows the work, and the outcome is told."""
+    await talk.greet()
+    world.replier.answers.append("I see.")
+    world.iterator.answers.append(M1)
+    await talk.hear(CAT)
+    screen.take()
+    await talk.leave()
+    assert "· memory updated after session 1: version 1, 2 new\n" in screen.take()
+    assert any("updating the memory with session 1" in sign for sign in screen.signs)
+
+
+async def test_leaving_without_waiting(
+    world: World, talk: Conversation, screen: PaperScreen
+) -> None:
+    """An interrupt leaves the work for the next start, where it is still waiting."""
+    world.replier.answers.append("I see.")
+    await talk.hear(CAT)
+    asked = asyncio.Event()
+
+    class Stalled(ScriptedModel):
+        async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+            asked.set()
+            await asyncio.Event().wait()
+            yield "never"
+
+    world.memory.summary.model = Stalled()
+    screen.take()
+    leaving = asyncio.create_task(talk.leave())
+    await asked.wait()
+    talk.interrupt()
+    await leaving
+    assert screen.take() == "The memory of session 1 will be updated at the next start.\n"
+    (job, *_) = [j for j in await world.memory.jobs("ana") if j.session == 1]
+    assert job.state is State.WAITING
+
+
+async def test_leaving_with_nothing_said(talk: Conversation, screen: PaperScreen) -> None:
+    """Nothing to do, nothing to say."""
+    await talk.leave()
+    assert screen.take() == ""
+    assert screen.signs == []

@@ -1,0 +1,139 @@
+"""How text, times and tables look, and how times are read."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime, time, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omoide.cli.moments import read_moment
+from omoide.cli.screen import Spinner
+from omoide.cli.show import ago, as_json, clean, many, one_line, table, width
+from omoide.domain import Purpose
+from omoide.testing import FrozenClock
+
+NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
+
+
+@given(st.text())
+def test_clean_text_has_no_controls(text: str) -> None:
+    """Nothing is left that a terminal would obey, and printable text stays as it is."""
+    cleaned = clean(text)
+    assert not any(ord(c) < 32 and c not in "\n\t" for c in cleaned)
+    assert not any(0x7F <= ord(c) < 0xA0 for c in cleaned)
+    assert clean(cleaned) == cleaned
+    if text.isprintable():
+        assert cleaned == text
+
+
+def test_controls_are_shown() -> None:
+    """An escape sequence is visible, so that nobody is fooled."""
+    assert clean("a\x1b[31mb\x9bc\r\u202e") == "a␛[31mb<U+009B>c␍<U+202E>"
+    assert one_line("a\n  b\tc") == "a b c"
+    assert one_line("abcdef", longest=4) == "abc…"
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        (timedelta(seconds=3), "just now"),
+        (timedelta(seconds=59), "59 seconds ago"),
+        (timedelta(minutes=1), "1 minute ago"),
+        (timedelta(hours=23, minutes=59), "23 hours ago"),
+        (timedelta(days=1), "1 day ago"),
+        (timedelta(days=21), "3 weeks ago"),
+        (timedelta(days=70), "2 months ago"),
+        (timedelta(days=800), "2 years ago"),
+        (-timedelta(hours=2), "in 2 hours"),
+    ],
+)
+def test_times_in_words(before: timedelta, words: str) -> None:
+    """The largest unit that fits, counted down."""
+    assert ago(NOW - before, NOW) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("now", NOW),
+        ("3 days ago", NOW - timedelta(days=3)),
+        ("an hour ago", NOW - timedelta(hours=1)),
+        ("2 Weeks Ago", NOW - timedelta(weeks=2)),
+        ("2026-01-05T09:30:00+09:00", datetime(2026, 1, 5, 0, 30, tzinfo=UTC)),
+        ("2026-01-05T09:30Z", datetime(2026, 1, 5, 9, 30, tzinfo=UTC)),
+    ],
+)
+def test_moments_are_read(text: str, expected: datetime) -> None:
+    """ISO times and simple words."""
+    assert read_moment(text, now=NOW, day=time.max) == expected
+
+
+def test_days_are_local_and_mean_the_time_asked_for() -> None:
+    """A day is taken at the wall clock's time that the command wants."""
+    noon = read_moment("2026-01-05", now=NOW, day=time(12)).astimezone()
+    assert (noon.date().isoformat(), noon.hour) == ("2026-01-05", 12)
+    yesterday = read_moment("yesterday", now=NOW, day=time.max).astimezone()
+    assert yesterday.date() == (NOW.astimezone() - timedelta(days=1)).date()
+
+
+@given(st.text())
+def test_any_text_is_a_moment_or_a_value_error(text: str) -> None:
+    """Nonsense never raises anything that the command does not expect."""
+    try:
+        moment = read_moment(text, now=NOW, day=time.max)
+    except (ValueError, OverflowError):
+        return
+    assert moment.tzinfo is not None
+
+
+def test_tables_line_up_in_every_script() -> None:
+    """Wide characters count double, so that columns stay straight."""
+    lines = table(("who", "n"), [("思い出", "1"), ("ana", "22")], right=(1,)).splitlines()
+    assert [width(line) for line in lines[1:]] == [width("思い出") + 2 + 2] * 2
+
+
+def test_json_of_values() -> None:
+    """Times are ISO in UTC, enums are words, dataclasses are objects."""
+    value = {"clock": FrozenClock(), "purpose": Purpose.REPLY, "many": (1, None, True)}
+    assert json.loads(json.dumps(as_json(value))) == {
+        "clock": {"time": "2026-01-05T09:00:00+00:00"},
+        "purpose": "reply",
+        "many": [1, None, True],
+    }
+
+
+def test_counts_have_their_nouns() -> None:
+    """One is singular, and thousands are set apart."""
+    assert [many(1, "try", "tries"), many(0, "turn"), many(1200, "turn")] == [
+        "1 try",
+        "0 turns",
+        "1,200 turns",
+    ]
+
+
+class Glass(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """It is."""
+        return True
+
+
+async def test_a_spinner_leaves_no_trace_off_a_terminal() -> None:
+    """Into a pipe nothing is written."""
+    stream = io.StringIO()
+    async with Spinner("thinking", stream=stream, lively=True):
+        pass
+    assert stream.getvalue() == ""
+
+
+async def test_a_spinner_on_a_dumb_terminal_is_a_line() -> None:
+    """Where the cursor cannot be moved, one line says that it thinks."""
+    stream = Glass()
+    async with Spinner("thinking", stream=stream, lively=False):
+        pass
+    assert stream.getvalue() == "(thinking …)\n"
