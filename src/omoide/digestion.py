@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from omoide.accounts import Account
 from omoide.domain import Call, Origin, Purpose, Task
-from omoide.errors import BadReply
+from omoide.errors import BadReply, StaleVersion
 from omoide.language import estimate_tokens
 from omoide.versions import nothing
 
@@ -65,6 +65,8 @@ class Digestion:
             at=ended,
             ask=account.asker(model, Purpose.DIGEST),
         )
+        if await self._store.turns.read(job.owner, session=job.session) != turns:
+            raise StaleVersion(f"session {job.session} was erased in part meanwhile")
         for rejected in result.rejected:
             await self._store.summaries.set_aside(job.owner, rejected)
         if result.summary is None:

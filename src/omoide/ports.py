@@ -145,7 +145,8 @@ class Turns(Protocol):
         With `session` (the caller's key) they go into that session, opened if it is new; a key
         whose session has ended raises `NoSuchSession`. Without one they go into the newest open
         session without a key, unless its last turn is more than `idle` before, in which case it
-        is ended as by `end` and a new one opened.
+        is ended as by `end`, at its last turn's time, and a new one opened. Times that go back
+        do not cut.
         An id recorded before with the same speaker and text gives back the first turn and records
         nothing; with other words it raises `ConflictingTurn` and keeps nothing of the batch.
         Postings for full-text search are written, and an EMBED job is queued unless one is
@@ -156,8 +157,9 @@ class Turns(Protocol):
         self, owner: Owner, *, session: int | None = None, at: datetime, digest: bool = True
     ) -> tuple[Session, ...]:
         """End that session (all open ones if None) and queue a DIGEST job for each, in one
-        transaction. A session already ended stays as it is; ended ones come back in order.
-        Without `digest` no job is queued (for imports that bring their memory along)."""
+        transaction. A session already ended stays as it is; those that this call ended come
+        back in order. An unknown number raises `NoSuchSession`. Without `digest` no job is queued
+        (for imports that bring their memory along)."""
 
     async def end_idle(self, tenant: str, *, before: datetime) -> int:
         """End, as by `end` at its last turn's time, each of the tenant's open sessions whose
@@ -183,7 +185,8 @@ class Summaries(Protocol):
 
     async def commit(self, owner: Owner, summary: Summary) -> None:
         """Add a version. Its number must follow the newest one's, or `StaleVersion` is raised
-        and nothing is written; so it is for a second DIGEST version of one session."""
+        and nothing is written; so it is for a second DIGEST version of one session, and for one
+        that cites a turn or digests a session that was erased meanwhile."""
 
     async def find(
         self,
@@ -226,7 +229,8 @@ class Jobs(Protocol):
         self, job: Job, *, state: State, error: str = "", due: datetime | None = None
     ) -> bool:
         """Put a job into a state: DONE, DEAD, or WAITING until `due`. False, and nothing done,
-        if another worker has taken it meanwhile."""
+        if another worker has taken it meanwhile. Of what is DONE only the newest job of each
+        owner and task is kept."""
 
     async def enqueue(self, owner: Owner, task: Task, *, session: int | None, at: datetime) -> None:
         """Queue a job unless the same one is waiting or running."""
@@ -267,8 +271,9 @@ class Index(Protocol):
     async def put(
         self, owner: Owner, space: Space, *, turns: Sequence[str], vectors: Vectors
     ) -> None:
-        """Store one vector a turn. Raises `EmbedderMismatch` if `space.name` is in use in this
-        database with another version or other dimensions."""
+        """Store one vector a turn, in place of one that is there; unknown turns are passed over.
+        Raises `EmbedderMismatch` if `space.name` is in use in this database with another version
+        or other dimensions, or if the array has not that shape."""
 
     async def nearest(
         self, owner: Owner, space: Space, query: Vectors, *, k: int
@@ -306,9 +311,11 @@ class Archive(Protocol):
 
         In every version of the summary, a sentence that cites a removed turn goes too, and so
         does one without any source in versions that know of that session, since it may rest on
-        it. Answers set aside for that session or later ones go. Versions are changed in place:
-        this is the only way they ever are. No byte of the text remains in the database's files
-        when it returns.
+        it. Answers set aside for that session or later ones go, and so do notes and job errors
+        that may quote it. Versions are changed in place: this is the only way they ever are. What
+        does not exist is passed over. The ledger, which holds no words, stays unless the owner
+        goes. No byte of the text remains in the database's files when it returns; if another
+        process keeps them from being cleaned, `StoreLocked` says so, and the next opening does it.
         """
 
 

@@ -236,3 +236,11 @@ async def test_many_workers_share_nothing(stores: tuple[Store, Store]) -> None:
         await asyncio.gather(*(work(s, f"w{i}") for i, s in enumerate([one, two, one, two])))
     assert [n for owner, n in done if owner == ANN] == list(range(12))
     assert [n for owner, n in done if owner == BOB] == list(range(12))
+
+
+async def test_only_the_newest_finished_job_is_kept(store: Store) -> None:
+    """A database does not fill up with work that is done."""
+    await queue(store, ANN, 1, 2, 3)
+    for _ in range(3):
+        assert await store.jobs.settle(await taken(store), state=State.DONE)
+    assert [job.session for job in await store.jobs.list("acme")] == [3]

@@ -33,7 +33,7 @@ from omoide.memory.replies import chat
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
     from omoide.ports import Completion, Request
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 class Talker(ScriptedModel):
     """Says hello, or speaks without end when asked to go on forever."""
 
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion, None]:
         """An answer by what was asked."""
         asked = request.messages[-1].content
         if "forever" in asked:
@@ -61,7 +61,7 @@ class Talker(ScriptedModel):
 class Digester(ScriptedModel):
     """Remembers a cat, unless told to stall: then it never answers."""
 
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion, None]:
         """The new memory."""
         if os.environ.get("STALL"):
             await asyncio.Event().wait()

@@ -40,7 +40,12 @@ WHOLE_OWNER = (
     "SEARCH turns USING PRIMARY KEY (owner=?)",
     "SEARCH sessions USING PRIMARY KEY (owner=?)",
 )
-WANTED = ("DELETE", "UPDATE sessions SET turns", "FROM sessions WHERE owner = ? ORDER BY number")
+WANTED = (
+    "DELETE",
+    "UPDATE sessions SET turns",
+    "SELECT (SELECT count(*) FROM sessions",
+    "FROM sessions WHERE owner = ? ORDER BY number",
+)
 """Which statements may go through all turns or sessions of an owner: erasure, and listing them."""
 
 

@@ -16,7 +16,7 @@ from omoide.errors import ModelUnavailable
 from omoide.testing import ScriptedModel
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from omoide.ports import Completion, Request
 
@@ -76,7 +76,7 @@ class PaperSign:
 class Endless(ScriptedModel):
     """Counts until it is stopped."""
 
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion, None]:
         """Numbers without end."""
         self.requests.append(request)
         number = 0
@@ -316,7 +316,7 @@ async def test_leaving_without_waiting(
     asked = asyncio.Event()
 
     class Stalled(ScriptedModel):
-        async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        async def stream(self, request: Request) -> AsyncGenerator[str | Completion, None]:
             asked.set()
             await asyncio.Event().wait()
             yield "never"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from datetime import UTC, datetime, time, timedelta
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omoide.cli.moments import read_moment
-from omoide.cli.screen import Spinner
+from omoide.cli.screen import CLEAR, Spinner
 from omoide.cli.show import ago, as_json, clean, many, one_line, table, width
 from omoide.domain import Purpose
 from omoide.testing import FrozenClock
@@ -129,6 +130,17 @@ async def test_a_spinner_leaves_no_trace_off_a_terminal() -> None:
     async with Spinner("thinking", stream=stream, lively=True):
         pass
     assert stream.getvalue() == ""
+
+
+async def test_a_spinner_fits_the_line_and_clears_it() -> None:
+    """A long text is cut to the columns there are, and nothing of it stays."""
+    stream = Glass()
+    async with Spinner("x" * 200, stream=stream, lively=True, columns=20) as sign:
+        await asyncio.sleep(0)
+        sign.say("half done")
+    first, *_ = stream.getvalue().split(CLEAR)[1:]
+    assert len(first) == 19
+    assert stream.getvalue().endswith(CLEAR)
 
 
 async def test_a_spinner_on_a_dumb_terminal_is_a_line() -> None:

@@ -163,6 +163,15 @@ async def test_conversations_come_in_order_of_time(store: Store, tmp_path: Path)
     assert [s.key for s in sessions] == ["chatgpt:c1", "chatgpt:c2"]
 
 
+async def test_progress_is_told(store: Store, tmp_path: Path) -> None:
+    """Each conversation is told, up to the last."""
+    told: list[tuple[int, int]] = []
+    path = a_file(tmp_path, [CATS, chatgpt("c2", node("z", None, "user", "Hi"), current="z")])
+    found = conversations(path)
+    await bring_in(store, ANNA, found, at=NOW, progress=lambda n, of, _: told.append((n, of)))
+    assert told == [(1, 2), (2, 2)]
+
+
 async def test_importing_again_records_nothing(store: Store, tmp_path: Path) -> None:
     """The same file twice is the same as once, jobs included."""
     path = a_file(tmp_path, [CATS])

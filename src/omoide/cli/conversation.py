@@ -145,7 +145,7 @@ class Conversation:
         if not pending:
             return
         which = "session " + ", ".join(str(number) for number in pending)
-        what = f"updating the memory with {which} (Ctrl-C leaves; it is then done next time)"
+        what = f"updating the memory with {which} (Ctrl-C leaves it for next time)"
         async with self._screen.waiting(what):
             finished = await self._stoppable(self._memory.settle())
         if not finished:

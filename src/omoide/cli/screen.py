@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+EVERY = 0.1
+"""Seconds between two turns of the sign."""
+CLEAR = "\r\x1b[K"
+"""Back to the start of the line, and nothing left on it."""
 
 
 class Screen(Protocol):
@@ -63,7 +68,12 @@ class TerminalScreen:
 
     def waiting(self, what: str) -> Spinner:
         """A turning sign, or on a dumb terminal a line."""
-        self._spinner = Spinner(what, stream=sys.stdout, lively=self.lively)
+        self._spinner = Spinner(
+            what,
+            stream=sys.stdout,
+            lively=self.lively,
+            columns=shutil.get_terminal_size().columns,
+        )
         return self._spinner
 
     def progress(self, done: int, total: int, what: str) -> None:
@@ -82,13 +92,12 @@ class TerminalScreen:
 class Spinner:
     """A line that turns until it is stopped, and then is gone. Only on a terminal."""
 
-    def __init__(self, what: str, *, stream: TextIO, lively: bool, every: float = 0.1) -> None:
+    def __init__(self, what: str, *, stream: TextIO, lively: bool, columns: int = 80) -> None:
         self._what = what
         self._stream = stream
         self._lively = lively
-        self._every = every
+        self._columns = columns
         self._turning: asyncio.Task[None] | None = None
-        self._longest = 0
 
     @property
     def turning(self) -> bool:
@@ -116,17 +125,16 @@ class Spinner:
         if self._turning is not None:
             self._turning.cancel()
             self._turning = None
-            self._write("\r" + " " * self._longest + "\r")
+            self._write(CLEAR)
 
     async def _turn(self) -> None:
         step = 0
         while True:
             sign = _SPINNER[step % len(_SPINNER)] if self._fancy else "|/-\\"[step % 4]
-            line = f"{sign} {self._what}"
-            self._write(f"\r{line:{self._longest}}")
-            self._longest = max(self._longest, len(line))
+            line = f"{sign} {self._what}"[: self._columns - 1]  # a wrapped line cannot be cleared
+            self._write(f"{CLEAR}{line}")
             step += 1
-            await asyncio.sleep(self._every)
+            await asyncio.sleep(EVERY)
 
     @property
     def _fancy(self) -> bool:

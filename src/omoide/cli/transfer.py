@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from omoide.cli.facts import fact_lines, find_fact, forget
+from omoide.cli.progress import bar
 from omoide.cli.scope import scoped
 from omoide.cli.show import dim, emit, many, one_line, unicode, warning
 from omoide.domain import Owner
@@ -79,7 +80,14 @@ def import_(scope: Scope, file: Path, no_digest: bool) -> None:
         owner, now = Owner(tenant=memory.tenant, user=scope.user), scope.outside.clock.now()
         if isinstance(held, Contents):
             return await restore(memory.store, owner, held, at=now)
-        return await bring_in(memory.store, owner, held.conversations, at=now, digest=not no_digest)
+        return await bring_in(
+            memory.store,
+            owner,
+            held.conversations,
+            at=now,
+            digest=not no_digest,
+            progress=bar if sys.stderr.isatty() else None,
+        )
 
     done = scope.run(work, create=True)
     if scope.json:

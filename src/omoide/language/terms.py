@@ -49,11 +49,15 @@ def terms(text: str) -> list[str]:
 
 def query_terms(text: str) -> list[str]:
     """The distinct index terms to look for. Vietnamese typed without diacritics finds the words
-    with them; typed with them, it finds only those."""
+    with them; typed with them, it finds only those. Words that every text has are left out if
+    others remain: they cost most of a search and decide nothing."""
     wanted = dict.fromkeys(term for term in terms(text) if not term.startswith("~"))
+    if telling := [term for term in wanted if term not in _STOP_STEMS]:
+        wanted = dict.fromkeys(telling)
     if all(term.isascii() for term in wanted):
         for match in _RUN.finditer(text.lower()):
-            wanted[f"~{match.group()}"] = None
+            if match.group() not in STOP:
+                wanted[f"~{match.group()}"] = None
     return list(wanted)
 
 

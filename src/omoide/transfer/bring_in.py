@@ -11,7 +11,7 @@ from omoide.transfer.foreign import LeftOut, in_order
 from omoide.transfer.restore import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from omoide.domain import Owner, Session, Turn
@@ -38,13 +38,14 @@ async def bring_in(
     *,
     at: datetime,
     digest: bool = True,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> Brought:
     """Record each conversation as one session, in order of time, ended at its last message.
 
     What was imported before is not recorded again; what a conversation got since then becomes a
     session of its own. Messages without any time count as said `at` that moment.
     """
-    bringing = _Bringing(store=store, owner=owner, digest=digest)
+    bringing = _Bringing(store=store, owner=owner, digest=digest, progress=progress)
     return await bringing.run(in_order(conversations, at))
 
 
@@ -53,6 +54,7 @@ class _Bringing:
     store: Store
     owner: Owner
     digest: bool
+    progress: Callable[[int, int, str], None] | None
     by_key: dict[str, Session] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     sessions: int = 0
@@ -64,10 +66,12 @@ class _Bringing:
         for session in await self.store.turns.sessions(self.owner):
             if session.key:
                 self.by_key[session.key] = session
-        for conversation in conversations:
+        for number, conversation in enumerate(conversations, 1):
             self.left_out += conversation.left_out
             if conversation.messages:
                 await self._conversation(conversation)
+            if self.progress:
+                self.progress(number, len(conversations), "recording conversations")
         return Brought(
             sessions=self.sessions,
             turns=self.turns,

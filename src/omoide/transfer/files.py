@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CHUNK = 1 << 20
-LONGEST_LINE = 1 << 26
+FIRST_LINE = 1 << 24
+"""How much of the first line is looked at to tell JSON lines from one long array."""
 _MEMBER = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")
 _SPACE = re.compile(r"\s*")
 
@@ -85,13 +86,13 @@ def _members(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, IO[str
 
 def _elements(stream: IO[str], name: str) -> Iterator[Element]:
     inside = f"{name}, " if name else ""
-    first = stream.readline(LONGEST_LINE)
+    first = stream.readline(FIRST_LINE)
     while first and not first.strip():
-        first = stream.readline(LONGEST_LINE)
+        first = stream.readline(FIRST_LINE)
     complete, value = _parsed(first)
-    following = stream.readline(LONGEST_LINE) if complete else ""
+    following = stream.readline() if complete else ""
     while following and not following.strip():
-        following = stream.readline(LONGEST_LINE)
+        following = stream.readline()
     if complete and following:
         yield from _lines(value, following, stream, inside)
     elif complete:
@@ -143,7 +144,7 @@ def _lines(first: object, second: str, stream: IO[str], inside: str) -> Iterator
                     yield from _document(value, f"{where}, ", number)
                 else:
                     yield Element(where=where, document=0, value=value)
-        line = stream.readline(LONGEST_LINE)
+        line = stream.readline()
         number += 1
 
 

@@ -4,7 +4,7 @@ Deleting rows is not enough. `secure_delete` zeroes what is deleted, but when SQ
 tree it moves rows and leaves their old bytes in the unused middle of pages (seen with 3.54: a few
 in 20 MB). Only VACUUM, which writes every page anew, rids the file of those; then the write-ahead
 log, which holds older copies of pages, is emptied. Both cost time in proportion to the whole file
-(about 3 ms a MB), which an erasure is worth. A mark in the database says that this
+(about 10 ms a MB), which an erasure is worth. A mark in the database says that this
 is still to be done, so that it is, at the next opening, if the process died or had to give up.
 """
 

@@ -45,6 +45,15 @@ ORDER BY id
 """Jobs that nothing is before, and those that run: one of these may have been abandoned."""
 
 
+_PRUNE = """
+DELETE FROM jobs WHERE id IN (
+    SELECT older.id FROM jobs AS newest JOIN jobs AS older
+    ON older.owner = newest.owner AND older.task = newest.task
+    AND older.state = 'done' AND older.id < newest.id
+    WHERE newest.id = ? AND newest.state = 'done')
+"""
+
+
 class SqliteJobs:
     """`Jobs` on SQLite."""
 
@@ -135,7 +144,9 @@ class SqliteJobs:
                 "WHERE id = ? AND state = ? AND attempts = ? AND worker = ?",
                 (*values, job.id, job.state.value, job.attempts, job.worker),
             )
-            return connection.changes() > 0
+            changed = connection.changes() > 0
+            connection.execute(_PRUNE, (job.id,))
+            return changed
 
         return await self._database.write(work)
 
