@@ -86,7 +86,7 @@ class Digestion:
             began = monotonic()
             vectors = await self._embedder.embed([turn.text for turn in turns])
             await self._store.index.put(
-                job.owner, space, turns=[turn.id for turn in turns], vectors=vectors
+                job.owner, space, ids=[turn.id for turn in turns], vectors=vectors
             )
             call = Call(
                 purpose=Purpose.EMBED,

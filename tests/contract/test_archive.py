@@ -34,7 +34,7 @@ async def fill(store: Store, owner: Owner) -> None:
         turns = await tell(store, owner, f"green {number}", f"tea {number}", key=key)
         await store.turns.end(owner, session=number, at=START + number * HOUR)
         await store.index.put(
-            owner, SPACE, turns=[t.id for t in turns], vectors=rows((1, 0, 0), (0, 1, 0))
+            owner, SPACE, ids=[t.id for t in turns], vectors=rows((1, 0, 0), (0, 1, 0))
         )
         await store.summaries.set_aside(owner, rejected(f"aside {number}", session=number))
         await store.ledger.add(owner, call(number, session=number))

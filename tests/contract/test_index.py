@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 async def find(store: Store, query: str, *, owner: Owner = ANN, k: int = 10) -> list[str]:
     """Texts found by words (their ids are their texts)."""
-    return [hit.turn for hit in await store.index.words(owner, query_terms(query), k=k)]
+    return [hit.id for hit in await store.index.words(owner, query_terms(query), k=k)]
 
 
 def by_hand(texts: list[str], query: list[str]) -> dict[str, float]:
@@ -99,14 +99,14 @@ async def near(
 ) -> list[tuple[str, float]]:
     """Turns and cosines near to a vector."""
     hits: tuple[Hit, ...] = await store.index.nearest(owner, SPACE, rows(query), k=k)
-    return [(hit.turn, round(hit.score, 4)) for hit in hits]
+    return [(hit.id, round(hit.score, 4)) for hit in hits]
 
 
 async def test_nearest_by_cosine(store: Store) -> None:
     """The nearest come first with their cosine, newer before older, only `k` of them."""
     await tell(store, ANN, "x", "y", "xy", "x2")
     vectors = rows((1, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0))
-    await store.index.put(ANN, SPACE, turns=["x", "y", "xy", "x2"], vectors=vectors)
+    await store.index.put(ANN, SPACE, ids=["x", "y", "xy", "x2"], vectors=vectors)
     assert await near(store, 1, 0, 0) == [("x2", 1), ("x", 1), ("xy", 0.7071), ("y", 0)]
     assert await near(store, 0, 2, 0, k=2) == [("y", 1), ("xy", 0.7071)]
     assert await near(store, 1, 0, 0, k=0) == []
@@ -115,12 +115,12 @@ async def test_nearest_by_cosine(store: Store) -> None:
 async def test_nearest_sees_what_came_since(store: Store) -> None:
     """Vectors put after a search are found by the next, and so are replaced ones."""
     await tell(store, ANN, *"abcdef")
-    await store.index.put(ANN, SPACE, turns=["a"], vectors=rows((1, 0, 0)))
+    await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0, 0)))
     assert await near(store, 1, 0, 0) == [("a", 1)]
     for turn in "bcdef":
-        await store.index.put(ANN, SPACE, turns=[turn], vectors=rows((0, 1, 0)))
+        await store.index.put(ANN, SPACE, ids=[turn], vectors=rows((0, 1, 0)))
         assert (turn, 1) in await near(store, 0, 1, 0)
-    await store.index.put(ANN, SPACE, turns=["a"], vectors=rows((0, 0, 1)))
+    await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((0, 0, 1)))
     assert (await near(store, 1, 0, 0, k=6))[-1] == ("a", 0)
     assert await near(store, 0, 0, 1, k=1) == [("a", 1)]
 
@@ -129,16 +129,16 @@ async def test_nearest_sees_another_process(stores: tuple[Store, Store]) -> None
     """What another process puts or erases is seen at once, despite what is kept in memory."""
     one, two = stores
     await tell(one, ANN, "a", "b")
-    await one.index.put(ANN, SPACE, turns=["a"], vectors=rows((1, 0, 0)))
+    await one.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0, 0)))
     assert await near(two, 1, 0, 0) == [("a", 1)]
-    await one.index.put(ANN, SPACE, turns=["b"], vectors=rows((1, 0, 0)))
+    await one.index.put(ANN, SPACE, ids=["b"], vectors=rows((1, 0, 0)))
     assert await near(two, 1, 0, 0) == [("b", 1), ("a", 1)]
     await one.archive.erase(ANN, turns=["a"])
     assert await near(two, 1, 0, 0) == [("b", 1)]
     await one.archive.erase(ANN)
     assert await near(two, 1, 0, 0) == []
     await tell(one, ANN, "c")
-    await one.index.put(ANN, SPACE, turns=["c"], vectors=rows((0, 1, 0)))
+    await one.index.put(ANN, SPACE, ids=["c"], vectors=rows((0, 1, 0)))
     assert await near(two, 0, 1, 0) == [("c", 1)]
 
 
@@ -147,14 +147,14 @@ async def test_nearest_stays_with_its_owner_and_space(store: Store) -> None:
     other_space = replace(SPACE, name="another", dimensions=2)
     for owner in (ANN, BOB, ANN_ELSEWHERE):
         await tell(store, owner, "a", f"of {owner.tenant} {owner.user}")
-    await store.index.put(ANN, SPACE, turns=["a"], vectors=rows((1, 0, 0)))
-    await store.index.put(ANN, other_space, turns=["of acme ann"], vectors=rows((1, 0)))
-    await store.index.put(BOB, SPACE, turns=["of acme bob"], vectors=rows((1, 0, 0)))
+    await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0, 0)))
+    await store.index.put(ANN, other_space, ids=["of acme ann"], vectors=rows((1, 0)))
+    await store.index.put(BOB, SPACE, ids=["of acme bob"], vectors=rows((1, 0, 0)))
     assert await near(store, 1, 0, 0) == [("a", 1)]
     assert await near(store, 1, 0, 0, owner=BOB) == [("of acme bob", 1)]
     assert await near(store, 1, 0, 0, owner=ANN_ELSEWHERE) == []
     [hit] = await store.index.nearest(ANN, other_space, rows((1, 0)), k=5)
-    assert hit.turn == "of acme ann"
+    assert hit.id == "of acme ann"
 
 
 async def test_without_vector_gives_the_oldest(store: Store) -> None:
@@ -169,11 +169,11 @@ async def test_without_vector_gives_the_oldest(store: Store) -> None:
 
     assert await lacking() == "abcde"
     assert await lacking(limit=2) == "ab"
-    await store.index.put(ANN, SPACE, turns=["a", "c"], vectors=rows((1, 0, 0), (1, 0, 0)))
+    await store.index.put(ANN, SPACE, ids=["a", "c"], vectors=rows((1, 0, 0), (1, 0, 0)))
     assert await lacking() == "bde"
-    await store.index.put(ANN, SPACE, turns=["b"], vectors=rows((1, 0, 0)))
+    await store.index.put(ANN, SPACE, ids=["b"], vectors=rows((1, 0, 0)))
     assert await lacking() == "de"
-    await store.index.put(ANN, SPACE, turns=["e", "d"], vectors=rows((1, 0, 0), (1, 0, 0)))
+    await store.index.put(ANN, SPACE, ids=["e", "d"], vectors=rows((1, 0, 0), (1, 0, 0)))
     assert await lacking() == ""
     [late] = await tell(store, ANN, "f")
     assert await store.index.without_vector(ANN, SPACE, limit=5) == (late,)
@@ -186,8 +186,8 @@ async def test_put_passes_over_unknown_turns(store: Store) -> None:
     await tell(store, ANN, "a")
     await tell(store, BOB, "theirs")
     vectors = rows((1, 0, 0), (1, 0, 0), (1, 0, 0))
-    await store.index.put(ANN, SPACE, turns=["gone", "a", "theirs"], vectors=vectors)
-    await store.index.put(ANN_ELSEWHERE, SPACE, turns=["gone"], vectors=rows((1, 0, 0)))
+    await store.index.put(ANN, SPACE, ids=["gone", "a", "theirs"], vectors=vectors)
+    await store.index.put(ANN_ELSEWHERE, SPACE, ids=["gone"], vectors=rows((1, 0, 0)))
     assert await near(store, 1, 0, 0) == [("a", 1)]
     assert await store.archive.owners("other") == ()
 
@@ -200,11 +200,11 @@ async def test_spaces_are_not_mixed(store: Store, other: object) -> None:
     space = replace(SPACE, **vars(other))
     await tell(store, ANN, "a")
     await tell(store, BOB, "b")
-    await store.index.put(ANN, SPACE, turns=["a"], vectors=rows((1, 0, 0)))
+    await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0, 0)))
     vector = np.ones((1, space.dimensions), dtype=np.float32)
     for owner, turn in ((ANN, "a"), (BOB, "b")):
         with pytest.raises(EmbedderMismatch, match="test"):
-            await store.index.put(owner, space, turns=[turn], vectors=vector)
+            await store.index.put(owner, space, ids=[turn], vectors=vector)
         with pytest.raises(EmbedderMismatch, match="test"):
             await store.index.nearest(owner, space, vector, k=1)
         assert len(await store.index.without_vector(owner, space, limit=5)) == 1
@@ -214,9 +214,9 @@ async def test_vectors_of_the_wrong_shape(store: Store) -> None:
     """Vectors that are not of the space they claim are refused."""
     await tell(store, ANN, "a")
     with pytest.raises(EmbedderMismatch):
-        await store.index.put(ANN, SPACE, turns=["a"], vectors=rows((1, 0)))
+        await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0)))
     with pytest.raises(EmbedderMismatch):
-        await store.index.put(ANN, SPACE, turns=["a"], vectors=rows((1, 0, 0), (1, 0, 0)))
+        await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0, 0), (1, 0, 0)))
     with pytest.raises(EmbedderMismatch):
         await store.index.nearest(ANN, SPACE, rows((1, 0)), k=1)
 

@@ -120,6 +120,6 @@ async def _compare(maker: str, batches: list[tuple[Owner, list[Said]]], folder: 
             assert [t.position for t in found] == list(range(1, len(expected) + 1))
             assert [t.session for t in found] == model.sessions.get(owner, [])
             hits = await store.index.words(owner, ["green"], k=100)
-            assert {h.turn for h in hits} == {s.id for s in expected if "green" in s.text}
+            assert {h.id for h in hits} == {s.id for s in expected if "green" in s.text}
     finally:
         await store.close()

@@ -90,7 +90,7 @@ async def test_one_session_in_every_place(tmp_path: Path) -> None:
     await fill(store, {ANN: "Kept", BOB: "Theirs"}, turns=60)
     secret = say("Zqxsecret words", id="Zqxid")
     [turn] = await store.turns.append(ANN, [secret], session="Zqxkey", idle=HOUR)
-    await store.index.put(ANN, SPACE, turns=["Zqxid"], vectors=rows((1, 0, 0)))
+    await store.index.put(ANN, SPACE, ids=["Zqxid"], vectors=rows((1, 0, 0)))
     await store.summaries.commit(
         ANN,
         version(

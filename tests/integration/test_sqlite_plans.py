@@ -89,7 +89,7 @@ async def test_every_step_searches(tmp_path: Path, statements: dict[str, Any]) -
     await store.turns.sessions(ANN)
     await store.index.words(ANN, ["green", "tea", "black"], k=1)
     await store.index.without_vector(ANN, SPACE, limit=5)
-    await store.index.put(ANN, SPACE, turns=[turns[0].id], vectors=rows((1, 0, 0)))
+    await store.index.put(ANN, SPACE, ids=[turns[0].id], vectors=rows((1, 0, 0)))
     await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=5)
     await store.turns.end(ANN, session=1, at=START)
     await store.turns.end(ANN, at=START)

@@ -35,11 +35,11 @@ async def test_memory_is_bounded(tmp_path: Path, limit: int) -> None:
     vectors = np.eye(10, WIDE.dimensions, dtype=np.float32)
     for owner in owners:
         ids = [turn.id for turn in await tell(store, owner, *"abcdefghij")]
-        await store.index.put(owner, WIDE, turns=ids, vectors=vectors)
+        await store.index.put(owner, WIDE, ids=ids, vectors=vectors)
     for _ in range(2):
         for owner in owners:
             [hit] = await store.index.nearest(owner, WIDE, vectors[3:4], k=1)
-            assert hit.turn == "d"
+            assert hit.id == "d"
             held = store.index._matrices._matrices.values()
             assert sum(matrix.size for matrix in held) <= limit
     assert (len(held) > 0) == (limit > 0)
@@ -50,17 +50,17 @@ async def test_searching_while_vectors_arrive(tmp_path: Path) -> None:
     """Searches during writes see a growing number of vectors, each at its own turn."""
     store = await SqliteStore.open(tmp_path / "omoide.db")
     ids = [turn.id for turn in await tell(store, ANN, *(f"t{i}" for i in range(60)))]
-    await store.index.put(ANN, SPACE, turns=ids[:1], vectors=rows((1, 1, 1)))
+    await store.index.put(ANN, SPACE, ids=ids[:1], vectors=rows((1, 1, 1)))
 
     async def write() -> None:
         for turn in ids[1:]:
-            await store.index.put(ANN, SPACE, turns=[turn], vectors=rows((1, 1, 1)))
+            await store.index.put(ANN, SPACE, ids=[turn], vectors=rows((1, 1, 1)))
 
     async def search() -> list[int]:
         counts: list[int] = []
         while not counts or counts[-1] < len(ids):
             hits = await store.index.nearest(ANN, SPACE, rows((1, 1, 1)), k=100)
-            assert [hit.turn for hit in hits] == ids[: len(hits)][::-1]
+            assert [hit.id for hit in hits] == ids[: len(hits)][::-1]
             counts.append(len(hits))
         return counts
 

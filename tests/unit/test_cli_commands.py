@@ -397,6 +397,21 @@ def test_a_model_out_of_reach_keeps_what_was_said(bench: Bench) -> None:
     assert "I have a cat." in bench.run("export").stdout
 
 
+def test_saying_nothing_is_an_error(bench: Bench) -> None:
+    """An empty --say is told, and no model is asked."""
+    assert "the text is empty" in failed(bench.run("chat", "--say", "  "))
+    assert bench.replier.requests == []
+
+
+def test_an_error_of_the_system_is_one_line(lived: Bench, tmp_path: Path) -> None:
+    """A file that cannot be written is told by its name."""
+    target = tmp_path / "no such folder" / "x.jsonl"
+    assert "x.jsonl cannot be written" in failed(lived.run("export", "-o", str(target)))
+    (tmp_path / "file").write_text("")
+    missing = tmp_path / "file" / "m.sqlite"
+    assert "file" in failed(lived.run("chat", "--say", "Hi", "--db", str(missing)))
+
+
 def test_an_update_that_failed_is_told_at_the_end(bench: Bench) -> None:
     """--end says why the memory is not updated."""
     result = bench.session("I have a cat.", answers=(ModelRefused("the key is wrong"),))

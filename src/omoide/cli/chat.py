@@ -84,8 +84,7 @@ class Batch:
         await memory.end_idle()
         await self._settle(memory)
         for line in self.lines:
-            if line.strip():
-                await self._say(memory, line)
+            await self._say(memory, line)
         if self.end:
             await self._end(memory)
 
@@ -136,9 +135,11 @@ class Batch:
 
 
 def _stdin() -> Iterator[str]:
-    """The lines of the input, as they come."""
+    """The lines of the input that say anything, as they come."""
     for number, raw in enumerate(sys.stdin.buffer, 1):
         try:
-            yield raw.decode().rstrip("\r\n")
+            line = raw.decode().strip()
         except UnicodeDecodeError as error:
             raise BadText(f"line {number} of the input is not UTF-8 ({error.reason})") from error
+        if line:
+            yield line

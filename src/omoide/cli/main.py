@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import sys
@@ -40,11 +41,16 @@ class Commands(click.Group):
     """A group whose commands may raise our errors."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; an `OmoideError` is told, not traced."""
+        """Run the command; an error of ours or of the system is told, not traced."""
         try:
             return super().invoke(ctx)
         except OmoideError as error:
             raise Failure(str(error)) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever read our output has left: click knows how
+                raise
+            where = f"{error.filename}: " if error.filename else ""
+            raise Failure(f"{where}{error.strerror or error}") from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,5 +1,8 @@
 """The words of the domain: values and pure formulas, on the standard library alone."""
 
+from omoide.domain.event import Event
+from omoide.domain.memo import Memo, Span
+from omoide.domain.note import Note
 from omoide.domain.recalled import Kind, Recalled
 from omoide.domain.summary import Change, Origin, Sentence, SentenceChange, Summary, diff
 from omoide.domain.turn import Owner, Said, Session, Speaker, Turn
@@ -8,8 +11,11 @@ from omoide.domain.work import Call, Job, Purpose, Rejected, State, Task
 __all__ = [
     "Call",
     "Change",
+    "Event",
     "Job",
     "Kind",
+    "Memo",
+    "Note",
     "Origin",
     "Owner",
     "Purpose",
@@ -19,6 +25,7 @@ __all__ = [
     "Sentence",
     "SentenceChange",
     "Session",
+    "Span",
     "Speaker",
     "State",
     "Summary",

@@ -14,7 +14,10 @@ class Kind(StrEnum):
     """What sort of memory an item is."""
 
     TURN = "turn"
+    EVENT = "event"
+    MEMO = "memo"
     SENTENCE = "sentence"
+    """Of the summary."""
 
 
 @dataclass(frozen=True, kw_only=True)

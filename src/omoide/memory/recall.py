@@ -68,7 +68,7 @@ class Recall:
         scores: dict[str, float] = {}
         for ranking in rankings:
             for rank, hit in enumerate(ranking):
-                scores[hit.turn] = scores.get(hit.turn, 0.0) + 1 / (FUSION + rank)
+                scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (FUSION + rank)
         return scores
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from omoide.adapters.stores.sqlite.matrices import Key
 from omoide.adapters.stores.sqlite.ranking import best_by_words
 from omoide.adapters.stores.sqlite.rows import TURN, TURN_COLUMNS, array, owner_id, turn_of
+from omoide.domain import Kind
 from omoide.errors import EmbedderMismatch
-from omoide.ports import Hit
+from omoide.ports import Hit, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from omoide.adapters.stores.sqlite.connection import Database
     from omoide.adapters.stores.sqlite.matrices import Matrices
-    from omoide.domain import Owner, Turn
+    from omoide.domain import Owner
     from omoide.ports import Space, Vectors
 
 WITHOUT_VECTOR = f"""
@@ -38,7 +39,9 @@ class SqliteIndex:
         self._database = database
         self._matrices = matrices
 
-    async def words(self, owner: Owner, terms: Sequence[str], *, k: int) -> tuple[Hit, ...]:
+    async def words(
+        self, owner: Owner, terms: Sequence[str], *, k: int, kind: Kind = Kind.TURN
+    ) -> tuple[Hit, ...]:
         """See `Index.words`. Of equal turns the newer comes first."""
 
         def work(connection: apsw.Connection) -> tuple[Hit, ...]:
@@ -53,32 +56,39 @@ class SqliteIndex:
 
         return await self._database.read(work)
 
-    async def without_vector(self, owner: Owner, space: Space, *, limit: int) -> tuple[Turn, ...]:
+    async def without_vector(
+        self, owner: Owner, space: Space, *, limit: int, kind: Kind = Kind.TURN
+    ) -> tuple[Text, ...]:
         """See `Index.without_vector`."""
 
-        def work(connection: apsw.Connection) -> tuple[Turn, ...]:
+        def work(connection: apsw.Connection) -> tuple[Text, ...]:
             known = _known(connection, space)
             number = known[0] if known and known[1:] == _measures(space) else None
             rows = connection.execute(
                 WITHOUT_VECTOR, (owner_id(connection, owner), number, TURN, max(limit, 0))
             )
-            return tuple(map(turn_of, rows))
+            return tuple(Text(id=t.id, text=t.text) for t in map(turn_of, rows))
 
         return await self._database.read(work)
 
     async def put(
-        self, owner: Owner, space: Space, *, turns: Sequence[str], vectors: Vectors
+        self,
+        owner: Owner,
+        space: Space,
+        *,
+        ids: Sequence[str],
+        vectors: Vectors,
+        kind: Kind = Kind.TURN,
     ) -> None:
         """See `Index.put`. A turn that was erased meanwhile is passed over; a vector that is there
         is replaced."""
-        if vectors.shape != (len(turns), space.dimensions):
+        if vectors.shape != (len(ids), space.dimensions):
             raise EmbedderMismatch(
-                f"{len(turns)} vectors of {space.dimensions} numbers were wanted for "
+                f"{len(ids)} vectors of {space.dimensions} numbers were wanted for "
                 f"{space.name}, and an array of {vectors.shape} came"
             )
         blobs = {
-            turn: vector.astype("<f4").tobytes()
-            for turn, vector in zip(turns, vectors, strict=True)
+            turn: vector.astype("<f4").tobytes() for turn, vector in zip(ids, vectors, strict=True)
         }
 
         def work(connection: apsw.Connection) -> None:
@@ -96,7 +106,7 @@ class SqliteIndex:
         await self._database.write(work)
 
     async def nearest(
-        self, owner: Owner, space: Space, query: Vectors, *, k: int
+        self, owner: Owner, space: Space, query: Vectors, *, k: int, kind: Kind = Kind.TURN
     ) -> tuple[Hit, ...]:
         """See `Index.nearest`. Of equal turns the newer comes first."""
         if query.size != space.dimensions:
@@ -156,7 +166,7 @@ def _hits(
             "SELECT id FROM turns WHERE owner = ? AND position = ?", (owner, position)
         ).fetchone()
         if row:
-            hits.append(Hit(turn=row[0], score=score))
+            hits.append(Hit(id=row[0], score=score))
     return tuple(hits)
 
 

@@ -1,24 +1,22 @@
-"""What the outside must offer. The docstrings are the contract; `tests/contract` holds every
-adapter to it.
-
-All times are aware datetimes in UTC. All methods are safe to call from many tasks at once.
-"""
+"""What a database must offer, seen from its several sides."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from omoide.domain import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime, timedelta
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from omoide.domain import (
         Call,
+        Event,
         Job,
+        Memo,
+        Note,
         Owner,
         Rejected,
         Said,
@@ -28,110 +26,7 @@ if TYPE_CHECKING:
         Task,
         Turn,
     )
-
-    Vectors = NDArray[np.float32]
-    """One row a text, each of length 1."""
-
-
-# ── Models ──────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, kw_only=True)
-class Message:
-    """One message of a prompt."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What is asked of a chat model. `schema` and `grammar` are wishes: a model that cannot
-    be held to them answers freely, so whoever asks must parse with care."""
-
-    messages: tuple[Message, ...]
-    max_tokens: int
-    temperature: float = 0.0
-    seed: int | None = None
-    stop: tuple[str, ...] = ()
-    frequency_penalty: float = 0.0
-    schema: Mapping[str, object] | None = None
-    """JSON schema that the answer must satisfy."""
-    grammar: str | None = None
-    """GBNF grammar of the answer; only llama.cpp knows these. Not together with `schema`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Completion:
-    """A finished answer and what it took."""
-
-    text: str
-    prompt_tokens: int
-    completion_tokens: int
-    seconds: float
-    finish: Literal["stop", "length"]
-    cached_tokens: int = 0
-    """How many of the prompt's tokens were already computed."""
-
-
-class ChatModel(Protocol):
-    """A language model that answers messages."""
-
-    @property
-    def name(self) -> str:
-        """What it is called in the account and in memory versions."""
-
-    @property
-    def window(self) -> int:
-        """How many tokens prompt and answer may have together."""
-
-    def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
-        """Yield the answer in pieces as they come, then exactly one `Completion` with all of it.
-
-        Closing the iterator early stops the generation. Raises `ModelUnavailable` (after the
-        adapter's own bounded retries), `ModelStalled`, `ModelRefused` or `ContextTooLong`; and
-        `DownloadFailed` or `MissingExtra` if it cannot be got ready at its first use.
-        """
-
-    async def count(self, text: str) -> int:
-        """Number of tokens in `text`; an estimate where the tokenizer is out of reach."""
-
-    async def close(self) -> None:
-        """Let go of whatever it holds. Calling it again does nothing."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Space:
-    """Where vectors live: only those of the same space may be compared."""
-
-    name: str
-    version: str
-    dimensions: int
-
-
-class Embedder(Protocol):
-    """Turns text into vectors of length 1."""
-
-    @property
-    def space(self) -> Space:
-        """The space of its vectors."""
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector a text, in order. Raises `ModelError`; and `DownloadFailed` or
-        `MissingExtra` if it cannot be got ready at its first use."""
-
-    async def close(self) -> None:
-        """Let go of whatever it holds. Calling it again does nothing."""
-
-
-class Clock(Protocol):
-    """Tells the time."""
-
-    def now(self) -> datetime:
-        """The present moment, aware, in UTC."""
-
-
-# ── The store ───────────────────────────────────────────────────────────────────────────────
+    from omoide.ports.models import Space, Vectors
 
 
 class Turns(Protocol):
@@ -251,34 +146,100 @@ class Ledger(Protocol):
         """All calls, oldest first."""
 
 
+class Events(Protocol):
+    """Single things that happened, and how often each came to mind."""
+
+    async def add(self, owner: Owner, events: Sequence[Event]) -> None:
+        """Store new events, with postings for full-text search, and queue an EMBED job, in one
+        transaction. An id that is there already is passed over."""
+
+    async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Event, ...]:
+        """All events, or those with these ids, in the order they were told. Unknown ids are left
+        out."""
+
+    async def consolidate(self, owner: Owner, events: Sequence[Event]) -> int:
+        """Write down that these events came to mind: each is given as it is *after* the recall
+        (`Event.recalled`), and written only if the stored one has one recall less, so that two
+        who recalled at once do not count as one. All in one transaction; how many were written."""
+
+    async def supersede(self, owner: Owner, *, old: str, by: str) -> None:
+        """Note that the event `old` is no longer true since the event `by`. Unknown ids are passed
+        over."""
+
+
+class Memos(Protocol):
+    """Stretches of dialogue by topic."""
+
+    async def add(self, owner: Owner, memos: Sequence[Memo]) -> None:
+        """Store new memos, with postings for full-text search over topic, summary and compressed
+        text, and queue an EMBED job, in one transaction. An id that is there is passed over."""
+
+    async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Memo, ...]:
+        """All memos, or those with these ids, oldest first. Unknown ids are left out."""
+
+    async def fold(self, owner: Owner, *, ids: Sequence[str], into: Memo) -> None:
+        """Add the memo `into` and mark those with these ids as folded into it, in one
+        transaction. Nothing is deleted: a folded memo is still read, and no longer searched."""
+
+
+class Notes(Protocol):
+    """Short texts that mechanisms keep about an owner: MemoryBank's daily summaries and its
+    portrait, Generative Agents' reflections."""
+
+    async def put(self, owner: Owner, note: Note) -> None:
+        """Store a note in place of the one with the same kind and key."""
+
+    async def read(self, owner: Owner, *, kind: str) -> tuple[Note, ...]:
+        """The notes of a kind, in order of their keys."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """A turn found by a search."""
+    """An item found by a search."""
 
-    turn: str
+    id: str
     score: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """An item to be embedded."""
+
+    id: str
+    text: str
+
+
 class Index(Protocol):
-    """Search over one owner's turns. A turn is found by its words as soon as it is recorded."""
+    """Search over one owner's turns, events or memos. Each is found by its words as soon as it is
+    stored. Memos that were folded into another, and events that were superseded, are not found."""
 
-    async def words(self, owner: Owner, terms: Sequence[str], *, k: int) -> tuple[Hit, ...]:
-        """The best turns by BM25 over this owner's turns alone, best first."""
+    async def words(
+        self, owner: Owner, terms: Sequence[str], *, k: int, kind: Kind = Kind.TURN
+    ) -> tuple[Hit, ...]:
+        """The best items by BM25 over this owner's items of that kind alone, best first."""
 
-    async def without_vector(self, owner: Owner, space: Space, *, limit: int) -> tuple[Turn, ...]:
-        """The oldest turns that have no vector in `space` yet."""
+    async def without_vector(
+        self, owner: Owner, space: Space, *, limit: int, kind: Kind = Kind.TURN
+    ) -> tuple[Text, ...]:
+        """The oldest items of the kind that have no vector in `space` yet."""
 
     async def put(
-        self, owner: Owner, space: Space, *, turns: Sequence[str], vectors: Vectors
+        self,
+        owner: Owner,
+        space: Space,
+        *,
+        ids: Sequence[str],
+        vectors: Vectors,
+        kind: Kind = Kind.TURN,
     ) -> None:
-        """Store one vector a turn, in place of one that is there; unknown turns are passed over.
+        """Store one vector an item, in place of one that is there; unknown items are passed over.
         Raises `EmbedderMismatch` if `space.name` is in use in this database with another version
         or other dimensions, or if the array has not that shape."""
 
     async def nearest(
-        self, owner: Owner, space: Space, query: Vectors, *, k: int
+        self, owner: Owner, space: Space, query: Vectors, *, k: int, kind: Kind = Kind.TURN
     ) -> tuple[Hit, ...]:
-        """The turns whose vectors are nearest to the one row of `query` by cosine, best first.
+        """The items whose vectors are nearest to the one row of `query` by cosine, best first.
         Raises `EmbedderMismatch` as `put` does."""
 
 
@@ -309,7 +270,8 @@ class Archive(Protocol):
         """Remove for good: everything of the owner if nothing is named; or one session; or
         these turns; or sentences with exactly these texts.
 
-        In every version of the summary, a sentence that cites a removed turn goes too, and so
+        Memos and events that cite a removed turn go, and all notes if any turn does. In every
+        version of the summary, a sentence that cites a removed turn goes too, and so
         does one without any source in versions that know of that session, since it may rest on
         it. Answers set aside for that session or later ones go, and so do notes and job errors
         that may quote it. Versions are changed in place: this is the only way they ever are. What
@@ -329,6 +291,18 @@ class Store(Protocol):
     @property
     def summaries(self) -> Summaries:
         """Versions of the summary."""
+
+    @property
+    def events(self) -> Events:
+        """Things that happened."""
+
+    @property
+    def memos(self) -> Memos:
+        """Dialogue by topic."""
+
+    @property
+    def notes(self) -> Notes:
+        """What mechanisms keep."""
 
     @property
     def jobs(self) -> Jobs:

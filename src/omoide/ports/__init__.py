@@ -1,0 +1,50 @@
+"""What the outside must offer. The docstrings are the contract; `tests/contract` holds every
+adapter to it.
+
+All times are aware datetimes in UTC. All methods are safe to call from many tasks at once.
+"""
+
+from typing import TYPE_CHECKING
+
+from omoide.ports.models import ChatModel, Clock, Completion, Embedder, Message, Request, Space
+from omoide.ports.store import (
+    Archive,
+    Erased,
+    Events,
+    Hit,
+    Index,
+    Jobs,
+    Ledger,
+    Memos,
+    Notes,
+    Store,
+    Summaries,
+    Text,
+    Turns,
+)
+
+if TYPE_CHECKING:
+    from omoide.ports.models import Vectors as Vectors
+
+__all__ = [
+    "Archive",
+    "ChatModel",
+    "Clock",
+    "Completion",
+    "Embedder",
+    "Erased",
+    "Events",
+    "Hit",
+    "Index",
+    "Jobs",
+    "Ledger",
+    "Memos",
+    "Message",
+    "Notes",
+    "Request",
+    "Space",
+    "Store",
+    "Summaries",
+    "Text",
+    "Turns",
+]

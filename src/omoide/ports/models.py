@@ -1,0 +1,111 @@
+"""What models and clocks must offer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+    """One row a text, each of length 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked of a chat model. `schema` and `grammar` are wishes: a model that cannot
+    be held to them answers freely, so whoever asks must parse with care."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    frequency_penalty: float = 0.0
+    schema: Mapping[str, object] | None = None
+    """JSON schema that the answer must satisfy."""
+    grammar: str | None = None
+    """GBNF grammar of the answer; only llama.cpp knows these. Not together with `schema`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """A finished answer and what it took."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    finish: Literal["stop", "length"]
+    cached_tokens: int = 0
+    """How many of the prompt's tokens were already computed."""
+
+
+class ChatModel(Protocol):
+    """A language model that answers messages."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the account and in memory versions."""
+
+    @property
+    def window(self) -> int:
+        """How many tokens prompt and answer may have together."""
+
+    def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+        """Yield the answer in pieces as they come, then exactly one `Completion` with all of it.
+
+        Closing the iterator early stops the generation. Raises `ModelUnavailable` (after the
+        adapter's own bounded retries), `ModelStalled`, `ModelRefused` or `ContextTooLong`; and
+        `DownloadFailed` or `MissingExtra` if it cannot be got ready at its first use.
+        """
+
+    async def count(self, text: str) -> int:
+        """Number of tokens in `text`; an estimate where the tokenizer is out of reach."""
+
+    async def close(self) -> None:
+        """Let go of whatever it holds. Calling it again does nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Space:
+    """Where vectors live: only those of the same space may be compared."""
+
+    name: str
+    version: str
+    dimensions: int
+
+
+class Embedder(Protocol):
+    """Turns text into vectors of length 1."""
+
+    @property
+    def space(self) -> Space:
+        """The space of its vectors."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector a text, in order. Raises `ModelError`; and `DownloadFailed` or
+        `MissingExtra` if it cannot be got ready at its first use."""
+
+    async def close(self) -> None:
+        """Let go of whatever it holds. Calling it again does nothing."""
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> datetime:
+        """The present moment, aware, in UTC."""
