@@ -313,6 +313,19 @@ def test_an_import_tells_what_it_left_out(bench: Bench, tmp_path: Path) -> None:
     assert "Miso" in bench.run("memory", "show").stdout
 
 
+def test_a_session_without_a_job_can_be_digested(bench: Bench, tmp_path: Path) -> None:
+    """What was imported without digestion is shown as missing, with the command that queues it."""
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps([{"role": "user", "content": "I have a cat called Miso."}]))
+    bench.run("import", str(file), "--no-digest")
+    shown = bench.run("memory", "show").stdout
+    assert "no update is queued: omoide jobs retry --session 1" in shown
+    assert "1 job queued" in bench.run("jobs", "retry", "--session", "1").stdout
+    bench.iterator.answers.append("The user has a cat called Miso.")
+    bench.run("jobs", "run")
+    assert "1. The user has a cat called Miso." in bench.run("memory", "show").stdout
+
+
 def test_a_bad_import_is_one_line(bench: Bench, tmp_path: Path) -> None:
     """A file of another kind says what was wanted, and creates no database."""
     file = tmp_path / "x.json"

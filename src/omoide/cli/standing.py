@@ -80,7 +80,9 @@ def _behind_line(behind: Behind, now: datetime) -> str:
     ended = ago(session.ended or session.last, now)
     what = f"session {session.number}, ended {ended}, is not in the memory"
     if job is None or job.state is State.DONE:
-        return warning(f"! {what}: no update is queued (omoide jobs retry --session N)")
+        return warning(
+            f"! {what}: no update is queued: omoide jobs retry --session {session.number}"
+        )
     if job.state is State.DEAD:
         return warning(f"! {what}: {one_line(job.error)} Try again: omoide jobs retry {job.id}")
     if job.state is State.RUNNING:
