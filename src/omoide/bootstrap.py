@@ -6,23 +6,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from omoide.engine import Limits, Memory
+from omoide.composition import compose
 from omoide.errors import BadInput
 from omoide.facade import SyncMemory
-from omoide.memory.forms import FORMS as MEMORY_FORMS
-from omoide.memory.recall import Recall
-from omoide.memory.recursive_summary import RecursiveSummary
-from omoide.memory.replies import FORMS as REPLY_FORMS
 from omoide.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
-    from typing import TypeVar
 
-    from omoide.ports import ChatModel, Embedder
+    from omoide.engine import Memory
+    from omoide.ports import ChatModel, Clock, Embedder
 
-    T = TypeVar("T")
     Progress = Callable[[int, int, str], None]
 
 
@@ -35,36 +30,29 @@ class SystemClock:
 
 
 async def open_memory(
-    settings: Settings, *, create: bool = True, progress: Progress | None = None
+    settings: Settings,
+    *,
+    create: bool = True,
+    progress: Progress | None = None,
+    clock: Clock | None = None,
 ) -> Memory:
     """A memory as the settings say. Cheap: models are loaded, and weights fetched (told to
     `progress`), when they are first needed."""
     from omoide.adapters.stores.sqlite import SqliteStore, worker_name
 
-    form = _chosen(MEMORY_FORMS, settings.form, "form")
-    reply_form = _chosen(REPLY_FORMS, settings.reply_form, "reply form")
     model = chat_model(settings, settings.model, progress=progress)
     same = settings.iterator in ("", settings.model)
     iterator = model if same else chat_model(settings, settings.iterator, progress=progress)
     embedder = make_embedder(settings)
     store = await SqliteStore.open(settings.db, create=create)
-    return Memory(
-        tenant=settings.tenant,
+    return compose(
+        settings,
         store=store,
         model=model,
-        summary=RecursiveSummary(model=iterator, form=form, limit=settings.sentences),
-        reply_form=reply_form,
-        recall=Recall(store=store, embedder=embedder),
+        iterator=iterator,
         embedder=embedder,
-        clock=SystemClock(),
+        clock=clock or SystemClock(),
         worker=worker_name(),
-        limits=Limits(
-            idle=settings.idle,
-            recall=settings.recall,
-            recall_tokens=settings.recall_tokens,
-            reply_tokens=settings.reply_tokens,
-            longest=settings.longest,
-        ),
     )
 
 
@@ -165,9 +153,3 @@ async def pull_model(settings: Settings, name: str, progress: Progress | None = 
         raise BadInput(f"{name} is not in the catalogue, so there is nothing to fetch")
     cache = Cache(settings.models, offline=settings.offline)
     return await cache.fetch(choice.artifact, progress=progress)
-
-
-def _chosen(known: Mapping[str, T], name: str, what: str) -> T:
-    if name not in known:
-        raise BadInput(f"there is no {what} {name!r}; there are {', '.join(sorted(known))}")
-    return known[name]

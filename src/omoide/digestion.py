@@ -1,4 +1,4 @@
-"""What the jobs do: digest a session into the summary, give turns their vectors."""
+"""What the jobs do: let every mechanism digest a session, give what was stored its vectors."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from omoide.accounts import Account
-from omoide.domain import Call, Origin, Purpose, Task
-from omoide.errors import BadReply, StaleVersion
-from omoide.language import estimate_tokens
-from omoide.versions import nothing
+from omoide.domain import Call, Kind, Purpose, Speaker, Task
+from omoide.errors import BadReply
+from omoide.language import dominant, estimate_tokens
+from omoide.memory.mechanism import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from omoide.domain import Job
-    from omoide.memory.recursive_summary import RecursiveSummary
-    from omoide.ports import Clock, Embedder, Store
+    from omoide.memory.mechanism import Mechanism
+    from omoide.ports import ChatModel, Clock, Embedder, Store
 
 BATCH = 64
 
@@ -29,12 +29,14 @@ class Digestion:
         self,
         *,
         store: Store,
-        summary: RecursiveSummary,
+        mechanisms: Sequence[Mechanism],
+        model: ChatModel,
         embedder: Embedder | None,
         clock: Clock,
     ) -> None:
         self._store = store
-        self._summary = summary
+        self._mechanisms = mechanisms
+        self._model = model
         self._embedder = embedder
         self._clock = clock
 
@@ -44,57 +46,53 @@ class Digestion:
         return {Task.DIGEST: self.digest, Task.EMBED: self.embed}
 
     async def digest(self, job: Job) -> None:
-        """Rewrite the memory from the session. Raises `BadReply` if no answer would do: then
-        the answers lie aside and the old memory stands."""
-        history = await self._store.summaries.history(job.owner)
-        if any(v.session == job.session and v.origin is Origin.DIGEST for v in history):
-            return
+        """Let each mechanism take in the session. One that got nothing usable out of the model
+        does not keep the others from it; its `BadReply` is raised when all are done."""
         turns = await self._store.turns.read(job.owner, session=job.session)
-        if not turns:  # erased since
-            return
         sessions = await self._store.turns.sessions(job.owner)
-        ended = next((s.ended for s in sessions if s.number == job.session), None)
-        ended = ended or self._clock.now()
-        model = self._summary.model
+        session = next((s for s in sessions if s.number == job.session), None)
+        if session is None or not turns:  # erased since
+            return
         account = Account(
             ledger=self._store.ledger, clock=self._clock, owner=job.owner, session=job.session
         )
-        result = await self._summary.digest(
-            old=history[-1] if history else nothing(ended, turns[0].language),
+        from_user = [turn.text for turn in turns if turn.speaker is Speaker.USER]
+        ended = Ended(
+            owner=job.owner,
+            session=session,
             turns=turns,
-            at=ended,
-            ask=account.asker(model, Purpose.DIGEST),
+            language=dominant(from_user or [turn.text for turn in turns]),
+            ask=account.asker(self._model, Purpose.DIGEST),
         )
-        if await self._store.turns.read(job.owner, session=job.session) != turns:
-            raise StaleVersion(f"session {job.session} was erased in part meanwhile")
-        for rejected in result.rejected:
-            await self._store.summaries.set_aside(job.owner, rejected)
-        if result.summary is None:
-            why = " ".join(result.rejected[-1].problems)
-            raise BadReply(
-                f"{model.name} gave no usable memory of session {job.session} in "
-                f"{len(result.rejected)} tries: {why} The old memory stands."
-            )
-        await self._store.summaries.commit(job.owner, result.summary)
+        failures: list[BadReply] = []
+        for mechanism in self._mechanisms:
+            try:
+                await mechanism.digest(ended)
+            except BadReply as error:
+                failures.append(error)
+        if failures:
+            raise BadReply(" ".join(str(error) for error in failures)) from failures[0]
 
     async def embed(self, job: Job) -> None:
-        """Give a vector to every turn of the owner that has none."""
+        """Give a vector to every turn, event and memo of the owner that has none."""
         if self._embedder is None:
             return
         space = self._embedder.space
-        while turns := await self._store.index.without_vector(job.owner, space, limit=BATCH):
-            began = monotonic()
-            vectors = await self._embedder.embed([turn.text for turn in turns])
-            await self._store.index.put(
-                job.owner, space, ids=[turn.id for turn in turns], vectors=vectors
-            )
-            call = Call(
-                purpose=Purpose.EMBED,
-                model=space.name,
-                session=None,
-                prompt_tokens=sum(estimate_tokens(turn.text) for turn in turns),
-                completion_tokens=0,
-                seconds=monotonic() - began,
-                time=self._clock.now(),
-            )
-            await self._store.ledger.add(job.owner, call)
+        for kind in (Kind.TURN, Kind.EVENT, Kind.MEMO):
+            while items := await self._store.index.without_vector(
+                job.owner, space, limit=BATCH, kind=kind
+            ):
+                began = monotonic()
+                vectors = await self._embedder.embed([item.text for item in items])
+                ids = [item.id for item in items]
+                await self._store.index.put(job.owner, space, ids=ids, vectors=vectors, kind=kind)
+                call = Call(
+                    purpose=Purpose.EMBED,
+                    model=space.name,
+                    session=None,
+                    prompt_tokens=sum(estimate_tokens(item.text) for item in items),
+                    completion_tokens=0,
+                    seconds=monotonic() - began,
+                    time=self._clock.now(),
+                )
+                await self._store.ledger.add(job.owner, call)

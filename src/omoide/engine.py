@@ -14,6 +14,7 @@ from omoide.domain import Owner, Purpose, Said, Speaker
 from omoide.domain.text import checked_name, checked_text
 from omoide.errors import BadInput
 from omoide.language import detect, dominant
+from omoide.memory.mechanism import Moment, Place, fit
 from omoide.memory.replies import looping
 from omoide.ports import Completion
 from omoide.transfer import export
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
         Summary,
         Turn,
     )
+    from omoide.memory.mechanism import Contribution, Mechanism
     from omoide.memory.recall import Recall
-    from omoide.memory.recursive_summary import RecursiveSummary
     from omoide.memory.replies import ReplyForm
     from omoide.ports import ChatModel, Clock, Embedder, Erased, Store
     from omoide.transfer import Record
@@ -59,8 +60,7 @@ class Limits:
     """How much of everything."""
 
     idle: timedelta
-    recall: int
-    recall_tokens: int
+    memory_tokens: int
     reply_tokens: int
     longest: int
 
@@ -70,11 +70,21 @@ class Reply:
     recorded; what it says is recorded when it ends, or up to where it was broken off."""
 
     def __init__(
-        self, *, turn: Turn, recalled: tuple[Recalled, ...], pieces: AsyncGenerator[str, None]
+        self,
+        *,
+        turn: Turn,
+        contributions: tuple[Contribution, ...],
+        pieces: AsyncGenerator[str, None],
     ) -> None:
         self.turn = turn
-        self.recalled = recalled
+        self.contributions = contributions
+        """What memory put into the prompt, and why."""
         self._pieces = pieces
+
+    @property
+    def recalled(self) -> tuple[Contribution, ...]:
+        """What came to mind because of what was said."""
+        return tuple(c for c in self.contributions if c.place is Place.RECALLED)
 
     def __aiter__(self) -> AsyncIterator[str]:
         return self._pieces
@@ -100,7 +110,8 @@ class Memory:
         tenant: str,
         store: Store,
         model: ChatModel,
-        summary: RecursiveSummary,
+        iterator: ChatModel,
+        mechanisms: Sequence[Mechanism],
         reply_form: ReplyForm,
         recall: Recall,
         embedder: Embedder | None,
@@ -111,14 +122,21 @@ class Memory:
         self.tenant = checked_name(tenant, "the tenant")
         self.store = store
         self.model = model
-        self.summary = summary
+        self.iterator = iterator
+        self.mechanisms = tuple(mechanisms)
         self._reply_form = reply_form
         self._recall = recall
         self._embedder = embedder
         self._clock = clock
         self._limits = limits
         self._versions = Versions(store)
-        digestion = Digestion(store=store, summary=summary, embedder=embedder, clock=clock)
+        digestion = Digestion(
+            store=store,
+            mechanisms=self.mechanisms,
+            model=iterator,
+            embedder=embedder,
+            clock=clock,
+        )
         self.worker = Worker(
             jobs=store.jobs, tenant=tenant, name=worker, clock=clock, tasks=digestion.tasks
         )
@@ -157,23 +175,18 @@ class Memory:
         (turn,) = await self.record(user, [spoken], session=session, at=at)
         so_far = await self.store.turns.read(owner, session=turn.session)
         so_far = tuple(t for t in so_far if t.position <= turn.position)
-        summary = await self.memory(user, at=at)
-        recalled = await self._recall(
-            owner,
-            text,
-            summary=summary,
-            at=now,
-            k=self._limits.recall,
-            budget=self._limits.recall_tokens,
-            besides=[t.id for t in so_far],
-        )
-        language = dominant(t.text for t in so_far if t.speaker is Speaker.USER)
-        request = self._reply_form(
-            summary=summary,
+        moment = Moment(
+            owner=owner,
+            text=text,
             session=so_far,
-            recalled=recalled,
-            language=language,
             now=now,
+            language=dominant(t.text for t in so_far if t.speaker is Speaker.USER),
+        )
+        offered = [c for mechanism in self.mechanisms for c in await mechanism.contribute(moment)]
+        contributions = fit(offered, budget=self._limits.memory_tokens)
+        request = self._reply_form(
+            moment,
+            contributions,
             window=self.model.window,
             max_tokens=self._limits.reply_tokens,
         )
@@ -192,10 +205,15 @@ class Memory:
             finally:
                 if answer.strip():
                     said = Utterance(speaker=Speaker.ASSISTANT, text=_printable(answer))
-                    saved = self.record(user, [said], session=session, at=at)
-                    await asyncio.shield(asyncio.ensure_future(saved))
+                    await asyncio.shield(asyncio.ensure_future(keep(said)))
 
-        return Reply(turn=turn, recalled=recalled, pieces=pieces())
+        async def keep(said: Utterance) -> None:
+            await self.record(user, [said], session=session, at=at)
+            for mechanism in self.mechanisms:
+                own = [c for c in contributions if c.mechanism == mechanism.name]
+                await mechanism.used(moment, own)
+
+        return Reply(turn=turn, contributions=contributions, pieces=pieces())
 
     async def recall(
         self,
@@ -317,7 +335,7 @@ class Memory:
 
     async def close(self) -> None:
         """Close the models and the store."""
-        for part in (self.model, self.summary.model, self._embedder, self.store):
+        for part in (self.model, self.iterator, self._embedder, self.store):
             if part is not None:
                 await part.close()
 

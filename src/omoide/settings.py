@@ -21,6 +21,10 @@ class Settings:
     """The database file."""
     tenant: str = "default"
     """Whose users these are; tenants never see each other."""
+    user: str = "me"
+    """Whose memory, where nobody else is named."""
+    mechanisms: tuple[str, ...] = ("summary", "search")
+    """How it remembers: names out of `omoide mechanisms`, in the order they run."""
     model: str = "default"
     """Who replies: a name of the catalogue, a GGUF file, or the URL of an endpoint with
     `#model-name` behind it."""
@@ -48,8 +52,10 @@ class Settings:
     """Seconds without a token after which a model counts as stalled."""
     sentences: int = 20
     """Most sentences a memory may have."""
+    memory_tokens: int = 1200
+    """Most tokens of memory in the prompt of a reply, all mechanisms together."""
     recall: int = 6
-    """Most items recalled for a reply."""
+    """Most items that a search brings to a reply."""
     recall_tokens: int = 400
     """Most tokens of them."""
     reply_tokens: int = 400
@@ -81,6 +87,8 @@ def _parse(name: str, text: str, default: object) -> object:
             ]
         if isinstance(default, timedelta):
             return timedelta(minutes=float(text))
+        if isinstance(default, tuple):
+            return tuple(part.strip() for part in text.split(",") if part.strip())
         if isinstance(default, Path):
             return Path(text).expanduser()
         if isinstance(default, int | float):

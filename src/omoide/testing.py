@@ -15,18 +15,19 @@ from omoide.language import estimate_tokens, terms
 from omoide.ports import Completion, Space
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 
     from omoide.ports import Request, Vectors
 
-    Answer = str | Exception | Completion | Callable[[Request], str]
+    Answer = str | Exception | Completion | Callable[[Request], str | Awaitable[str]]
 
 
 class ScriptedModel:
     """A chat model that gives the answers it was handed, in order, and notes what it was asked.
 
     An answer may be a text, an error to raise, a whole `Completion` (for a text that was cut
-    short), or a function of the request. One question too many is an `AssertionError`.
+    short), or a function of the request, async if it is to take its time. One question too many
+    is an `AssertionError`.
 
     >>> model = ScriptedModel(["Hello!"])
     """
@@ -59,7 +60,8 @@ class ScriptedModel:
         if isinstance(answer, Exception):
             raise answer
         finish: Completion | None = answer if isinstance(answer, Completion) else None
-        text = finish.text if finish else answer(request) if callable(answer) else str(answer)
+        told = answer(request) if callable(answer) else finish.text if finish else str(answer)
+        text = told if isinstance(told, str) else await told
         for i, word in enumerate(text.split(" ")):
             yield word if i == 0 else f" {word}"
         yield finish or Completion(

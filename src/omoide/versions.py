@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from omoide.domain import Origin, Summary, diff
+from omoide.domain import Origin, diff, nothing
 from omoide.errors import NoSuchVersion
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from omoide.domain import Owner, Sentence, SentenceChange, Turn
+    from omoide.domain import Owner, Sentence, SentenceChange, Summary, Turn
     from omoide.ports import Store
 
 
@@ -96,10 +96,3 @@ class Versions:
             )
             for sentence in summary.sentences
         )
-
-
-def nothing(at: datetime, language: str = "en") -> Summary:
-    """M_0: the memory before anything was digested."""
-    return Summary(
-        number=0, sentences=(), origin=Origin.DIGEST, session=None, time=at, language=language
-    )

@@ -10,25 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.sqlite import SqliteStore, worker_name
 from omoide.bootstrap import SystemClock
-from omoide.engine import Limits, Memory
-from omoide.memory.forms import PaperForm
-from omoide.memory.recall import Recall
-from omoide.memory.recursive_summary import RecursiveSummary
-from omoide.memory.replies import chat
+from omoide.composition import compose
+from omoide.settings import Settings
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
+    from omoide.engine import Memory
     from omoide.ports import Request
-
-LIMITS = Limits(
-    idle=timedelta(minutes=30), recall=4, recall_tokens=200, reply_tokens=50, longest=1000
-)
 
 
 def summarise(request: Request) -> str:
@@ -56,18 +49,14 @@ class SlowModel(ScriptedModel):
 async def open_chatter(path: Path) -> Memory:
     """A memory over the file, with models that never fail."""
     store = await SqliteStore.open(path)
-    embedder = HashEmbedder()
-    return Memory(
-        tenant="default",
+    return compose(
+        Settings(db=path, form="paper", reply_tokens=50, longest=1000),
         store=store,
         model=SlowModel("I hear you, my friend, go on."),
-        summary=RecursiveSummary(model=SlowModel(summarise), form=PaperForm()),
-        reply_form=chat,
-        recall=Recall(store=store, embedder=embedder),
-        embedder=embedder,
+        iterator=SlowModel(summarise),
+        embedder=HashEmbedder(),
         clock=SystemClock(),
         worker=worker_name(),
-        limits=LIMITS,
     )
 
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import termios
 import time
-from datetime import timedelta
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -25,17 +25,14 @@ from omoide.adapters.stores.sqlite import SqliteStore, worker_name
 from omoide.bootstrap import SystemClock
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
-from omoide.engine import Limits, Memory
-from omoide.memory.forms import PaperForm
-from omoide.memory.recall import Recall
-from omoide.memory.recursive_summary import RecursiveSummary
-from omoide.memory.replies import chat
+from omoide.composition import compose
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
+    from omoide.engine import Memory
     from omoide.ports import Completion, Request
     from omoide.settings import Settings
 
@@ -79,21 +76,14 @@ async def open_scripted(
     """A memory as bootstrap would make it, with models of our own."""
     del progress
     store = await SqliteStore.open(settings.db, create=create)
-    embedder = HashEmbedder()
-    limits = Limits(
-        idle=timedelta(minutes=30), recall=4, recall_tokens=200, reply_tokens=50, longest=1000
-    )
-    return Memory(
-        tenant=settings.tenant,
+    return compose(
+        replace(settings, form="paper", reply_tokens=50, longest=1000),
         store=store,
         model=Talker(),
-        summary=RecursiveSummary(model=Digester(), form=PaperForm()),
-        reply_form=chat,
-        recall=Recall(store=store, embedder=embedder),
-        embedder=embedder,
+        iterator=Digester(),
+        embedder=HashEmbedder(),
         clock=SystemClock(),
         worker=worker_name(),
-        limits=limits,
     )
 
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.engine import Limits, Memory
-from omoide.memory.forms import FORMS, Form
-from omoide.memory.recall import Recall
-from omoide.memory.recursive_summary import RecursiveSummary
-from omoide.memory.replies import FORMS as REPLY_FORMS
+from omoide.composition import compose
+from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from omoide.engine import Memory
     from omoide.ports import Store
     from omoide.testing import Answer
 
-LIMITS = Limits(
-    idle=timedelta(minutes=30), recall=6, recall_tokens=400, reply_tokens=200, longest=10_000
-)
+SETTINGS = Settings(form="paper", recall=6, reply_tokens=200, longest=10_000)
 
 
 @dataclass
@@ -62,8 +58,7 @@ async def make_world() -> AsyncIterator[Callable[..., Awaitable[World]]]:
             *,
             store: Store | None = None,
             tenant: str = "default",
-            form: str | Form = "paper",
-            reply_form: str = "chat",
+            settings: Settings = SETTINGS,
             clock: FrozenClock | None = None,
         ) -> World:
             if store is None:
@@ -71,21 +66,15 @@ async def make_world() -> AsyncIterator[Callable[..., Awaitable[World]]]:
                 stack.push_async_callback(store.close)
             replier = ScriptedModel(name="replier")
             iterator = ScriptedModel(name="iterator")
-            embedder = HashEmbedder()
             clock = clock or FrozenClock()
-            memory = Memory(
-                tenant=tenant,
+            memory = compose(
+                replace(settings, tenant=tenant),
                 store=store,
                 model=replier,
-                summary=RecursiveSummary(
-                    model=iterator, form=FORMS[form] if isinstance(form, str) else form
-                ),
-                reply_form=REPLY_FORMS[reply_form],
-                recall=Recall(store=store, embedder=embedder),
-                embedder=embedder,
+                iterator=iterator,
+                embedder=HashEmbedder(),
                 clock=clock,
                 worker=f"test-{id(clock)}",
-                limits=LIMITS,
             )
             return World(
                 memory=memory, store=store, replier=replier, iterator=iterator, clock=clock

@@ -24,6 +24,7 @@ LAYERS = {
     "worker": 4,
     "digestion": 5,
     "engine": 6,
+    "composition": 7,
     "facade": 7,
     "testing": 7,
     "settings": 1,

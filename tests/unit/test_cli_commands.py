@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,11 @@ from click.testing import CliRunner
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
-from omoide.engine import Memory
+from omoide.composition import compose
 from omoide.errors import ModelRefused, ModelUnavailable
-from omoide.memory.forms import PaperForm
-from omoide.memory.recall import Recall
-from omoide.memory.recursive_summary import RecursiveSummary
-from omoide.memory.replies import chat as chat_form
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
-from .conftest import LIMITS
+from .conftest import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
+    from omoide.engine import Memory
     from omoide.settings import Settings
     from omoide.testing import Answer
 
@@ -56,18 +54,14 @@ class Bench:
         """An `Opener`."""
         del progress
         store = await SqliteStore.open(settings.db, create=create)
-        embedder = HashEmbedder()
-        return Memory(
-            tenant=settings.tenant,
+        return compose(
+            replace(SETTINGS, tenant=settings.tenant),
             store=store,
             model=self.replier,
-            summary=RecursiveSummary(model=self.iterator, form=PaperForm()),
-            reply_form=chat_form,
-            recall=Recall(store=store, embedder=embedder),
-            embedder=embedder,
+            iterator=self.iterator,
+            embedder=HashEmbedder(),
             clock=self.clock,
             worker=f"test-{os.getpid()}",
-            limits=LIMITS,
         )
 
     def run(self, *args: str, stdin: str | bytes | None = None, **env: str) -> Result:

@@ -315,13 +315,12 @@ async def test_leaving_without_waiting(
     await talk.hear(CAT)
     asked = asyncio.Event()
 
-    class Stalled(ScriptedModel):
-        async def stream(self, request: Request) -> AsyncGenerator[str | Completion, None]:
-            asked.set()
-            await asyncio.Event().wait()
-            yield "never"
+    async def stall(_: Request) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return "never"
 
-    world.memory.summary.model = Stalled()
+    world.iterator.answers.append(stall)
     screen.take()
     leaving = asyncio.create_task(talk.leave())
     await asked.wait()

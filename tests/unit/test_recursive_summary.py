@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.accounts import complete
-from omoide.domain import Origin, Sentence, Speaker, Summary, Turn
+from omoide.domain import Origin, Sentence, Speaker, Summary, Turn, nothing
 from omoide.errors import ModelUnavailable
 from omoide.memory.forms import PaperForm
 from omoide.memory.recursive_summary import Digest, RecursiveSummary
 from omoide.ports import Completion
 from omoide.testing import ScriptedModel
-from omoide.versions import nothing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from omoide.cli.facts import fact_lines, find_fact, forget
 from omoide.cli.news import News
 from omoide.cli.show import ago, bold, clean, dim, many, one_line, warning
 from omoide.cli.standing import standing, standing_lines
-from omoide.cli.views import history_lines, memory_lines, recalled_lines, why_lines
+from omoide.cli.views import contribution_lines, history_lines, memory_lines, why_lines
 from omoide.domain import State, Task
 from omoide.errors import BadInput, OmoideError
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from omoide.cli.facts import Fact
     from omoide.cli.screen import Screen
-    from omoide.domain import Recalled, Session
+    from omoide.domain import Session
     from omoide.engine import Memory
+    from omoide.memory.mechanism import Contribution
     from omoide.ports import Clock
 
 HELP = """\
@@ -57,7 +58,7 @@ class Conversation:
         self._heard: datetime | None = None
         self._work: asyncio.Task[object] | None = None
         self._doomed: Fact | None = None
-        self._recalled: tuple[Recalled, ...] = ()
+        self._recalled: tuple[Contribution, ...] = ()
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
             "/memory": self._show_memory,
             "/why": self._show_why,
@@ -193,7 +194,7 @@ class Conversation:
         self._lines(why_lines(found, self._now()))
         if self._recalled and not rest:
             self._screen.line(bold("Came to mind for the last reply:"))
-            self._lines(recalled_lines(self._recalled, self._now()))
+            self._lines(contribution_lines(self._recalled, self._now()))
 
     async def _show_history(self, rest: str) -> None:
         del rest

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Recalled, SentenceChange, Summary, Turn
+    from omoide.memory.mechanism import Contribution
     from omoide.versions import Because
 
 UNSUPPORTED = "no turn supports this"
@@ -120,6 +121,13 @@ def recalled_lines(items: Sequence[Recalled], now: datetime) -> list[str]:
         tail = dim(f"({where}{moment(item.time, now)}, {many(item.tokens, 'token')})")
         lines.append(f"{item.score:7.4f}  {item.kind:8}  {one_line(item.text)} {tail}")
     return lines
+
+
+def contribution_lines(items: Sequence[Contribution], now: datetime) -> list[str]:
+    """What memory put into the last prompt, and why."""
+    return [
+        f"{one_line(item.text)} {dim(f'({item.why}, {moment(item.time, now)})')}" for item in items
+    ]
 
 
 def paragraph(text: str, indent: str = "    ") -> str:

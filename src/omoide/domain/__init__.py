@@ -4,7 +4,7 @@ from omoide.domain.event import Event
 from omoide.domain.memo import Memo, Span
 from omoide.domain.note import Note
 from omoide.domain.recalled import Kind, Recalled
-from omoide.domain.summary import Change, Origin, Sentence, SentenceChange, Summary, diff
+from omoide.domain.summary import Change, Origin, Sentence, SentenceChange, Summary, diff, nothing
 from omoide.domain.turn import Owner, Said, Session, Speaker, Turn
 from omoide.domain.work import Call, Job, Purpose, Rejected, State, Task
 
@@ -32,4 +32,5 @@ __all__ = [
     "Task",
     "Turn",
     "diff",
+    "nothing",
 ]

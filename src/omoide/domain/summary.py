@@ -39,7 +39,7 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """One version of the memory. M_0, which is empty, is never stored: see `nothing`."""
+    """One version of the memory. M_0 is never stored: see `nothing`."""
 
     number: int
     sentences: tuple[Sentence, ...]
@@ -64,6 +64,13 @@ class Summary:
     def text(self) -> str:
         """The memory as it is put into a prompt: one sentence a line."""
         return "\n".join(sentence.text for sentence in self.sentences)
+
+
+def nothing(at: datetime, language: str = "en") -> Summary:
+    """M_0: the memory before anything was digested."""
+    return Summary(
+        number=0, sentences=(), origin=Origin.DIGEST, session=None, time=at, language=language
+    )
 
 
 class Change(StrEnum):

@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Protocol
 
-from omoide.domain import Kind
 from omoide.language import estimate_tokens
+from omoide.memory.mechanism import Place
 from omoide.memory.transcript import lines, quoted, spoken
 from omoide.ports import Message, Request
 from omoide.prompts import render, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
-    from omoide.domain import Recalled, Summary, Turn
+    from omoide.domain import Turn
+    from omoide.memory.mechanism import Contribution, Moment
 
 
 class ReplyForm(Protocol):
@@ -28,12 +28,9 @@ class ReplyForm(Protocol):
 
     def __call__(
         self,
+        moment: Moment,
+        contributions: Sequence[Contribution],
         *,
-        summary: Summary,
-        session: Sequence[Turn],
-        recalled: Sequence[Recalled],
-        language: str,
-        now: datetime,
         window: int,
         max_tokens: int,
     ) -> Request:
@@ -41,45 +38,30 @@ class ReplyForm(Protocol):
 
 
 def paper(
-    *,
-    summary: Summary,
-    session: Sequence[Turn],
-    recalled: Sequence[Recalled],
-    language: str,
-    now: datetime,
-    window: int,
-    max_tokens: int,
+    moment: Moment, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """The paper's prompt; what was recalled stands with the memory (its retrieval + memory)."""
-    del now  # the paper's prompt knows no time
-    known = [*summary.text.splitlines(), *_listed(recalled)]
-    room = window - max_tokens - estimate_tokens("\n".join(known)) - 600
-    dialogue = "\n".join(lines(_latest(session, room), language))
-    memory = "\n".join(known) or words(language)["none"]
-    prompt = render("reply_paper", language, memory=memory, dialogue=dialogue)
+    known = "\n".join(_listed(contributions, Place.MEMORY) + _listed(contributions, Place.RECALLED))
+    room = window - max_tokens - estimate_tokens(known) - 600
+    dialogue = "\n".join(lines(_latest(moment.session, room), moment.language))
+    memory = known or words(moment.language)["none"]
+    prompt = render("reply_paper", moment.language, memory=memory, dialogue=dialogue)
     return Request(messages=prompt.messages, max_tokens=max_tokens)
 
 
 def chat(
-    *,
-    summary: Summary,
-    session: Sequence[Turn],
-    recalled: Sequence[Recalled],
-    language: str,
-    now: datetime,
-    window: int,
-    max_tokens: int,
+    moment: Moment, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """Chat messages behind a system message with the memory."""
-    memory = quoted(summary.text) or words(language)["none"]
-    system = render("reply", language, memory=memory, now=f"{now:%Y-%m-%d}").messages
-    last = Message(role="user", content=spoken(session[-1]))
-    if came := _listed(recalled):
-        (last,) = render(
-            "reply_recalled", language, recalled="\n".join(came), text=last.content
-        ).messages
+    language = moment.language
+    memory = "\n".join(_listed(contributions, Place.MEMORY)) or words(language)["none"]
+    system = render("reply", language, memory=memory, now=f"{moment.now:%Y-%m-%d}").messages
+    last = Message(role="user", content=spoken(moment.session[-1]))
+    if came := _listed(contributions, Place.RECALLED):
+        recalled = "\n".join(f"- {text}" for text in came)
+        (last,) = render("reply_recalled", language, recalled=recalled, text=last.content).messages
     fixed = sum(estimate_tokens(message.content) for message in (*system, last))
-    earlier = _latest(session[:-1], window - max_tokens - fixed - 100)
+    earlier = _latest(moment.session[:-1], window - max_tokens - fixed - 100)
     said = tuple(
         Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
     )
@@ -101,13 +83,9 @@ def looping(text: str) -> bool:
 FORMS: dict[str, ReplyForm] = {"chat": chat, "paper": paper}
 
 
-def _listed(recalled: Sequence[Recalled]) -> list[str]:
-    """Turns only: the summary's sentences are in the prompt already."""
-    return [
-        f"- {item.time:%Y-%m-%d}: {quoted(' '.join(item.text.split()))}"
-        for item in recalled
-        if item.kind is Kind.TURN
-    ]
+def _listed(contributions: Sequence[Contribution], place: Place) -> list[str]:
+    """The texts for that place, unable to close the marks they stand between."""
+    return [quoted(c.text) for c in contributions if c.place is place]
 
 
 def _latest(turns: Sequence[Turn], room: int) -> list[Turn]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.domain import Kind, Origin
+from omoide.domain import Kind, Origin, nothing
 from omoide.errors import BadReply, StaleVersion
 from omoide.memory.mechanism import Contribution, Place
-from omoide.versions import nothing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

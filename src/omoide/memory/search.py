@@ -1,0 +1,51 @@
+"""Recall as a mechanism: the turns of earlier sessions that fit what was just said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.domain import Kind, nothing
+from omoide.memory.baselines import Baseline
+from omoide.memory.mechanism import Contribution, Place
+
+if TYPE_CHECKING:
+    from omoide.memory.mechanism import Moment
+    from omoide.memory.recall import Recall
+
+
+class Search(Baseline):
+    """Words and vectors over all that was said, without a model call."""
+
+    name = "search"
+
+    def __init__(self, recall: Recall, *, k: int, budget: int) -> None:
+        self._recall = recall
+        self._k = k
+        self._budget = budget
+
+    async def contribute(self, moment: Moment) -> tuple[Contribution, ...]:
+        """The best turns of earlier sessions."""
+        items = await self._recall(
+            moment.owner,
+            moment.text,
+            summary=nothing(moment.now),
+            at=moment.now,
+            k=self._k,
+            budget=self._budget,
+            besides=[turn.id for turn in moment.session],
+        )
+        return tuple(
+            Contribution(
+                mechanism=self.name,
+                place=Place.RECALLED,
+                kind=Kind.TURN,
+                id=item.sources[0],
+                text=f"{item.time:%Y-%m-%d}: {' '.join(item.text.split())}",
+                value=0.9 / rank,
+                sources=item.sources,
+                time=item.time,
+                why=f"search rank {rank}",
+                score=item.score,
+            )
+            for rank, item in enumerate(items, start=1)
+        )
