@@ -64,14 +64,13 @@ def open_sync(settings: Settings | None = None) -> SyncMemory:
 def chat_model(settings: Settings, spec: str, *, progress: Progress | None = None) -> ChatModel:
     """The model that `spec` names: of the catalogue, in a file, or behind an endpoint."""
     from omoide.adapters.models.catalogue import GgufFile, RemoteModel, resolve
-    from omoide.adapters.models.download import Cache
-    from omoide.adapters.models.embedded import EmbeddedChat
-    from omoide.adapters.models.endpoint import Timeouts
     from omoide.adapters.models.lazy import LazyChat
-    from omoide.adapters.models.openai import OpenAIChat
 
     choice = resolve(spec)
     if isinstance(choice, RemoteModel):
+        from omoide.adapters.models.endpoint import Timeouts
+        from omoide.adapters.models.openai import OpenAIChat
+
         return OpenAIChat(
             choice.base_url,
             choice.model,
@@ -81,6 +80,8 @@ def chat_model(settings: Settings, spec: str, *, progress: Progress | None = Non
         )
 
     def embedded(path: Path, name: str) -> ChatModel:
+        from omoide.adapters.models.embedded import EmbeddedChat
+
         return EmbeddedChat(
             path,
             name=name,
@@ -91,9 +92,11 @@ def chat_model(settings: Settings, spec: str, *, progress: Progress | None = Non
 
     if isinstance(choice, GgufFile):
         return embedded(choice.path, choice.path.stem)
-    cache = Cache(settings.models, offline=settings.offline)
 
     async def load() -> ChatModel:
+        from omoide.adapters.models.download import Cache
+
+        cache = Cache(settings.models, offline=settings.offline)
         return embedded(await cache.fetch(choice.artifact, progress=progress), choice.name)
 
     return LazyChat(load, name=choice.name, window=settings.window)

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-USER = "me"
-"""Who is meant if nobody is named."""
-
 
 class Opener(Protocol):
     """Opens a memory; `bootstrap.open_memory` is one."""
@@ -103,7 +100,7 @@ _OPTIONS = (
     click.option(
         "--user",
         metavar="NAME",
-        help=f"Whose memory.  [default: {USER}]",
+        help="Whose memory.  [default: me]",
         expose_value=False,
         callback=_keep,
     ),
@@ -146,7 +143,7 @@ def scoped(command: Callable[Concatenate[Scope, P], T]) -> Callable[P, T]:
         )
         scope = Scope(
             settings=settings,
-            user=given.get("omoide.user", USER),
+            user=given.get("omoide.user", settings.user),
             json="omoide.json" in given,
             outside=here(),
         )

@@ -1,21 +1,23 @@
-"""Vectors of length 1, whatever a model gives."""
+"""Vectors of length 1, whatever a model gives. numpy is imported where it is used, since most
+commands embed nothing and it takes longer to load than they run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from omoide.errors import BadReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 
 def normalised(rows: ArrayLike, *, who: str) -> NDArray[np.float32]:
     """`rows` as float32, each of length 1. A row without a direction raises `BadReply`."""
+    import numpy as np
+
     vectors = np.asarray(rows, dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     if not np.all(np.isfinite(lengths)) or np.any(lengths == 0):
@@ -27,6 +29,8 @@ def pooled(
     rows: NDArray[np.float32], *, owners: Sequence[int], weights: Sequence[int], count: int
 ) -> NDArray[np.float64]:
     """One row for each of `count` texts: the weighted mean of the rows of its pieces."""
+    import numpy as np
+
     sums = np.zeros((count, rows.shape[1]))
     shares = np.asarray(weights, dtype=np.float64)[:, None]
     np.add.at(sums, np.asarray(owners), rows * shares)

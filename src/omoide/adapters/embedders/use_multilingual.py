@@ -12,8 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from omoide.adapters.embedders.rows import normalised, pieces, pooled
 from omoide.errors import MissingExtra, ModelUnavailable
 from omoide.ports import Space
@@ -46,6 +44,8 @@ class UseMultilingual:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector a text, in order."""
+        import numpy as np
+
         if self._closed:
             raise ModelUnavailable(f"{SPACE.name} was closed")
         loop = asyncio.get_running_loop()

@@ -1,0 +1,160 @@
+"""Single things that happened, and how often each came to mind."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from omoide.adapters.stores.sqlite.items import EVENTS, hide, number, show, unknown
+from omoide.adapters.stores.sqlite.provenance import refuse_erased
+from omoide.adapters.stores.sqlite.rows import (
+    array,
+    micros,
+    moment,
+    owner_id,
+    settled_owner_id,
+    strings,
+)
+from omoide.domain import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.domain import Owner
+
+_COLUMNS = (
+    "id, session, text, time, sources, topics, keywords, participants, feeling, superseded_by"
+)
+_STATISTICS = "recalls, consolidation, last_recalled"
+_RECALLED = """
+UPDATE recalls SET recalls = ?3, consolidation = ?4, last_recalled = ?5
+WHERE owner = ?1 AND recalls = ?3 - 1
+AND item = (SELECT item FROM events INDEXED BY events_id WHERE owner = ?1 AND id = ?2)
+"""
+
+
+class SqliteEvents:
+    """`Events` on SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, owner: Owner, events: Sequence[Event]) -> None:
+        """See `Events.add`. An event that cites a turn erased meanwhile raises `StaleVersion`, as
+        a version of the summary does, and nothing of the batch is kept."""
+        events = tuple(events)
+
+        def work(connection: apsw.Connection) -> None:
+            if events:
+                _add(connection, settled_owner_id(connection, owner), events)
+
+        await self._database.write(work)
+
+    async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Event, ...]:
+        """See `Events.read`. Those told at one time come in the order they were stored."""
+        which, values = "events JOIN recalls USING (owner, item) WHERE owner = ?", []
+        if ids is not None:
+            which = f"{EVENTS.by_id} JOIN recalls USING (owner, item) WHERE owner = ?"
+            which += " AND id IN (SELECT value FROM json_each(?))"
+            values.append(array(ids))
+
+        def work(connection: apsw.Connection) -> tuple[Event, ...]:
+            rows: list[Any] = connection.execute(
+                f"SELECT {_COLUMNS}, {_STATISTICS} FROM {which} ORDER BY item",  # noqa: S608
+                (owner_id(connection, owner), *values),
+            ).fetchall()
+            return tuple(sorted(map(_event_of, rows), key=attrgetter("time")))
+
+        return await self._database.read(work)
+
+    async def consolidate(self, owner: Owner, events: Sequence[Event]) -> int:
+        """See `Events.consolidate`."""
+        events = tuple(events)
+
+        def work(connection: apsw.Connection) -> int:
+            number = owner_id(connection, owner)
+            written = 0
+            for event in events:
+                connection.execute(_RECALLED, (number, event.id, *_statistics(event)))
+                written += connection.changes()
+            return written
+
+        return await self._database.write(work)
+
+    async def supersede(self, owner: Owner, *, old: str, by: str) -> None:
+        """See `Events.supersede`. An event does not supersede itself."""
+
+        def work(connection: apsw.Connection) -> None:
+            number = owner_id(connection, owner)
+            known = connection.execute(
+                f"SELECT 1 FROM {EVENTS.by_id} WHERE owner = ? AND id = ?",  # noqa: S608
+                (number, by),
+            ).fetchone()
+            if number is not None and known:
+                hide(connection, number, EVENTS, ids=[old], successor=by)
+
+        await self._database.write(work)
+
+
+def _add(connection: apsw.Connection, owner: int, events: Sequence[Event]) -> None:
+    new = unknown(connection, owner, EVENTS, events)
+    if not new:
+        return
+    refuse_erased(
+        connection,
+        owner,
+        "an event",
+        cited=(source for event in new for source in event.sources),
+        sessions=(event.session for event in new),
+    )
+    items = number(connection, owner, EVENTS, count=len(new))
+    connection.executemany(
+        f"INSERT INTO events (owner, item, {_COLUMNS}) "  # noqa: S608
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ((owner, item, *_values(event)) for item, event in zip(items, new, strict=True)),
+    )
+    connection.executemany(
+        f"INSERT INTO recalls (owner, item, {_STATISTICS}) VALUES (?, ?, ?, ?, ?)",  # noqa: S608
+        ((owner, item, *_statistics(event)) for item, event in zip(items, new, strict=True)),
+    )
+    show(connection, owner, EVENTS, items)
+
+
+def _values(event: Event) -> tuple[str | int | float | None, ...]:
+    return (
+        event.id,
+        event.session,
+        event.text,
+        micros(event.time),
+        array(event.sources),
+        array(event.topics),
+        array(event.keywords),
+        array(event.participants),
+        event.feeling,
+        event.superseded_by,
+    )
+
+
+def _statistics(event: Event) -> tuple[int, float, int]:
+    return event.recalls, event.consolidation, micros(event.last_recalled)
+
+
+def _event_of(row: tuple[Any, ...]) -> Event:
+    return Event(
+        id=row[0],
+        session=row[1],
+        text=row[2],
+        time=moment(row[3]),
+        sources=strings(row[4]),
+        topics=strings(row[5]),
+        keywords=strings(row[6]),
+        participants=strings(row[7]),
+        feeling=row[8],
+        superseded_by=row[9],
+        recalls=row[10],
+        consolidation=row[11],
+        last_recalled=moment(row[12]),
+    )

@@ -1,0 +1,123 @@
+"""Stretches of dialogue by topic."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from omoide.adapters.stores.sqlite.items import MEMOS, hide, number, show, unknown
+from omoide.adapters.stores.sqlite.provenance import refuse_erased
+from omoide.adapters.stores.sqlite.rows import (
+    array,
+    micros,
+    moment,
+    owner_id,
+    settled_owner_id,
+    strings,
+)
+from omoide.domain import Memo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.domain import Owner
+
+_COLUMNS = "id, session, topic, summary, sources, time, compressed, method, whole, folded_into"
+
+
+class SqliteMemos:
+    """`Memos` on SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, owner: Owner, memos: Sequence[Memo]) -> None:
+        """See `Memos.add`. A memo that covers a turn erased meanwhile raises `StaleVersion`, as a
+        version of the summary does, and nothing of the batch is kept."""
+        memos = tuple(memos)
+
+        def work(connection: apsw.Connection) -> None:
+            if memos:
+                _add(connection, settled_owner_id(connection, owner), memos)
+
+        await self._database.write(work)
+
+    async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Memo, ...]:
+        """See `Memos.read`. Those of one time come in the order they were stored."""
+        which, values = "memos WHERE owner = ?", []
+        if ids is not None:
+            which = f"{MEMOS.by_id} WHERE owner = ? AND id IN (SELECT value FROM json_each(?))"
+            values.append(array(ids))
+
+        def work(connection: apsw.Connection) -> tuple[Memo, ...]:
+            rows: list[Any] = connection.execute(
+                f"SELECT {_COLUMNS} FROM {which} ORDER BY item",  # noqa: S608
+                (owner_id(connection, owner), *values),
+            ).fetchall()
+            return tuple(sorted(map(_memo_of, rows), key=attrgetter("time")))
+
+        return await self._database.read(work)
+
+    async def fold(self, owner: Owner, *, ids: Sequence[str], into: Memo) -> None:
+        """See `Memos.fold`. Unknown ids are passed over, and a memo is not folded into itself."""
+        ids = tuple(ids)
+
+        def work(connection: apsw.Connection) -> None:
+            number = settled_owner_id(connection, owner)
+            _add(connection, number, [into])
+            hide(connection, number, MEMOS, ids=ids, successor=into.id)
+
+        await self._database.write(work)
+
+
+def _add(connection: apsw.Connection, owner: int, memos: Sequence[Memo]) -> None:
+    new = unknown(connection, owner, MEMOS, memos)
+    if not new:
+        return
+    refuse_erased(
+        connection,
+        owner,
+        "a memo",
+        cited=(source for memo in new for source in memo.sources),
+        sessions=(memo.session for memo in new),
+    )
+    items = number(connection, owner, MEMOS, count=len(new))
+    connection.executemany(
+        f"INSERT INTO memos (owner, item, {_COLUMNS}) "  # noqa: S608
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ((owner, item, *_values(memo)) for item, memo in zip(items, new, strict=True)),
+    )
+    show(connection, owner, MEMOS, items)
+
+
+def _values(memo: Memo) -> tuple[str | int | None, ...]:
+    return (
+        memo.id,
+        memo.session,
+        memo.topic,
+        memo.summary,
+        array(memo.sources),
+        micros(memo.time),
+        memo.compressed,
+        memo.method,
+        memo.whole,
+        memo.folded_into,
+    )
+
+
+def _memo_of(row: tuple[Any, ...]) -> Memo:
+    return Memo(
+        id=row[0],
+        session=row[1],
+        topic=row[2],
+        summary=row[3],
+        sources=strings(row[4]),
+        time=moment(row[5]),
+        compressed=row[6],
+        method=row[7],
+        whole=bool(row[8]),
+        folded_into=row[9],
+    )

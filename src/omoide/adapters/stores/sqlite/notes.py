@@ -1,0 +1,53 @@
+"""Short texts that mechanisms keep about an owner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.adapters.stores.sqlite.provenance import refuse_erased
+from omoide.adapters.stores.sqlite.rows import micros, moment, owner_id, settled_owner_id
+from omoide.domain import Note
+
+if TYPE_CHECKING:
+    import apsw
+
+    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.domain import Owner
+
+
+class SqliteNotes:
+    """`Notes` on SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, owner: Owner, note: Note) -> None:
+        """See `Notes.put`. A note made from a session erased meanwhile raises `StaleVersion`."""
+
+        def work(connection: apsw.Connection) -> None:
+            number = settled_owner_id(connection, owner)
+            sessions = () if note.session is None else (note.session,)
+            refuse_erased(connection, number, "a note", sessions=sessions)
+            connection.execute(
+                "INSERT OR REPLACE INTO notes (owner, kind, key, text, time, session) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (number, note.kind, note.key, note.text, micros(note.time), note.session),
+            )
+
+        await self._database.write(work)
+
+    async def read(self, owner: Owner, *, kind: str) -> tuple[Note, ...]:
+        """See `Notes.read`."""
+
+        def work(connection: apsw.Connection) -> tuple[Note, ...]:
+            rows = connection.execute(
+                "SELECT key, text, time, session FROM notes "
+                "WHERE owner = ? AND kind = ? ORDER BY key",
+                (owner_id(connection, owner), kind),
+            )
+            return tuple(
+                Note(kind=kind, key=key, text=text, time=moment(time), session=session)
+                for key, text, time, session in rows
+            )
+
+        return await self._database.read(work)
