@@ -1,6 +1,6 @@
 """How large is the core install? Builds the wheel, installs it alone, and holds it to limits.
 
-    python tools/install_size.py
+python tools/install_size.py
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ def main() -> int:
     print(f"distributions: {len(names)} (limit {MOST_DISTRIBUTIONS})")
     print(f"import omoide: {seconds:.3f} s of CPU (limit {MOST_IMPORT_SECONDS})")
     within = (
-        megabytes <= MOST_MB
-        and len(names) <= MOST_DISTRIBUTIONS
-        and seconds <= MOST_IMPORT_SECONDS
+        megabytes <= MOST_MB and len(names) <= MOST_DISTRIBUTIONS and seconds <= MOST_IMPORT_SECONDS
     )
     return 0 if within else 1
 

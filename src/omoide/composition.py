@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from omoide.engine import Limits, Memory
 from omoide.errors import BadInput
 from omoide.memory.baselines import Baseline, Bm25, ContextOnly, Dense
-from omoide.memory.forms import FORMS
+from omoide.memory.forms import Form, PaperForm
 from omoide.memory.recall import Recall
 from omoide.memory.recursive_summary import RecursiveSummary
 from omoide.memory.replies import FORMS as REPLY_FORMS
 from omoide.memory.search import Search
+from omoide.memory.small_form import SmallForm
 from omoide.memory.summary import SummaryMechanism
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Entry:
     """Model calls it makes."""
     needs: str = ""
 
+
+FORMS: dict[str, Form] = {"small": SmallForm(), "paper": PaperForm()}
 
 MECHANISMS: dict[str, Entry] = {
     "summary": Entry(

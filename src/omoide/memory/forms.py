@@ -2,7 +2,7 @@
 
 `paper` is Wang et al. 2023, Table 1: one long instruction with numbered steps, free text back.
 Large models follow it; small ones copy the dialogue. `small` is what makes a model of 1.5 B
-parameters write a memory (docs/LOG.md has the measurements).
+parameters write a memory; it has a file of its own, `small_form`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from omoide.prompts import render, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from omoide.memory.transcript import Line
+
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
@@ -29,6 +31,15 @@ class Question:
     """Hash of the template."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The whole new memory, as read out of a model's answers."""
+
+    sentences: tuple[Sentence, ...]
+    notes: tuple[str, ...] = ()
+    """What was not kept, and why."""
+
+
 class Form(Protocol):
     """A way of asking for the new memory."""
 
@@ -36,11 +47,21 @@ class Form(Protocol):
     def name(self) -> str:
         """What it is called in settings."""
 
-    def ask(self, *, old: Sequence[Sentence], session: str, language: str, limit: int) -> Question:
-        """The question that asks for the new memory."""
+    def ask(
+        self, *, old: Sequence[Sentence], session: Sequence[Line], language: str, limit: int
+    ) -> tuple[Question, ...]:
+        """The questions that together ask for the new memory; none if there is nothing to ask."""
 
-    def read(self, text: str, *, old: Sequence[Sentence], language: str) -> tuple[Sentence, ...]:
-        """The whole new memory out of the answer. Raises `BadReply` if it has not the form."""
+    def read(
+        self,
+        answers: Sequence[str],
+        *,
+        old: Sequence[Sentence],
+        session: Sequence[Line],
+        language: str,
+        limit: int,
+    ) -> Reading:
+        """The new memory out of the answers. Raises `BadReply` if they have not the form."""
 
 
 class PaperForm:
@@ -48,24 +69,42 @@ class PaperForm:
 
     name = "paper"
 
-    def ask(self, *, old: Sequence[Sentence], session: str, language: str, limit: int) -> Question:
+    def ask(
+        self, *, old: Sequence[Sentence], session: Sequence[Line], language: str, limit: int
+    ) -> tuple[Question, ...]:
         """Fill the paper's three-part prompt."""
         memory = "\n".join(sentence.text for sentence in old) or words(language)["none"]
-        prompt = render("memory_paper", language, memory=memory, session=session, limit=str(limit))
+        prompt = render(
+            "memory_paper",
+            language,
+            memory=memory,
+            session="\n".join(line.labelled(language) for line in session),
+            limit=str(limit),
+        )
         request = Request(messages=prompt.messages, max_tokens=40 * limit)
-        return Question(request=request, prompt=prompt.hash)
+        return (Question(request=request, prompt=prompt.hash),)
 
-    def read(self, text: str, *, old: Sequence[Sentence], language: str) -> tuple[Sentence, ...]:
+    def read(
+        self,
+        answers: Sequence[str],
+        *,
+        old: Sequence[Sentence],
+        session: Sequence[Line],
+        language: str,
+        limit: int,
+    ) -> Reading:
         """Each sentence of the prose; headings, bullets and numbers are not part of one."""
-        del old  # the paper's answer is the whole memory
+        del old, session, limit  # the paper's answer is the whole memory
         sentences = [
             cleaned
-            for line in text.splitlines()
+            for line in "\n".join(answers).splitlines()
             if not line.rstrip().endswith((":", "：")) and not line.startswith("#")
             for piece in split_sentences(unmarked(line))
             if (cleaned := piece.strip()) and cleaned.strip(".") != words(language)["none"]
         ]
-        return tuple(Sentence(text=s, about=subject(s, language)) for s in sentences)
+        return Reading(
+            sentences=tuple(Sentence(text=s, about=subject(s, language)) for s in sentences)
+        )
 
 
 _MARK = re.compile(r"^\s*(?:[-*•·]|\(?\d{1,2}[.)、．]|[“\"'])\s*")
@@ -82,6 +121,3 @@ def subject(text: str, language: str) -> Speaker | None:
     places = {speaker: lowered.find(words(language)[speaker.value].lower()) for speaker in Speaker}
     named = {speaker: place for speaker, place in places.items() if place >= 0}
     return min(named, key=lambda speaker: named[speaker]) if named else None
-
-
-FORMS: dict[str, Form] = {"paper": PaperForm(), "small": PaperForm()}

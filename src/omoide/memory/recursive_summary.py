@@ -16,12 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from omoide.domain import Origin, Rejected, Summary
+from omoide.domain import Origin, Rejected, Speaker, Summary
 from omoide.errors import BadReply
 from omoide.language import dominant
+from omoide.memory.forms import Reading
 from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
 from omoide.memory.sources import attribute
-from omoide.memory.transcript import lines, parts, spoken
+from omoide.memory.transcript import Line, lines, parts, spoken
 from omoide.ports import Message
 from omoide.prompts import render
 
@@ -103,18 +104,24 @@ class RecursiveSummary:
 
     async def _parts(
         self, turns: Sequence[Turn], old: Sequence[Sentence], language: str
-    ) -> list[str]:
-        """The session as one text, or as several if it is too long for the window."""
-        empty = self.form.ask(old=old, session="", language=language, limit=self.limit).request
-        frame = await self.model.count("\n".join(m.content for m in empty.messages))
-        # The memory may grow by its own answer from part to part, and a second try adds another.
-        room = self.model.window - frame - 3 * empty.max_tokens - 200
-        room = max(room, self.model.window // 8)
-        return await parts(lines(turns, language), room=room, count=self.model.count)
+    ) -> list[list[Line]]:
+        """The session whole, or in several parts if it is too long for the window."""
+        session = lines(turns)
+        bare = [Line(speaker=speaker, text="-") for speaker in Speaker]
+        frames = self.form.ask(old=old, session=bare, language=language, limit=self.limit)
+        taken = [
+            await self.model.count("\n".join(m.content for m in question.request.messages))
+            # The memory may grow by its own answer from part to part; a second try adds another.
+            + 3 * question.request.max_tokens
+            + 200
+            for question in frames
+        ]
+        room = max(self.model.window - max(taken, default=0), self.model.window // 8)
+        return await parts(session, room=room, count=self.model.count)
 
     async def _rewrite(
         self,
-        session: str,
+        session: Sequence[Line],
         *,
         old: tuple[Sentence, ...],
         turns: Sequence[Turn],
@@ -122,70 +129,87 @@ class RecursiveSummary:
         at: datetime,
         ask: Ask,
     ) -> _Rewrite:
-        question = self.form.ask(old=old, session=session, language=language, limit=self.limit)
-        instructions = "\n".join(
-            m.content
-            for m in self.form.ask(
-                old=(), session="", language=language, limit=self.limit
-            ).request.messages
-        )
-        request = question.request
+        questions = self.form.ask(old=old, session=session, language=language, limit=self.limit)
+        requests = [question.request for question in questions]
+        prompt = "+".join(dict.fromkeys(question.prompt for question in questions))
         spent: list[Completion] = []
         rejected: list[Rejected] = []
         for _ in range(self.tries):
-            completion = await ask(request)
-            spent.append(completion)
-            answer, problems = self._read(completion, old=old, language=language)
-            cleaned = without_echoes(without_repeats(answer), turns, language=language)
+            completions = [await ask(request) for request in requests]
+            spent += completions
+            reading, problems = self._read(completions, session, old=old, language=language)
+            cleaned = without_echoes(without_repeats(reading.sentences), turns, language=language)
+            problems = problems or check(
+                reading.sentences,
+                cleaned=cleaned,
+                old=old,
+                turns=turns,
+                instructions=self._instructions(language),
+                language=language,
+                limit=self.limit,
+            )
             if not problems:
-                problems = check(
-                    answer,
-                    cleaned=cleaned,
-                    old=old,
-                    turns=turns,
-                    instructions=instructions,
-                    language=language,
-                    limit=self.limit,
-                )
-            if not problems:
-                left = len(without_repeats(answer)) - len(cleaned)
-                notes = (f"left out {left} copied line(s)",) if left else ()
+                left = len(without_repeats(reading.sentences)) - len(cleaned)
+                notes = list(reading.notes)
+                notes += [f"left out {left} copied line(s)"] if left else []
+                notes += [f"{len(rejected)} tries rejected"] if rejected else []
                 return _Rewrite(
                     sentences=attribute(cleaned, old=old, turns=turns),
                     completions=tuple(spent),
-                    prompt=question.prompt,
+                    prompt=prompt,
                     rejected=tuple(rejected),
-                    notes=(*notes, *([f"{len(rejected)} tries rejected"] if rejected else [])),
+                    notes=tuple(notes),
                 )
             told = tuple(problem.told(language) for problem in problems)
             rejected.append(
                 Rejected(
                     session=turns[-1].session,
-                    text=completion.text,
-                    problems=told,
+                    text="\n".join(completion.text for completion in completions),
+                    problems=(*told, *reading.notes),
                     model=self.model.name,
                     time=at,
                 )
             )
-            request = self._again(question.request, completion.text, told, language)
+            requests = [
+                self._again(question.request, completion.text, told, language)
+                for question, completion in zip(questions, completions, strict=True)
+            ]
         return _Rewrite(
-            sentences=None,
-            completions=tuple(spent),
-            prompt=question.prompt,
-            rejected=tuple(rejected),
+            sentences=None, completions=tuple(spent), prompt=prompt, rejected=tuple(rejected)
         )
 
     def _read(
-        self, completion: Completion, *, old: Sequence[Sentence], language: str
-    ) -> tuple[tuple[Sentence, ...], tuple[Problem, ...]]:
-        if not completion.text.strip():
-            return (), (Problem(flaw=Flaw.EMPTY),)
-        if completion.finish == "length":
-            return (), (Problem(flaw=Flaw.CUT_SHORT),)
+        self,
+        completions: Sequence[Completion],
+        session: Sequence[Line],
+        *,
+        old: Sequence[Sentence],
+        language: str,
+    ) -> tuple[Reading, tuple[Problem, ...]]:
+        nothing_read = Reading(sentences=())
+        if completions and not any(completion.text.strip() for completion in completions):
+            return nothing_read, (Problem(flaw=Flaw.EMPTY),)
+        if any(completion.finish == "length" for completion in completions):
+            return nothing_read, (Problem(flaw=Flaw.CUT_SHORT),)
         try:
-            return self.form.read(completion.text, old=old, language=language), ()
+            reading = self.form.read(
+                [completion.text for completion in completions],
+                old=old,
+                session=session,
+                language=language,
+                limit=self.limit,
+            )
         except BadReply:
-            return (), (Problem(flaw=Flaw.UNREADABLE),)
+            return nothing_read, (Problem(flaw=Flaw.UNREADABLE),)
+        return reading, ()
+
+    def _instructions(self, language: str) -> str:
+        """What the form says by itself, to know it again in an answer."""
+        bare = [Line(speaker=speaker, text="-") for speaker in Speaker]
+        questions = self.form.ask(old=(), session=bare, language=language, limit=self.limit)
+        return "\n".join(
+            m.content for q in questions for m in q.request.messages if m.role != "assistant"
+        )
 
     def _again(self, first: Request, answer: str, told: tuple[str, ...], language: str) -> Request:
         """The question once more, with the answer that would not do and why.

@@ -43,7 +43,8 @@ def paper(
     """The paper's prompt; what was recalled stands with the memory (its retrieval + memory)."""
     known = "\n".join(_listed(contributions, Place.MEMORY) + _listed(contributions, Place.RECALLED))
     room = window - max_tokens - estimate_tokens(known) - 600
-    dialogue = "\n".join(lines(_latest(moment.session, room), moment.language))
+    said = lines(_latest(moment.session, room))
+    dialogue = "\n".join(line.labelled(moment.language) for line in said)
     memory = known or words(moment.language)["none"]
     prompt = render("reply_paper", moment.language, memory=memory, dialogue=dialogue)
     return Request(messages=prompt.messages, max_tokens=max_tokens)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omoide.domain import Speaker
 from omoide.language import split_sentences
 from omoide.prompts import words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from omoide.domain import Turn
+    from omoide.domain import Speaker, Turn
 
 _MARK = re.compile(r"</?\s*memory\s*>", re.IGNORECASE)
 _INJECTED = re.compile(r"<memory>.*?(?:</memory>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -28,51 +28,66 @@ def quoted(text: str) -> str:
     return _MARK.sub("", text)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """Something one speaker said, on one line."""
+
+    speaker: Speaker
+    text: str
+
+    def labelled(self, language: str) -> str:
+        """`Speaker: text`, in the words of the language."""
+        return f"{words(language)[self.speaker.value]}: {self.text}"
+
+
 def line(turn: Turn, language: str) -> str:
     """`Speaker: text` on one line; line breaks inside become spaces."""
-    label = words(language)["user" if turn.speaker is Speaker.USER else "assistant"]
-    return f"{label}: {' '.join(spoken(turn).split())}"
+    return _line(turn).labelled(language)
 
 
-def lines(turns: Iterable[Turn], language: str) -> list[str]:
+def lines(turns: Iterable[Turn]) -> list[Line]:
     """One line a turn, leaving out turns in which nothing was said."""
-    return [line(turn, language) for turn in turns if spoken(turn)]
+    return [_line(turn) for turn in turns if spoken(turn)]
+
+
+def _line(turn: Turn) -> Line:
+    return Line(speaker=turn.speaker, text=" ".join(spoken(turn).split()))
 
 
 async def parts(
-    text_lines: Sequence[str], *, room: int, count: Callable[[str], Awaitable[int]]
-) -> list[str]:
-    """The lines joined into as few parts as fit `room` tokens each, in order, nothing dropped.
+    session: Sequence[Line], *, room: int, count: Callable[[str], Awaitable[int]]
+) -> list[list[Line]]:
+    """The session in as few parts as fit `room` tokens each, in order, nothing dropped.
 
     A line that alone is too long is cut at sentences, and a sentence that is too long anywhere.
     """
-    pieces: list[tuple[str, int]] = []
-    for text in text_lines:
-        pieces += await _fitting(text, room=room, count=count)
-    joined: list[str] = []
+    joined: list[list[Line]] = []
     used = room + 1
-    for piece, tokens in pieces:
-        if used + tokens + 1 > room:
-            joined.append(piece)
-            used = tokens
-        else:
-            joined[-1] += "\n" + piece
-            used += tokens + 1
+    for whole in session:
+        for piece, tokens in await _fitting(whole, room=room, count=count):
+            if used + tokens > room:
+                joined.append([])
+                used = 0
+            joined[-1].append(piece)
+            used += tokens
     return joined
 
 
 async def _fitting(
-    text: str, *, room: int, count: Callable[[str], Awaitable[int]]
-) -> list[tuple[str, int]]:
-    tokens = await count(text)
+    whole: Line, *, room: int, count: Callable[[str], Awaitable[int]]
+) -> list[tuple[Line, int]]:
+    tokens = await count(whole.text) + LABEL
     if tokens <= room:
-        return [(text, tokens)]
-    label, _, said = text.partition(": ")
-    halves = split_sentences(said)
+        return [(whole, tokens)]
+    halves = split_sentences(whole.text)
     if len(halves) < 2:
-        halves = [said[: len(said) // 2], said[len(said) // 2 :]]
+        halves = [whole.text[: len(whole.text) // 2], whole.text[len(whole.text) // 2 :]]
     middle = len(halves) // 2
-    found: list[tuple[str, int]] = []
+    found: list[tuple[Line, int]] = []
     for half in (" ".join(halves[:middle]), " ".join(halves[middle:])):
-        found += await _fitting(f"{label}: {half}", room=room, count=count)
+        found += await _fitting(Line(speaker=whole.speaker, text=half), room=room, count=count)
     return found
+
+
+LABEL = 6
+"""Tokens for the speaker's label and the line break."""

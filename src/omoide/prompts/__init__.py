@@ -34,7 +34,7 @@ class Prompt:
     """Of the template, before filling: the same for everyone who uses the same prompt."""
 
 
-def render(name: str, language: str, **variables: str) -> Prompt:
+def render(name: str, language: str, /, **variables: str) -> Prompt:
     """Fill the prompt `name`. Raises `BadPrompt` if variables given and wanted differ."""
     sections, digest = _load(name, language)
     wanted = {v for _, template in sections for v in template.get_identifiers()}

@@ -1,0 +1,190 @@
+"""Single facts about a speaker, and how a list of them becomes a memory without losing any.
+
+A small model cannot rewrite a memory, but it can note facts. So the recursion is done here: new
+facts join the old ones, near-repetitions take each other's place, and what does not fit the limit
+is joined into longer sentences before anything is left out (docs/LOG.md has the measurements).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from omoide.domain import Sentence, Speaker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voice:
+    """How a language begins and ends a note about each speaker."""
+
+    user: str
+    assistant: str
+    stop: str
+    join: str
+    """Between facts that share a sentence."""
+
+    def subject(self, speaker: Speaker) -> str:
+        """How a line about the speaker begins."""
+        return self.user if speaker is Speaker.USER else self.assistant
+
+
+VOICES: dict[str, Voice] = {
+    "en": Voice(user="User ", assistant="Assistant ", stop=".", join="; "),
+    "zh": Voice(user="用户", assistant="助手", stop="。", join="；"),
+    "ja": Voice(user="ユーザーは", assistant="アシスタントは", stop="。", join="；"),
+    "ko": Voice(user="사용자는 ", assistant="어시스턴트는 ", stop=".", join="; "),
+    "vi": Voice(user="Người dùng ", assistant="Trợ lý ", stop=".", join="; "),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """What is known of a speaker: the predicate alone, without subject and full stop."""
+
+    about: Speaker
+    text: str
+
+    def sentence(self, language: str) -> str:
+        """As it is shown."""
+        voice = VOICES[language]
+        return f"{voice.subject(self.about)}{self.text}{voice.stop}"
+
+
+_LEAD = re.compile(r"^\s*(?:[-*•·]+|\d{1,2}[.)、．])\s*")
+_JOINED = re.compile(r"\s*[;；]\s*")
+
+
+def read_facts(text: str, language: str) -> list[Fact]:
+    """The facts in a model's lines or in a memory's sentences, each once, in order.
+
+    A line counts if it begins with one of the speakers; one joined of several facts gives several.
+    """
+    voice = VOICES[language]
+    found: dict[Fact, None] = {}
+    for raw in text.splitlines():
+        line = _LEAD.sub("", raw).strip()
+        for speaker in Speaker:
+            subject = voice.subject(speaker)
+            if line.lower().startswith(subject.lower()):
+                for part in _JOINED.split(line[len(subject) :]):
+                    if predicate := part.strip(" .。．"):
+                        found[Fact(about=speaker, text=predicate)] = None
+                break
+    return list(found)
+
+
+def merge(old: Sequence[Fact], new: Iterable[Fact]) -> list[Fact]:
+    """Old facts and new ones, the least recently told first.
+
+    A new fact that nearly repeats an old one takes its place, the richer wording staying. Nothing
+    else is lost here.
+    """
+    facts = list(old)
+    for fact in new:
+        told = fact
+        twin = next((known for known in facts if _alike(fact, known)), None)
+        if twin is not None:
+            facts.remove(twin)
+            told = twin if marks(fact.text) <= marks(twin.text) else fact
+        facts.append(told)
+    return facts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packed:
+    """Facts as sentences within a limit."""
+
+    sentences: tuple[Sentence, ...]
+    left_out: tuple[Fact, ...]
+    """What did not fit even so, the least recently told."""
+
+
+def pack(facts: Sequence[Fact], language: str, *, limit: int, longest: int = 200) -> Packed:
+    """At most `limit` sentences, the user's first.
+
+    Over the limit, facts of one speaker that have most in common share a sentence of at most
+    `longest` characters; only when none can be joined any more is the oldest fact left out.
+    """
+    live, left_out = list(facts), []
+    groups = _grouped(live, limit=limit, longest=longest)
+    while len(groups) > limit:
+        left_out.append(live.pop(0))
+        groups = _grouped(live, limit=limit, longest=longest)
+    groups.sort(key=lambda group: group[0].about is not Speaker.USER)
+    sentences = tuple(
+        Sentence(
+            text=Fact(
+                about=group[0].about, text=VOICES[language].join.join(f.text for f in group)
+            ).sentence(language),
+            about=group[0].about,
+        )
+        for group in groups
+    )
+    return Packed(sentences=sentences, left_out=tuple(left_out))
+
+
+def _grouped(facts: Sequence[Fact], *, limit: int, longest: int) -> list[list[Fact]]:
+    """The facts in as many groups as there are facts, joined two by two until they fit."""
+    groups = [[fact] for fact in facts]
+    while len(groups) > limit:
+        pairs = [
+            (_kinship(one, other), -_size(one, other), -i, -j)
+            for i, one in enumerate(groups)
+            for j, other in enumerate(groups[i + 1 :], start=i + 1)
+            if one[0].about is other[0].about and _size(one, other) <= longest
+        ]
+        if not pairs:
+            break
+        *_, i, j = max(pairs)
+        groups[-i] += groups.pop(-j)
+    return groups
+
+
+def _size(one: Sequence[Fact], other: Sequence[Fact]) -> int:
+    return sum(len(fact.text) + 2 for fact in (*one, *other))
+
+
+def _kinship(one: Sequence[Fact], other: Sequence[Fact]) -> float:
+    x = frozenset[str]().union(*(marks(fact.text) for fact in one))
+    y = frozenset[str]().union(*(marks(fact.text) for fact in other))
+    return len(x & y) / (len(x | y) or 1)
+
+
+def _alike(one: Fact, other: Fact, share: float = 0.65) -> bool:
+    """Whether two facts say nearly the same."""
+    x, y = marks(one.text), marks(other.text)
+    if one.about is not other.about or not x or not y:
+        return one == other
+    both = len(x & y)
+    return both / min(len(x), len(y)) >= share and both / len(x | y) >= 0.34
+
+
+_DULL = frozenset(
+    """a an the is are was were be been am has have had do does did and or of to in on at for with
+    from by as it its that this there who which but not so very also just some any all more most
+    his her their he she they likes like loves love enjoys enjoy wants want của và là có một những
+    các trong với cho được đã đang""".split()
+)
+_HANGUL = re.compile(r"[\uac00-\ud7af]")
+_HIRAGANA = re.compile(r"[\u3040-\u309f]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def marks(text: str) -> frozenset[str]:
+    """What a predicate is recognised by: content words; in Korean the beginnings of words, since
+    particles hang on their ends; in Chinese and Japanese pairs of signs other than hiragana."""
+    if _HANGUL.search(text):
+        return frozenset(word[:2] for word in re.findall(r"\w+", text))
+    if _CJK.search(text):
+        runs = re.findall(r"\w+", text)
+        pairs = {run[i : i + 2] for run in runs for i in range(max(1, len(run) - 1))}
+        return frozenset(p for p in pairs if not _HIRAGANA.fullmatch(p)) or frozenset(pairs)
+    told = (word for word in re.findall(r"\w+", text.lower()) if word not in _DULL)
+    return frozenset(
+        word[:-1] if len(word) > 3 and word.endswith("s") and word.isascii() else word
+        for word in told
+    )
