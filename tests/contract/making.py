@@ -9,6 +9,9 @@ import numpy as np
 
 from omoide.domain import (
     Call,
+    Event,
+    Memo,
+    Note,
     Origin,
     Owner,
     Purpose,
@@ -94,6 +97,61 @@ def rejected(text: str, *, session: int = 1) -> Rejected:
         model="a-model",
         time=START,
     )
+
+
+def event(
+    text: str,
+    *sources: str,
+    id: str | None = None,  # noqa: A002
+    at: datetime = START,
+    session: int = 1,
+    superseded_by: str | None = None,
+) -> Event:
+    """An event with every field filled, with the text as its id."""
+    return Event(
+        id=id or text,
+        session=session,
+        text=text,
+        time=at,
+        sources=sources,
+        topics=("tea", "茶"),
+        keywords=('so "called"', "it's"),
+        participants=("Ann",),
+        feeling=0.25,
+        last_recalled=at,
+        superseded_by=superseded_by,
+    )
+
+
+def memo(
+    summary: str,
+    *sources: str,
+    id: str | None = None,  # noqa: A002
+    topic: str = "tea",
+    compressed: str = "user likes it",
+    at: datetime = START,
+    session: int = 1,
+    whole: bool = True,
+    folded_into: str | None = None,
+) -> Memo:
+    """A memo with every field filled, with the summary as its id."""
+    return Memo(
+        id=id or summary,
+        session=session,
+        topic=topic,
+        summary=summary,
+        sources=sources,
+        time=at,
+        compressed=compressed,
+        method="none",
+        whole=whole,
+        folded_into=folded_into,
+    )
+
+
+def note(text: str, *, kind: str = "day", key: str = "2024-05-01", session: int | None = 1) -> Note:
+    """A note of a mechanism."""
+    return Note(kind=kind, key=key, text=text, time=START, session=session)
 
 
 def call(tokens: int, *, session: int | None = 1, failed: bool = False) -> Call:

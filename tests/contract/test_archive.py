@@ -108,12 +108,12 @@ async def test_erase_a_session(store: Store) -> None:
     assert await memory(store) == [["S1.", "Unsupported."], ["S1."], ["S1.", "S3."]]
     assert [a.text for a in await store.summaries.aside(ANN)] == ["aside 1"]
     assert 2 not in [j.session for j in await store.jobs.list("acme", owner=ANN)]
-    assert {h.turn for h in await store.index.words(ANN, ["green", "2"], k=9)} == {
+    assert {h.id for h in await store.index.words(ANN, ["green", "2"], k=9)} == {
         "green 1",
         "green 3",
     }
     hits = await store.index.nearest(ANN, SPACE, rows((1, 1, 1)), k=9)
-    assert {h.turn for h in hits} == {"green 1", "tea 1", "green 3", "tea 3"}
+    assert {h.id for h in hits} == {"green 1", "tea 1", "green 3", "tea 3"}
     assert [v.notes for v in await store.summaries.history(ANN)] == [("left out: tea 1",), (), ()]
     assert [await view(store, owner) for owner in (BOB, ANN_ELSEWHERE)] == others
 

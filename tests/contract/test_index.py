@@ -12,6 +12,7 @@ import pytest
 
 from omoide.errors import EmbedderMismatch
 from omoide.language.terms import query_terms, terms
+from omoide.ports import Text
 from tests.contract.making import ANN, ANN_ELSEWHERE, BOB, SPACE, rows, tell
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ async def test_words_follow_the_formula(store: Store) -> None:
         hits = await store.index.words(ANN, query, k=k)
         best = sorted(expected.values(), reverse=True)[:k]
         assert [h.score for h in hits] == pytest.approx(best)
-        assert all(h.score == pytest.approx(expected[h.turn]) for h in hits)
-        assert len({h.turn for h in hits}) == len(hits)
+        assert all(h.score == pytest.approx(expected[h.id]) for h in hits)
+        assert len({h.id for h in hits}) == len(hits)
 
 
 async def test_equal_turns_newest_first(store: Store) -> None:
@@ -164,7 +165,7 @@ async def test_without_vector_gives_the_oldest(store: Store) -> None:
 
     async def lacking(*, limit: int = 10) -> str:
         found = await store.index.without_vector(ANN, SPACE, limit=limit)
-        assert set(found) <= set(said)
+        assert set(found) <= {Text(id=turn.id, text=turn.text) for turn in said}
         return "".join(turn.id for turn in found)
 
     assert await lacking() == "abcde"
@@ -175,8 +176,8 @@ async def test_without_vector_gives_the_oldest(store: Store) -> None:
     assert await lacking() == "de"
     await store.index.put(ANN, SPACE, ids=["e", "d"], vectors=rows((1, 0, 0), (1, 0, 0)))
     assert await lacking() == ""
-    [late] = await tell(store, ANN, "f")
-    assert await store.index.without_vector(ANN, SPACE, limit=5) == (late,)
+    await tell(store, ANN, "f")
+    assert await store.index.without_vector(ANN, SPACE, limit=5) == (Text(id="f", text="f"),)
     new_space = replace(SPACE, name="another")
     assert len(await store.index.without_vector(ANN, new_space, limit=10)) == 6
 

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import apsw
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.domain import Kind
 from omoide.errors import StoreLocked
-from tests.contract.making import ANN, BOB, HOUR, SPACE, rejected, rows, say, sentence, version
+from tests.contract.making import (
+    ANN,
+    BOB,
+    HOUR,
+    SPACE,
+    START,
+    event,
+    memo,
+    note,
+    rejected,
+    rows,
+    say,
+    sentence,
+    tell,
+    version,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,6 +119,82 @@ async def test_one_session_in_every_place(tmp_path: Path) -> None:
     await store.archive.erase(ANN, session=turn.session)
     assert traces(path, "Zqx") == 0
     assert len(await store.turns.read(ANN)) == 60
+    await store.close()
+
+
+async def remember(store: Store, owner: Owner, mark: str, *, count: int, source: str) -> None:
+    """Events, memos and notes, short and very long, each replaced, recalled or folded."""
+    dice = random.Random(2)
+    for number in range(count):
+        text = " ".join(f"{mark}{dice.randrange(5000)}" for _ in range(dice.choice(LENGTHS)))
+        told = event(f"{text}.", source, id=f"{mark}e{number}")
+        await store.events.add(owner, [replace(told, keywords=(f"{mark}k",), topics=(mark,))])
+        await store.events.consolidate(owner, [told.recalled(START + HOUR)])
+        kept = memo(text, source, id=f"{mark}m{number}", topic=mark, compressed=text)
+        await store.memos.add(owner, [kept])
+        await store.notes.put(owner, note(text, key=f"{mark}{number % 5}"))
+    ids = [f"{mark}e{number}" for number in range(count)]
+    vectors = rows(*((1, 0, 0) for _ in ids))
+    await store.index.put(owner, SPACE, ids=ids, vectors=vectors, kind=Kind.EVENT)
+    for number in range(0, count - 1, 3):
+        await store.events.supersede(owner, old=ids[number], by=ids[number + 1])
+        both = [f"{mark}m{number}", f"{mark}m{number + 1}"]
+        into = memo(f"{mark}folded", source, id=f"{mark}f{number}")
+        await store.memos.fold(owner, ids=both, into=into)
+
+
+async def test_memories_of_a_whole_owner(tmp_path: Path) -> None:
+    """Of an erased owner's events, memos and notes no byte remains; others' are intact."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    for owner, mark in ((ANN, "Zqxann"), (BOB, "Zqxbob")):
+        await remember(store, owner, mark, count=60, source="t")
+    theirs = await store.events.read(BOB), await store.memos.read(BOB)
+    assert traces(path, "Zqxann") > 10_000
+    await store.archive.erase(ANN)
+    assert traces(path, "Zqxann") == 0
+    assert (await store.events.read(BOB), await store.memos.read(BOB)) == theirs
+    await store.close()
+    assert traces(path, "Zqxann") == 0
+    assert traces(path, "Zqxbob") > 10_000
+
+
+async def test_memories_of_one_turn(tmp_path: Path) -> None:
+    """What cites an erased turn leaves nothing, not even its name in what it had superseded or
+    taken in; what rests on another turn is intact."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await tell(store, ANN, "kept", "doomed")
+    await remember(store, ANN, "Kept", count=30, source="kept")
+    await remember(store, ANN, "Zqx", count=30, source="doomed")
+    await store.events.supersede(ANN, old="Kepte5", by="Zqxe5")
+    await store.memos.fold(ANN, ids=["Keptm5"], into=memo("Zqxinto", "doomed"))
+    events = len(await store.events.read(ANN)), len(await store.memos.read(ANN))
+    assert traces(path, "Zqx") > 1_000
+    await store.archive.erase(ANN, turns=["doomed"])
+    assert traces(path, "Zqx") == 0
+    left = len(await store.events.read(ANN)), len(await store.memos.read(ANN))
+    assert left == (events[0] // 2, events[1] // 2)
+    assert (await store.events.read(ANN, ids=["Kepte5"]))[0].superseded_by is None
+    assert (await store.memos.read(ANN, ids=["Keptm5"]))[0].folded_into is None
+    await store.close()
+
+
+async def test_one_sentence_in_every_memory(tmp_path: Path) -> None:
+    """An erased sentence is gone from events, memos and notes, with the words to find it by."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await remember(store, ANN, "Kept", count=30, source="t")
+    for store_one in (
+        store.events.add(ANN, [event("So Zqxone zqxtwo. And", id="e")]),
+        store.memos.add(ANN, [memo("x", id="m", compressed="user: Zqxone zqxtwo.")]),
+        store.notes.put(ANN, note("Zqxone zqxtwo. More.", kind="portrait")),
+    ):
+        await store_one
+    assert traces(path, "Zqxone") > 5
+    await store.archive.erase(ANN, sentences=["Zqxone zqxtwo."])
+    assert traces(path, "Zqx") == 0
+    assert len(await store.events.read(ANN)) == 30
     await store.close()
 
 

@@ -20,7 +20,7 @@ WRITING = """
 import asyncio, sys
 from datetime import timedelta
 from omoide.adapters.stores.sqlite import SqliteStore
-from tests.contract.making import ANN, HOUR, say
+from tests.contract.making import ANN, HOUR, event, say
 async def main():
     path, run = sys.argv[1:]
     store = await SqliteStore.open(path)
@@ -29,6 +29,7 @@ async def main():
         print("try", *ids, flush=True)
         said = [say(f"words of {id} " + "and more " * 40, id=id) for id in ids]
         await store.turns.append(ANN, said, session=run, idle=HOUR)
+        await store.events.add(ANN, [event(id, id) for id in ids])
         print("kept", *ids, flush=True)
 asyncio.run(main())
 """
@@ -64,7 +65,8 @@ def start(code: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 async def test_kill_9_loses_nothing(tmp_path: Path) -> None:
-    """Killed fifteen times at any moment: every acknowledged turn is there once, none is torn."""
+    """Killed fifteen times at any moment: every acknowledged turn and event is there once, and no
+    batch is torn."""
     path = tmp_path / "omoide.db"
     dice = random.Random(5)
     tried: list[str] = []
@@ -80,19 +82,26 @@ async def test_kill_9_loses_nothing(tmp_path: Path) -> None:
                     process.send_signal(signal.SIGKILL)
         store = await SqliteStore.open(path)
         turns = await store.turns.read(ANN)
+        events = [event.id for event in await store.events.read(ANN)]
         await store.close()
         ids = [turn.id for turn in turns]
         assert set(kept) <= set(ids) <= set(tried)
         assert len(ids) == len(set(ids))
         assert len(ids) % 3 == 0  # a batch of three is there as a whole or not at all
         assert [turn.position for turn in turns] == list(range(1, len(turns) + 1))
+        assert set(kept) <= set(events) <= set(ids)
+        assert len(events) % 3 == 0
     assert len(kept) > 200
     connection = apsw.Connection(str(path))
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    [(postings,)] = connection.execute("SELECT count(DISTINCT item) FROM postings")
-    [(counted,)] = connection.execute("SELECT turns FROM owners")
+    expected = [(1, len(ids)), (2, len(events))]
+    for sql in (
+        "SELECT kind, count(DISTINCT item) FROM postings GROUP BY kind",
+        "SELECT kind, found FROM counts ORDER BY kind",
+        "SELECT 1, count(*) FROM turns UNION SELECT 2, count(*) FROM recalls",
+    ):
+        assert connection.execute(sql).fetchall() == expected
     connection.close()
-    assert postings == counted == len(ids)
 
 
 async def test_two_processes_never_share_a_job(tmp_path: Path) -> None:

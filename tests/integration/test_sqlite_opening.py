@@ -24,7 +24,7 @@ from omoide.errors import (
     StoreMissing,
     StoreTooNew,
 )
-from tests.contract.making import ANN, HOUR, say, tell, version
+from tests.contract.making import ANN, HOUR, event, memo, say, tell, version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ async def test_new_file(tmp_path: Path) -> None:
     pragmas = ["application_id", "user_version", "page_size", "journal_mode"]
     values = [connection.execute(f"PRAGMA {name}").fetchall()[0][0] for name in pragmas]
     connection.close()
-    assert values == [APPLICATION_ID, 1, 16384, "wal"]
+    assert values == [APPLICATION_ID, 2, 16384, "wal"]
 
 
 async def test_missing(tmp_path: Path) -> None:
@@ -344,13 +344,19 @@ async def test_log_that_cannot_be_brought_in(public: Path) -> None:
 
 
 async def test_turns_cannot_be_changed(tmp_path: Path) -> None:
-    """Even with SQL in hand, turns and versions are neither changed nor deleted."""
+    """Even with SQL in hand, turns, versions, events and memos are neither changed nor deleted."""
     path = tmp_path / "omoide.db"
     store = await SqliteStore.open(path)
     await tell(store, ANN, "hello")
     await store.summaries.commit(ANN, version(1))
+    await store.events.add(ANN, [event("a")])
+    await store.memos.add(ANN, [memo("a")])
     await store.close()
     for sql in (
+        "UPDATE events SET text = 'x'",
+        "DELETE FROM events",
+        "UPDATE memos SET summary = 'x'",
+        "DELETE FROM memos",
         "UPDATE turns SET text = 'x'",
         "DELETE FROM turns",
         "UPDATE summaries SET sentences = '[]'",

@@ -8,13 +8,16 @@ import apsw
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore, ranking
-from omoide.domain import State, Task
+from omoide.domain import Kind, State, Task
 from tests.contract.making import (
     ANN,
     HOUR,
     SPACE,
     START,
     call,
+    event,
+    memo,
+    note,
     rejected,
     rows,
     sentence,
@@ -39,14 +42,25 @@ SMALL = (
 WHOLE_OWNER = (
     "SEARCH turns USING PRIMARY KEY (owner=?)",
     "SEARCH sessions USING PRIMARY KEY (owner=?)",
+    "SEARCH events USING PRIMARY KEY (owner=?)",
+    "SEARCH memos USING PRIMARY KEY (owner=?)",
+    "SEARCH recalls USING PRIMARY KEY (owner=?)",
+    "SEARCH postings USING PRIMARY KEY (owner=?)",
+    "SEARCH vectors USING PRIMARY KEY (owner=? AND space=?)",
 )
 WANTED = (
     "DELETE",
     "UPDATE sessions SET turns",
     "SELECT (SELECT count(*) FROM sessions",
     "FROM sessions WHERE owner = ? ORDER BY number",
+    "FROM events JOIN recalls USING (owner, item) WHERE owner = ? ORDER BY item",
+    "FROM memos WHERE owner = ? ORDER BY item",
+    "SELECT item, id, superseded_by, session, sources, json_array",
+    "SELECT item, id, folded_into, session, sources, json_array",
+    "SELECT item FROM events WHERE owner = ? AND superseded_by = ?",
+    "SELECT item FROM memos WHERE owner = ? AND folded_into = ?",
 )
-"""Which statements may go through all turns or sessions of an owner: erasure, and listing them."""
+"""Which statements may go through all that an owner has: erasure, and reading all of it."""
 
 
 def plans(path: Path, statements: dict[str, Any]) -> list[str]:
@@ -76,6 +90,28 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(apsw, "connection_hooks", [watch])
     return seen
+
+
+async def use_memories(store: SqliteStore) -> None:
+    """Call every method of events, memos and notes, and search them."""
+    told = [event(text, "black tea") for text in ("green", "tea", "black")]
+    await store.events.add(ANN, told)
+    await store.events.read(ANN)
+    await store.events.read(ANN, ids=["green"])
+    await store.events.consolidate(ANN, [e.recalled(START) for e in told])
+    await store.memos.add(ANN, [memo("green"), memo("tea")])
+    await store.memos.read(ANN)
+    await store.memos.read(ANN, ids=["green"])
+    await store.notes.put(ANN, note("x"))
+    await store.notes.read(ANN, kind="day")
+    for kind in (Kind.EVENT, Kind.MEMO):
+        await store.index.words(ANN, ["green", "tea", "black"], k=1, kind=kind)
+        await store.index.without_vector(ANN, SPACE, limit=5, kind=kind)
+        for name in ("green", "tea"):
+            await store.index.put(ANN, SPACE, ids=[name], vectors=rows((1, 0, 0)), kind=kind)
+            await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=5, kind=kind)
+    await store.events.supersede(ANN, old="green", by="tea")
+    await store.memos.fold(ANN, ids=["tea"], into=memo("all", "black tea"))
 
 
 async def test_every_step_searches(tmp_path: Path, statements: dict[str, Any]) -> None:
@@ -108,11 +144,14 @@ async def test_every_step_searches(tmp_path: Path, statements: dict[str, Any]) -
     await store.jobs.enqueue(ANN, Task.EMBED, session=None, at=START)
     await store.jobs.list("acme", states=[State.WAITING])
     await store.jobs.list("acme", owner=ANN)
+    await use_memories(store)
     await store.archive.owners("acme")
+    await store.archive.erase(ANN, sentences=["Nobody said this."])
+    await store.archive.erase(ANN, turns=["black tea"])
     await store.archive.erase(ANN, session=1)
     await store.archive.erase(ANN)
     await store.close()
-    assert len(statements) > 50
+    assert len(statements) > 100
 
     steps = plans(path, statements)
     grow = [s for s in steps if s.startswith("SCAN") and not any(small in s for small in SMALL)]

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Owner
+from omoide.domain import Kind, Owner
 from omoide.ports import Space
-from tests.contract.making import ANN, SPACE, rows, tell
+from tests.contract.making import ANN, SPACE, event, rows, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +43,25 @@ async def test_memory_is_bounded(tmp_path: Path, limit: int) -> None:
             held = store.index._matrices._matrices.values()
             assert sum(matrix.size for matrix in held) <= limit
     assert (len(held) > 0) == (limit > 0)
+    await store.close()
+
+
+async def test_each_kind_by_itself(tmp_path: Path) -> None:
+    """Replacing an event's vector does not make those of turns be loaded again."""
+    store = await SqliteStore.open(tmp_path / "omoide.db")
+    await tell(store, ANN, "a")
+    await store.events.add(ANN, [event("a"), event("b")])
+    for kind in (Kind.TURN, Kind.EVENT):
+        await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0, 0)), kind=kind)
+        await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1, kind=kind)
+    turns, events = store.index._matrices._matrices.values()
+    before = turns.epoch, events.epoch
+    await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((0, 1, 0)), kind=Kind.EVENT)
+    await store.events.supersede(ANN, old="a", by="b")
+    for kind in (Kind.TURN, Kind.EVENT):
+        await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1, kind=kind)
+    assert (turns.epoch, events.epoch) == (before[0], before[1] + 2)
+    assert (turns.used, events.used) == (1, 0)
     await store.close()
 
 

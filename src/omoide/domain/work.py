@@ -18,7 +18,7 @@ class Task(StrEnum):
     DIGEST = "digest"
     """Rewrite the summary from a session that ended."""
     EMBED = "embed"
-    """Give vectors to turns that have none yet."""
+    """Give vectors to turns, events and memos that have none yet."""
 
 
 class State(StrEnum):

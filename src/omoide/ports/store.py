@@ -53,8 +53,9 @@ class Turns(Protocol):
     ) -> tuple[Session, ...]:
         """End that session (all open ones if None) and queue a DIGEST job for each, in one
         transaction. A session already ended stays as it is; those that this call ended come
-        back in order. An unknown number raises `NoSuchSession`. Without `digest` no job is queued
-        (for imports that bring their memory along)."""
+        back in order. The jobs are due at once, whatever `at` says. An unknown number raises
+        `NoSuchSession`. Without `digest` no job is queued (for imports that bring their memory
+        along)."""
 
     async def end_idle(self, tenant: str, *, before: datetime) -> int:
         """End, as by `end` at its last turn's time, each of the tenant's open sessions whose
@@ -150,8 +151,9 @@ class Events(Protocol):
     """Single things that happened, and how often each came to mind."""
 
     async def add(self, owner: Owner, events: Sequence[Event]) -> None:
-        """Store new events, with postings for full-text search, and queue an EMBED job, in one
-        transaction. An id that is there already is passed over."""
+        """Store new events, with postings for full-text search, and queue an EMBED job unless one
+        is waiting, in one transaction. An id that is there already is passed over. Raises
+        `StaleVersion` for one that cites a turn or a session that was erased meanwhile."""
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Event, ...]:
         """All events, or those with these ids, in the order they were told. Unknown ids are left
@@ -163,8 +165,8 @@ class Events(Protocol):
         who recalled at once do not count as one. All in one transaction; how many were written."""
 
     async def supersede(self, owner: Owner, *, old: str, by: str) -> None:
-        """Note that the event `old` is no longer true since the event `by`. Unknown ids are passed
-        over."""
+        """Note that the event `old` is no longer true since the event `by`; the latest call counts.
+        Unknown ids, and an event that would supersede itself, are passed over."""
 
 
 class Memos(Protocol):
@@ -172,14 +174,17 @@ class Memos(Protocol):
 
     async def add(self, owner: Owner, memos: Sequence[Memo]) -> None:
         """Store new memos, with postings for full-text search over topic, summary and compressed
-        text, and queue an EMBED job, in one transaction. An id that is there is passed over."""
+        text, and queue an EMBED job unless one is waiting, in one transaction. An id that is there
+        is passed over. Raises `StaleVersion` as `Events.add` does."""
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Memo, ...]:
         """All memos, or those with these ids, oldest first. Unknown ids are left out."""
 
     async def fold(self, owner: Owner, *, ids: Sequence[str], into: Memo) -> None:
         """Add the memo `into` and mark those with these ids as folded into it, in one
-        transaction. Nothing is deleted: a folded memo is still read, and no longer searched."""
+        transaction. Nothing is deleted: a folded memo is still read, and no longer searched.
+        Unknown ids are passed over; an `into` that is there is kept, so that the call can be
+        made again. Raises `StaleVersion` as `add` does."""
 
 
 class Notes(Protocol):
@@ -187,7 +192,8 @@ class Notes(Protocol):
     portrait, Generative Agents' reflections."""
 
     async def put(self, owner: Owner, note: Note) -> None:
-        """Store a note in place of the one with the same kind and key."""
+        """Store a note in place of the one with the same kind and key. Raises `StaleVersion` for
+        one made from a session that was erased meanwhile."""
 
     async def read(self, owner: Owner, *, kind: str) -> tuple[Note, ...]:
         """The notes of a kind, in order of their keys."""
@@ -211,7 +217,8 @@ class Text:
 
 class Index(Protocol):
     """Search over one owner's turns, events or memos. Each is found by its words as soon as it is
-    stored. Memos that were folded into another, and events that were superseded, are not found."""
+    stored. Memos that were folded into another, and events that were superseded, are not found.
+    What is embedded is a turn's or event's text, and a memo's topic and summary."""
 
     async def words(
         self, owner: Owner, terms: Sequence[str], *, k: int, kind: Kind = Kind.TURN
@@ -221,7 +228,7 @@ class Index(Protocol):
     async def without_vector(
         self, owner: Owner, space: Space, *, limit: int, kind: Kind = Kind.TURN
     ) -> tuple[Text, ...]:
-        """The oldest items of the kind that have no vector in `space` yet."""
+        """The items of the kind that have no vector in `space` yet, those stored first."""
 
     async def put(
         self,
@@ -270,7 +277,9 @@ class Archive(Protocol):
         """Remove for good: everything of the owner if nothing is named; or one session; or
         these turns; or sentences with exactly these texts.
 
-        Memos and events that cite a removed turn go, and all notes if any turn does. In every
+        Memos and events that cite a removed turn go, and all notes if any turn does; what such a
+        memo or event had taken the place of is found again. `sentences` also removes events, memos
+        and notes that hold one of the texts. In every
         version of the summary, a sentence that cites a removed turn goes too, and so
         does one without any source in versions that know of that session, since it may rest on
         it. Answers set aside for that session or later ones go, and so do notes and job errors

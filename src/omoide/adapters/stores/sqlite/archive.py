@@ -11,13 +11,12 @@ is still to be done, so that it is, at the next opening, if the process died or 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from omoide.adapters.stores.sqlite.rows import TURN, array, owner_id, strings
-from omoide.adapters.stores.sqlite.summaries import sentences_text, versions
+from omoide.adapters.stores.sqlite.erasing import doomed, erase_owner
+from omoide.adapters.stores.sqlite.rows import owner_id
 from omoide.domain import Owner
 from omoide.errors import StoreLocked
 from omoide.ports import Erased
@@ -27,10 +26,8 @@ if TYPE_CHECKING:
 
     from omoide.adapters.stores.sqlite.connection import Database
     from omoide.adapters.stores.sqlite.matrices import Matrices
-    from omoide.domain import Sentence, Summary
 
 _NOTHING = Erased(sessions=0, turns=0, sentences=0)
-_OWNED = "postings vectors embedded turns sessions summaries aside jobs calls erasing".split()
 
 
 class SqliteArchive:
@@ -70,16 +67,15 @@ class SqliteArchive:
                 return _NOTHING
             connection.execute("INSERT INTO erasing VALUES (?)", (number,))
             if whole:
-                erased = _erase_owner(connection, number)
+                erased = erase_owner(connection, number)
             else:
-                doomed = _doomed(
+                erased = doomed(
                     connection,
                     number,
                     session=session,
                     turns=turns or (),
                     sentences=sentences or (),
-                )
-                erased = doomed.erase(connection)
+                ).erase(connection)
             connection.execute("DELETE FROM erasing")
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('traces', 'yes')")
             return erased
@@ -108,137 +104,3 @@ class SqliteArchive:
                 "process and erase again, or open the database anew"
             )
         connection.execute("DELETE FROM meta WHERE name = 'traces'")
-
-
-def _erase_owner(connection: apsw.Connection, owner: int) -> Erased:
-    [(sessions, turns)] = connection.execute(
-        "SELECT (SELECT count(*) FROM sessions WHERE owner = id), turns FROM owners WHERE id = ?",
-        (owner,),
-    )
-    sentences = sum(len(version.sentences) for version in versions(connection, owner))
-    for table in _OWNED:
-        connection.execute(f"DELETE FROM {table} WHERE owner = ?", (owner,))  # noqa: S608
-    connection.execute("DELETE FROM owners WHERE id = ?", (owner,))
-    return Erased(sessions=sessions, turns=turns, sentences=sentences)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Doomed:
-    """What of one owner is to go, if not everything."""
-
-    owner: int
-    session: int | None
-    """The session to go as a whole, if it exists."""
-    positions: tuple[int, ...]
-    ids: frozenset[str]
-    texts: frozenset[str]
-    """Sentences to go wherever they stand."""
-    earliest: int | None
-    """The first session that loses anything; memory that knows of it may rest on what goes."""
-
-    def erase(self, connection: apsw.Connection) -> Erased:
-        """Remove it from every table."""
-        sentences = sum(self._thin(connection, v) for v in versions(connection, self.owner))
-        self._erase_aside(connection)
-        self._erase_turns(connection)
-        if self.session is not None:
-            for table, column in (("sessions", "number"), ("jobs", "session")):
-                connection.execute(
-                    f"DELETE FROM {table} WHERE owner = ? AND {column} = ?",  # noqa: S608
-                    (self.owner, self.session),
-                )
-        connection.execute("UPDATE jobs SET error = '' WHERE owner = ?", (self.owner,))
-        connection.execute(
-            "UPDATE owners SET turns = turns - ?, epoch = epoch + 1, erasures = erasures + 1 "
-            "WHERE id = ?",
-            (len(self.positions), self.owner),
-        )
-        return Erased(
-            sessions=int(self.session is not None),
-            turns=len(self.positions),
-            sentences=sentences,
-        )
-
-    def _thin(self, connection: apsw.Connection, version: Summary) -> int:
-        """Take sentences out of a version; how many."""
-        knows = self._knows(version.session)
-        kept = [s for s in version.sentences if not self._dooms(s, knows=knows)]
-        gone = len(version.sentences) - len(kept)
-        quoted = any(text in note for text in self.texts for note in version.notes)
-        if gone or (version.notes and (knows or quoted)):
-            connection.execute(
-                "UPDATE summaries SET sentences = ?, notes = '[]' WHERE owner = ? AND number = ?",
-                (sentences_text(kept), self.owner, version.number),
-            )
-        return gone
-
-    def _knows(self, session: int | None) -> bool:
-        return session is not None and self.earliest is not None and session >= self.earliest
-
-    def _dooms(self, sentence: Sentence, *, knows: bool) -> bool:
-        return (
-            sentence.text in self.texts
-            or not self.ids.isdisjoint(sentence.sources)
-            or (knows and not sentence.supported)
-        )
-
-    def _erase_aside(self, connection: apsw.Connection) -> None:
-        rows: list[Any] = connection.execute(
-            "SELECT serial, session, text, problems FROM aside WHERE owner = ?", (self.owner,)
-        ).fetchall()
-        for serial, session, text, problems in rows:
-            kept = (text, *strings(problems))
-            if self._knows(session) or any(t in words for t in self.texts for words in kept):
-                connection.execute(
-                    "DELETE FROM aside WHERE owner = ? AND serial = ?", (self.owner, serial)
-                )
-
-    def _erase_turns(self, connection: apsw.Connection) -> None:
-        if not self.positions:
-            return
-        positions = array(self.positions)
-        for table in ("postings", "vectors"):
-            connection.execute(
-                f"DELETE FROM {table} WHERE owner = ? AND kind = ? "  # noqa: S608
-                "AND item IN (SELECT value FROM json_each(?))",
-                (self.owner, TURN, positions),
-            )
-        connection.execute(
-            "DELETE FROM turns WHERE owner = ? AND position IN (SELECT value FROM json_each(?))",
-            (self.owner, positions),
-        )
-        connection.execute(
-            "UPDATE sessions SET turns = (SELECT count(*) FROM turns "
-            "WHERE turns.owner = sessions.owner AND turns.session = sessions.number) "
-            "WHERE owner = ?",
-            (self.owner,),
-        )
-
-
-def _doomed(
-    connection: apsw.Connection,
-    owner: int,
-    *,
-    session: int | None,
-    turns: Sequence[str],
-    sentences: Sequence[str],
-) -> _Doomed:
-    rows: list[Any] = connection.execute(
-        "SELECT position, id, session FROM turns INDEXED BY turns_session "
-        "WHERE owner = ?1 AND session = ?2 UNION "
-        "SELECT position, id, session FROM turns INDEXED BY turns_id "
-        "WHERE owner = ?1 AND id IN (SELECT value FROM json_each(?3)) ORDER BY position",
-        (owner, session, array(turns)),
-    ).fetchall()
-    there: list[Any] = connection.execute(
-        "SELECT number FROM sessions WHERE owner = ? AND number = ?", (owner, session)
-    ).fetchall()
-    affected = [row[2] for row in rows] + [row[0] for row in there]
-    return _Doomed(
-        owner=owner,
-        session=session if there else None,
-        positions=tuple(row[0] for row in rows),
-        ids=frozenset(row[1] for row in rows),
-        texts=frozenset(sentences),
-        earliest=min(affected, default=None),
-    )

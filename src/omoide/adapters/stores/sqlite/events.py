@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from omoide.adapters.stores.sqlite.rows import (
     moment,
     owner_id,
     settled_owner_id,
-    strings,
 )
 from omoide.domain import Event
 
@@ -55,15 +55,15 @@ class SqliteEvents:
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Event, ...]:
         """See `Events.read`. Those told at one time come in the order they were stored."""
-        which, values = "events JOIN recalls USING (owner, item) WHERE owner = ?", []
+        table, wanted, values = EVENTS.table, "", []
         if ids is not None:
-            which = f"{EVENTS.by_id} JOIN recalls USING (owner, item) WHERE owner = ?"
-            which += " AND id IN (SELECT value FROM json_each(?))"
+            table, wanted = EVENTS.by_id, " AND id IN (SELECT value FROM json_each(?))"
             values.append(array(ids))
 
         def work(connection: apsw.Connection) -> tuple[Event, ...]:
             rows: list[Any] = connection.execute(
-                f"SELECT {_COLUMNS}, {_STATISTICS} FROM {which} ORDER BY item",  # noqa: S608
+                f"SELECT {_COLUMNS}, {_STATISTICS} FROM {table} "  # noqa: S608
+                f"JOIN recalls USING (owner, item) WHERE owner = ?{wanted} ORDER BY item",
                 (owner_id(connection, owner), *values),
             ).fetchall()
             return tuple(sorted(map(_event_of, rows), key=attrgetter("time")))
@@ -143,15 +143,17 @@ def _statistics(event: Event) -> tuple[int, float, int]:
 
 
 def _event_of(row: tuple[Any, ...]) -> Event:
+    # All arrays at once: parsing them one by one was half the cost of reading an event.
+    sources, topics, keywords, participants = json.loads(f"[{','.join(row[4:8])}]")
     return Event(
         id=row[0],
         session=row[1],
         text=row[2],
         time=moment(row[3]),
-        sources=strings(row[4]),
-        topics=strings(row[5]),
-        keywords=strings(row[6]),
-        participants=strings(row[7]),
+        sources=tuple(sources),
+        topics=tuple(topics),
+        keywords=tuple(keywords),
+        participants=tuple(participants),
         feeling=row[8],
         superseded_by=row[9],
         recalls=row[10],

@@ -1,12 +1,13 @@
-"""Search over one owner's turns, by words and by vectors."""
+"""Search over one owner's turns, events or memos, by words and by vectors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from omoide.adapters.stores.sqlite.items import shelf_of
 from omoide.adapters.stores.sqlite.matrices import Key
-from omoide.adapters.stores.sqlite.ranking import best_by_words
-from omoide.adapters.stores.sqlite.rows import TURN, TURN_COLUMNS, array, owner_id, turn_of
+from omoide.adapters.stores.sqlite.ranking import Ranking
+from omoide.adapters.stores.sqlite.rows import array, owner_id
 from omoide.domain import Kind
 from omoide.errors import EmbedderMismatch
 from omoide.ports import Hit, Text
@@ -17,19 +18,10 @@ if TYPE_CHECKING:
     import apsw
 
     from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.adapters.stores.sqlite.items import Shelf
     from omoide.adapters.stores.sqlite.matrices import Matrices
     from omoide.domain import Owner
     from omoide.ports import Space, Vectors
-
-WITHOUT_VECTOR = f"""
-SELECT {TURN_COLUMNS} FROM turns
-WHERE owner = ?1 AND position > coalesce(
-    (SELECT upto FROM embedded WHERE embedded.owner = ?1 AND embedded.space = ?2), 0)
-AND NOT EXISTS (
-    SELECT 1 FROM vectors WHERE vectors.owner = ?1 AND vectors.space = ?2
-    AND vectors.kind = ?3 AND vectors.item = turns.position)
-ORDER BY position LIMIT ?4
-"""  # noqa: S608
 
 
 class SqliteIndex:
@@ -42,32 +34,33 @@ class SqliteIndex:
     async def words(
         self, owner: Owner, terms: Sequence[str], *, k: int, kind: Kind = Kind.TURN
     ) -> tuple[Hit, ...]:
-        """See `Index.words`. Of equal turns the newer comes first."""
+        """See `Index.words`. Of equal items the newer comes first."""
+        shelf = shelf_of(kind)
 
         def work(connection: apsw.Connection) -> tuple[Hit, ...]:
             row = connection.execute(
-                "SELECT id, turns FROM owners WHERE tenant = ? AND user = ?",
-                (owner.tenant, owner.user),
+                "SELECT id, found FROM owners JOIN counts ON counts.owner = id AND kind = ? "
+                "WHERE tenant = ? AND user = ?",
+                (shelf.kind, owner.tenant, owner.user),
             ).fetchone()
             if row is None:
                 return ()
-            best = best_by_words(connection, owner=row[0], turns=row[1], terms=terms, k=k)
-            return _hits(connection, row[0], best)
+            ranking = Ranking(owner=row[0], kind=shelf.kind, items=row[1])
+            return _hits(connection, row[0], shelf, ranking.best(connection, terms, k=k))
 
         return await self._database.read(work)
 
     async def without_vector(
         self, owner: Owner, space: Space, *, limit: int, kind: Kind = Kind.TURN
     ) -> tuple[Text, ...]:
-        """See `Index.without_vector`."""
+        """See `Index.without_vector`. The oldest is the one stored first."""
+        shelf = shelf_of(kind)
 
         def work(connection: apsw.Connection) -> tuple[Text, ...]:
             known = _known(connection, space)
             number = known[0] if known and known[1:] == _measures(space) else None
-            rows = connection.execute(
-                WITHOUT_VECTOR, (owner_id(connection, owner), number, TURN, max(limit, 0))
-            )
-            return tuple(Text(id=t.id, text=t.text) for t in map(turn_of, rows))
+            found = _lacking(connection, owner_id(connection, owner), number, shelf, limit=limit)
+            return tuple(Text(id=name, text=text) for _, name, text in found)
 
         return await self._database.read(work)
 
@@ -80,35 +73,37 @@ class SqliteIndex:
         vectors: Vectors,
         kind: Kind = Kind.TURN,
     ) -> None:
-        """See `Index.put`. A turn that was erased meanwhile is passed over; a vector that is there
-        is replaced."""
+        """See `Index.put`. What was erased, superseded or folded meanwhile is passed over."""
+        shelf = shelf_of(kind)
         if vectors.shape != (len(ids), space.dimensions):
             raise EmbedderMismatch(
                 f"{len(ids)} vectors of {space.dimensions} numbers were wanted for "
                 f"{space.name}, and an array of {vectors.shape} came"
             )
         blobs = {
-            turn: vector.astype("<f4").tobytes() for turn, vector in zip(ids, vectors, strict=True)
+            name: vector.astype("<f4").tobytes() for name, vector in zip(ids, vectors, strict=True)
         }
 
         def work(connection: apsw.Connection) -> None:
             number = owner_id(connection, owner)
             place = _space_id(connection, space, create=True)
             rows: list[Any] = connection.execute(
-                "SELECT id, position FROM turns INDEXED BY turns_id "
-                "WHERE owner = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY position",
+                f"SELECT {shelf.item}, id FROM {shelf.by_id} "  # noqa: S608
+                "WHERE owner = ? AND id IN (SELECT value FROM json_each(?)) "
+                f"AND {shelf.successor} IS NULL ORDER BY {shelf.item}",
                 (number, array(list(blobs))),
             ).fetchall()
             if number is None or place is None or not rows:
                 return
-            _store(connection, number, place, [(item, blobs[turn]) for turn, item in rows])
+            _store(connection, number, place, shelf, {item: blobs[name] for item, name in rows})
 
         await self._database.write(work)
 
     async def nearest(
         self, owner: Owner, space: Space, query: Vectors, *, k: int, kind: Kind = Kind.TURN
     ) -> tuple[Hit, ...]:
-        """See `Index.nearest`. Of equal turns the newer comes first."""
+        """See `Index.nearest`. Of equal items the newer comes first."""
+        shelf = shelf_of(kind)
         if query.size != space.dimensions:
             raise EmbedderMismatch(
                 f"one vector of {space.dimensions} numbers was wanted for {space.name}, "
@@ -120,51 +115,71 @@ class SqliteIndex:
             number = owner_id(connection, owner)
             if number is None or place is None:
                 return ()
-            key = Key(owner=number, space=place, dimensions=space.dimensions)
+            key = Key(owner=number, space=place, kind=shelf.kind, dimensions=space.dimensions)
             near = self._matrices.nearest(connection, key, query, k=k)
-            return _hits(connection, number, ((n.position, n.cosine) for n in near))
+            return _hits(connection, number, shelf, ((n.item, n.cosine) for n in near))
 
         return await self._database.read(work)
 
 
+def _lacking(
+    connection: apsw.Connection, owner: int | None, space: int | None, shelf: Shelf, *, limit: int
+) -> list[tuple[int, str, str]]:
+    """Number, id and text to embed of the first items that have no vector in a space."""
+    rows: list[Any] = connection.execute(
+        f"SELECT {shelf.item}, id, {shelf.meaning} FROM {shelf.table} "  # noqa: S608
+        f"WHERE owner = ?1 AND {shelf.item} > coalesce((SELECT upto FROM embedded "
+        "WHERE embedded.owner = ?1 AND embedded.space = ?2 AND embedded.kind = ?3), 0) "
+        f"AND {shelf.successor} IS NULL AND NOT EXISTS (SELECT 1 FROM vectors "
+        "WHERE vectors.owner = ?1 AND vectors.space = ?2 AND vectors.kind = ?3 "
+        f"AND vectors.item = {shelf.table}.{shelf.item}) ORDER BY {shelf.item} LIMIT ?4",
+        (owner, space, shelf.kind, max(limit, 0)),
+    ).fetchall()
+    return rows
+
+
 def _store(
-    connection: apsw.Connection, owner: int, space: int, items: list[tuple[int, bytes]]
+    connection: apsw.Connection, owner: int, space: int, shelf: Shelf, blobs: dict[int, bytes]
 ) -> None:
-    """Write vectors by position, and note up to where every turn has one."""
+    """Write vectors by number, and note up to where every item has one."""
     [(serial,)] = connection.execute("SELECT vectors FROM owners WHERE id = ?", (owner,))
     replaced = 0
-    for serial, (item, blob) in enumerate(items, serial + 1):  # noqa: B020
+    for serial, (item, blob) in enumerate(blobs.items(), serial + 1):  # noqa: B020
         connection.execute(
             "DELETE FROM vectors WHERE owner = ? AND space = ? AND kind = ? AND item = ?",
-            (owner, space, TURN, item),
+            (owner, space, shelf.kind, item),
         )
         replaced += connection.changes()
         connection.execute(
             "INSERT INTO vectors (owner, space, serial, kind, item, vector) "
             "VALUES (?, ?, ?, ?, ?, ?)",
-            (owner, space, serial, TURN, item, blob),
+            (owner, space, serial, shelf.kind, item, blob),
         )
+    connection.execute("UPDATE owners SET vectors = ? WHERE id = ?", (serial, owner))
     connection.execute(
-        "UPDATE owners SET vectors = ?, epoch = epoch + ? WHERE id = ?",
-        (serial, bool(replaced), owner),
+        "UPDATE counts SET epoch = epoch + ? WHERE owner = ? AND kind = ?",
+        (bool(replaced), owner, shelf.kind),
     )
-    lacking: list[Any] = connection.execute(WITHOUT_VECTOR, (owner, space, TURN, 1)).fetchall()
+    lacking = _lacking(connection, owner, space, shelf, limit=1)
     connection.execute(
-        "INSERT OR REPLACE INTO embedded (owner, space, upto) "
-        "SELECT id, ?, coalesce(?, positions + 1) - 1 FROM owners WHERE id = ?",
-        (space, turn_of(lacking[0]).position if lacking else None, owner),
+        "INSERT OR REPLACE INTO embedded (owner, space, kind, upto) "
+        "SELECT owner, ?, kind, coalesce(?, given + 1) - 1 FROM counts "
+        "WHERE owner = ? AND kind = ?",
+        (space, lacking[0][0] if lacking else None, owner, shelf.kind),
     )
 
 
 def _hits(
-    connection: apsw.Connection, owner: int, scored: Iterable[tuple[int, float]]
+    connection: apsw.Connection, owner: int, shelf: Shelf, scored: Iterable[tuple[int, float]]
 ) -> tuple[Hit, ...]:
-    """Hits for positions, in their order; those that this view of the data lacks are left out."""
+    """Hits for numbers, in their order; those that this view of the data lacks are left out."""
+    wanted = (
+        f"SELECT id FROM {shelf.table} "  # noqa: S608
+        f"WHERE owner = ? AND {shelf.item} = ? AND {shelf.successor} IS NULL"
+    )
     hits = []
-    for position, score in scored:
-        row = connection.execute(
-            "SELECT id FROM turns WHERE owner = ? AND position = ?", (owner, position)
-        ).fetchone()
+    for item, score in scored:
+        row = connection.execute(wanted, (owner, item)).fetchone()
         if row:
             hits.append(Hit(id=row[0], score=score))
     return tuple(hits)

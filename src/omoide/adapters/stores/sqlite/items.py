@@ -38,7 +38,7 @@ class Shelf:
     meaning: str
     """What is embedded."""
     successor: str = "NULL"
-    """The id of what took its place, if anything did: then it is not found."""
+    """The column with the id of what took its place, if anything did: then it is not found."""
 
     @property
     def by_id(self) -> str:
@@ -47,15 +47,13 @@ class Shelf:
 
 
 TURNS = Shelf(kind=1, table="turns", item="position", words="text", meaning="text")
-EVENTS = Shelf(
-    kind=2, table="events", words="text", meaning="text", successor="events.superseded_by"
-)
+EVENTS = Shelf(kind=2, table="events", words="text", meaning="text", successor="superseded_by")
 MEMOS = Shelf(
     kind=3,
     table="memos",
     words="topic || char(10) || summary || char(10) || compressed",
     meaning="topic || ': ' || summary",
-    successor="memos.folded_into",
+    successor="folded_into",
 )
 _SHELVES = {Kind.TURN: TURNS, Kind.EVENT: EVENTS, Kind.MEMO: MEMOS}
 
@@ -101,7 +99,8 @@ def unknown(
 
 
 def show(connection: apsw.Connection, owner: int, shelf: Shelf, items: Sequence[int]) -> None:
-    """Let items be found by their words from now on, and ask for their vectors."""
+    """Let items be found by their words from now on, and ask for their vectors. Those that
+    something else stands for stay hidden."""
     rows: list[Any] = connection.execute(
         f"SELECT {shelf.item}, time, {shelf.words} FROM {shelf.table} "  # noqa: S608
         f"WHERE owner = ? AND {shelf.item} IN (SELECT value FROM json_each(?)) "
@@ -141,7 +140,7 @@ def hide(
         (owner, array(ids)),
     ).fetchall()
     connection.execute(
-        f"UPDATE {shelf.by_id} SET {_column(shelf)} = ? "  # noqa: S608
+        f"UPDATE {shelf.by_id} SET {shelf.successor} = ? "  # noqa: S608
         "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
         (successor, owner, array(ids)),
     )
@@ -156,20 +155,19 @@ def hide(
 def succeed(
     connection: apsw.Connection, owner: int, shelf: Shelf, *, gone: str, successor: str | None
 ) -> None:
-    """Let what stood for `gone` be the successor of those items that it had taken the place of;
-    if there is none, they are found again."""
-    rows = connection.execute(
+    """Put another in the place of a successor that is gone; where none is left, the items that
+    it stood for are found again."""
+    rows: list[Any] = connection.execute(
         f"SELECT {shelf.item} FROM {shelf.table} WHERE owner = ? AND {shelf.successor} = ?",  # noqa: S608
         (owner, gone),
-    )
-    items = [row[0] for row in rows.fetchall()]
+    ).fetchall()
+    items = [row[0] for row in rows]
     connection.execute(
-        f"UPDATE {shelf.table} SET {_column(shelf)} = ? "  # noqa: S608
+        f"UPDATE {shelf.table} SET {shelf.successor} = nullif(?, id) "  # noqa: S608
         f"WHERE owner = ? AND {shelf.item} IN (SELECT value FROM json_each(?))",
         (successor, owner, array(items)),
     )
-    if successor is None:
-        show(connection, owner, shelf, items)
+    show(connection, owner, shelf, items)
 
 
 def remove(connection: apsw.Connection, owner: int, shelf: Shelf, items: Sequence[int]) -> None:
@@ -210,10 +208,6 @@ def _drop_vectors(
         "UPDATE counts SET found = found - ?, epoch = epoch + 1 WHERE owner = ? AND kind = ?",
         (found, owner, shelf.kind),
     )
-
-
-def _column(shelf: Shelf) -> str:
-    return shelf.successor.rpartition(".")[2]
 
 
 def _counted(words: str) -> Iterator[tuple[str, int, int]]:

@@ -168,6 +168,19 @@ def insert_job(
     )
 
 
+def queue_embedding(connection: apsw.Connection, *, owner: int, created: int) -> None:
+    """Queue the making of vectors, unless that is waiting to be done."""
+    waiting = connection.execute(
+        "SELECT 1 FROM jobs WHERE owner = ? AND task = 'embed' "
+        "AND state IN ('waiting', 'running') AND state = 'waiting'",
+        (owner,),
+    ).fetchone()
+    if not waiting:
+        insert_job(
+            connection, owner=owner, task=Task.EMBED, session=None, created=created, due=AT_ONCE
+        )
+
+
 def _jobs(connection: apsw.Connection, where: str, values: Sequence[Any]) -> tuple[Job, ...]:
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs JOIN owners ON owners.id = owner "  # noqa: S608

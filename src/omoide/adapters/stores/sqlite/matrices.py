@@ -1,4 +1,4 @@
-"""Vectors kept in memory between searches: one matrix for each owner and space.
+"""Vectors kept in memory between searches: one matrix for each owner, space and kind.
 
 A matrix is brought up to date by loading the rows that arrived since, whoever wrote them; it is
 loaded anew when vectors vanished or were replaced. The matrices used longest ago make room.
@@ -11,31 +11,41 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sqlite.rows import TURN
-
 if TYPE_CHECKING:
     import apsw
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
-    Positions = NDArray[np.int64]
+    Numbers = NDArray[np.int64]
+
+# All of a kind are found by the index that has the kind before the number. What came since is
+# found by the order of arrival, whatever its kind: that is little.
+ALL = (
+    "SELECT item, vector FROM vectors INDEXED BY vectors_item "
+    "WHERE owner = ? AND space = ? AND kind = ? AND serial > ?"
+)
+SINCE = (
+    "SELECT item, vector FROM vectors NOT INDEXED "
+    "WHERE owner = ? AND space = ? AND kind = ? AND serial > ?"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """Whose vectors, and of which embedder."""
+    """Whose vectors, of which embedder, and of what."""
 
     owner: int
     space: int
+    kind: int
     dimensions: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Near:
-    """A turn's position and the cosine of its vector with the query."""
+    """An item's number and the cosine of its vector with the query."""
 
-    position: int
+    item: int
     cosine: float
 
 
@@ -59,15 +69,15 @@ class Matrices:
             self._matrices.move_to_end(key)
         with matrix.lock:
             matrix.refresh(connection)
-            positions, rows = matrix.positions[: matrix.used], matrix.rows[: matrix.used]
+            items, rows = matrix.items[: matrix.used], matrix.rows[: matrix.used]
         self._make_room()
-        if not len(positions) or k < 1:
+        if not len(items) or k < 1:
             return []
         scores = rows @ _normal(query.reshape(1, -1))[0]
         least = np.partition(scores, -k)[-k] if k < len(scores) else scores.min()
         chosen = np.flatnonzero(scores >= least)
-        best = chosen[np.lexsort((-positions[chosen], -scores[chosen]))][:k]
-        return [Near(position=int(positions[i]), cosine=float(scores[i])) for i in best]
+        best = chosen[np.lexsort((-items[chosen], -scores[chosen]))][:k]
+        return [Near(item=int(items[i]), cosine=float(scores[i])) for i in best]
 
     def clear(self) -> None:
         """Let go of all of them, so that no vector of something erased stays in memory."""
@@ -91,7 +101,7 @@ class _Matrix:
     epoch: int = -1
     serial: int = 0
     used: int = 0
-    positions: Positions = field(init=False)
+    items: Numbers = field(init=False)
     rows: Floats = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,12 +110,14 @@ class _Matrix:
     @property
     def size(self) -> int:
         """Bytes held."""
-        return self.rows.nbytes + self.positions.nbytes
+        return self.rows.nbytes + self.items.nbytes
 
     def refresh(self, connection: apsw.Connection) -> None:
         """Load what changed since the last time."""
         [(epoch, serial)] = connection.execute(
-            "SELECT epoch, vectors FROM owners WHERE id = ?", (self.key.owner,)
+            "SELECT coalesce((SELECT epoch FROM counts WHERE owner = ?1 AND kind = ?2), 0), "
+            "vectors FROM owners WHERE id = ?1",
+            (self.key.owner, self.key.kind),
         )
         if epoch != self.epoch:
             self.epoch, self.serial, self.used = epoch, 0, 0
@@ -118,19 +130,18 @@ class _Matrix:
         import numpy as np
 
         found = connection.execute(
-            "SELECT item, vector FROM vectors "
-            "WHERE owner = ? AND space = ? AND serial > ? AND kind = ?",
-            (self.key.owner, self.key.space, self.serial, TURN),
+            SINCE if self.serial else ALL,
+            (self.key.owner, self.key.space, self.key.kind, self.serial),
         ).fetchall()
         if not found:
             return
-        items, blobs = zip(*found, strict=True)
-        end = self.used + len(items)
+        numbers, blobs = zip(*found, strict=True)
+        end = self.used + len(numbers)
         if end > len(self.rows):
             self._reserve(max(end, 2 * self.used))
         fresh = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(-1, self.key.dimensions)
         self.rows[self.used : end] = _normal(fresh)
-        self.positions[self.used : end] = items
+        self.items[self.used : end] = numbers
         self.used = end
 
     def _reserve(self, count: int) -> None:
@@ -138,11 +149,11 @@ class _Matrix:
         import numpy as np
 
         rows = np.empty((count, self.key.dimensions), dtype=np.float32)
-        positions = np.empty(count, dtype=np.int64)
+        items = np.empty(count, dtype=np.int64)
         if self.used:
             rows[: self.used] = self.rows[: self.used]
-            positions[: self.used] = self.positions[: self.used]
-        self.rows, self.positions = rows, positions
+            items[: self.used] = self.items[: self.used]
+        self.rows, self.items = rows, items
 
 
 def _normal(rows: Floats) -> Floats:

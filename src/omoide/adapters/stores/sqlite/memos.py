@@ -47,14 +47,14 @@ class SqliteMemos:
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Memo, ...]:
         """See `Memos.read`. Those of one time come in the order they were stored."""
-        which, values = "memos WHERE owner = ?", []
+        table, wanted, values = MEMOS.table, "", []
         if ids is not None:
-            which = f"{MEMOS.by_id} WHERE owner = ? AND id IN (SELECT value FROM json_each(?))"
+            table, wanted = MEMOS.by_id, " AND id IN (SELECT value FROM json_each(?))"
             values.append(array(ids))
 
         def work(connection: apsw.Connection) -> tuple[Memo, ...]:
             rows: list[Any] = connection.execute(
-                f"SELECT {_COLUMNS} FROM {which} ORDER BY item",  # noqa: S608
+                f"SELECT {_COLUMNS} FROM {table} WHERE owner = ?{wanted} ORDER BY item",  # noqa: S608
                 (owner_id(connection, owner), *values),
             ).fetchall()
             return tuple(sorted(map(_memo_of, rows), key=attrgetter("time")))

@@ -23,7 +23,14 @@ from omoide.adapters.stores.sqlite.connection import (
     transaction,
     translated,
 )
-from omoide.errors import StoreCorrupt, StoreMissing, StoreReadOnly, StoreTooNew
+from omoide.errors import (
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreMissing,
+    StoreReadOnly,
+    StoreTooNew,
+)
 from omoide.version import __version__
 
 APPLICATION_ID = 0x6F6D6F69  # "omoi"
@@ -208,8 +215,12 @@ def _see_to_file(path: Path, *, create: bool) -> None:
         except FileExistsError:
             pass  # another process was quicker
         except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise StoreFull(f"there is no space left for {path}; free some") from error
             if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
-                raise
+                raise StoreError(
+                    f"{path} cannot be created ({error.strerror}); check it"
+                ) from error
             raise StoreReadOnly(
                 f"{path} cannot be created or reached ({error.strerror}); "
                 "choose another folder or change its permissions"

@@ -1,8 +1,8 @@
-"""The best turns by BM25, without reading every posting of every word.
+"""The best items by BM25, without reading every posting of every word.
 
-Words are taken rarest first. As soon as the words that are left could not lift an unseen turn
-among the best, only turns already seen are looked up (MaxScore of Turtle & Flood 1995): the
-result is exact, and "the", which stands in most turns, costs a few probes.
+Words are taken rarest first. As soon as the words that are left could not lift an unseen item
+among the best, only items already seen are looked up (MaxScore of Turtle & Flood 1995): the
+result is exact, and "the", which stands in most items, costs a few probes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.bm25 import CEILING, rarity, weight
-from omoide.adapters.stores.sqlite.rows import TURN, array
+from omoide.adapters.stores.sqlite.rows import array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ _PROBE_COST = 4
 
 @dataclass(frozen=True, kw_only=True)
 class _Word:
-    """A term of the query among this owner's turns."""
+    """A term of the query among this owner's items of one kind."""
 
     term: str
     having: int
@@ -36,51 +36,57 @@ class _Word:
 
     @property
     def most(self) -> float:
-        """More than it can add to any turn's score."""
+        """More than it can add to any item's score."""
         return self.rarity * CEILING
 
 
-def best_by_words(
-    connection: apsw.Connection, *, owner: int, turns: int, terms: Sequence[str], k: int
-) -> list[tuple[int, float]]:
-    """Positions and scores of the `k` best of an owner's `turns`, newer before older if equal."""
-    if k < 1:
-        return []
-    words = _rarest_first(connection, owner, turns, terms)
-    scores: dict[int, float] = {}
-    open_to_all = True
-    for place, word in enumerate(words):
-        to_come = sum(later.most for later in words[place:])
-        if len(scores) >= k:
-            least = heapq.nlargest(k, scores.values())[-1]
-            if least > to_come:
-                open_to_all = False
-                scores = {i: score for i, score in scores.items() if score + to_come >= least}
-        for item, frequency, length in _postings(
-            connection, owner, word, None if open_to_all else scores
-        ):
-            if open_to_all or item in scores:
-                more = word.rarity * weight(frequency, length)
-                scores[item] = scores.get(item, 0.0) + more
-    best = heapq.nlargest(k, ((score, item) for item, score in scores.items()))
-    return [(item, score) for score, item in best]
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """One owner's items of one kind."""
 
+    owner: int
+    kind: int
+    items: int
+    """How many can be found."""
 
-def _rarest_first(
-    connection: apsw.Connection, owner: int, turns: int, terms: Sequence[str]
-) -> list[_Word]:
-    words = []
-    for term in dict.fromkeys(terms):
-        [(having,)] = connection.execute(COUNT, (owner, term, TURN))
-        if having:
-            words.append(_Word(term=term, having=having, rarity=rarity(turns, having)))
-    return sorted(words, key=lambda word: (word.having, word.term))
+    def best(
+        self, connection: apsw.Connection, terms: Sequence[str], *, k: int
+    ) -> list[tuple[int, float]]:
+        """Numbers and scores of the `k` best, newer before older if equal."""
+        if k < 1:
+            return []
+        words = self._rarest_first(connection, terms)
+        scores: dict[int, float] = {}
+        open_to_all = True
+        for place, word in enumerate(words):
+            to_come = sum(later.most for later in words[place:])
+            if len(scores) >= k:
+                least = heapq.nlargest(k, scores.values())[-1]
+                if least > to_come:
+                    open_to_all = False
+                    scores = {i: score for i, score in scores.items() if score + to_come >= least}
+            for item, frequency, length in self._postings(
+                connection, word, None if open_to_all else scores
+            ):
+                if open_to_all or item in scores:
+                    more = word.rarity * weight(frequency, length)
+                    scores[item] = scores.get(item, 0.0) + more
+        best = heapq.nlargest(k, ((score, item) for item, score in scores.items()))
+        return [(item, score) for score, item in best]
 
+    def _rarest_first(self, connection: apsw.Connection, terms: Sequence[str]) -> list[_Word]:
+        words = []
+        for term in dict.fromkeys(terms):
+            [(having,)] = connection.execute(COUNT, (self.owner, term, self.kind))
+            if having:
+                words.append(_Word(term=term, having=having, rarity=rarity(self.items, having)))
+        return sorted(words, key=lambda word: (word.having, word.term))
 
-def _postings(
-    connection: apsw.Connection, owner: int, word: _Word, among: dict[int, float] | None
-) -> list[Any]:
-    """The word's postings, or those `among` some turns if that is cheaper."""
-    if among is None or len(among) * _PROBE_COST > word.having:
-        return connection.execute(SCAN, (owner, word.term, TURN)).fetchall()
-    return connection.execute(PROBE, (owner, word.term, TURN, array(tuple(among)))).fetchall()
+    def _postings(
+        self, connection: apsw.Connection, word: _Word, among: dict[int, float] | None
+    ) -> list[Any]:
+        """The word's postings, or those `among` some items if that is cheaper."""
+        key = (self.owner, word.term, self.kind)
+        if among is None or len(among) * _PROBE_COST > word.having:
+            return connection.execute(SCAN, key).fetchall()
+        return connection.execute(PROBE, (*key, array(tuple(among)))).fetchall()

@@ -4,13 +4,11 @@ transaction of the caller.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.jobs import AT_ONCE, insert_job
+from omoide.adapters.stores.sqlite.items import TURNS, number, numbers_given, show
 from omoide.adapters.stores.sqlite.rows import (
-    TURN,
     TURN_COLUMNS,
     array,
     micros,
@@ -23,12 +21,11 @@ from omoide.adapters.stores.sqlite.sessions import (
     end_session,
     session_of,
 )
-from omoide.domain import Session, Task, Turn
+from omoide.domain import Session, Turn
 from omoide.errors import ConflictingTurn, NoSuchSession
-from omoide.language.terms import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from datetime import datetime, timedelta
 
     import apsw
@@ -92,13 +89,13 @@ class _Batch:
     def place(self, words: Said) -> Turn:
         """Give words the next place, ending and opening sessions on the way."""
         if not self.turns:
-            self.position = self._value("SELECT positions FROM owners WHERE id = ?")
+            self.position = numbers_given(self.connection, self.owner, TURNS)
             self.session = self._newest()
         session = self.session
         if session and self.key is None and words.time - session.last > self.idle:
             self._save(session)
             # Due at once, as all work is that comes from words: their times may be wrong.
-            end_session(self.connection, session, owner=self.owner, at=session.last, due=AT_ONCE)
+            end_session(self.connection, session, owner=self.owner, at=session.last)
             session = None
         session = session or self._open(words.time)
         self.session = replace(session, last=max(session.last, words.time), turns=session.turns + 1)
@@ -137,33 +134,8 @@ class _Batch:
                 for t in self.turns
             ),
         )
-        self.connection.executemany(
-            "INSERT INTO postings (owner, term, kind, item, tf, length) VALUES (?, ?, ?, ?, ?, ?)",
-            self._postings(),
-        )
-        self.connection.execute(
-            "UPDATE owners SET positions = ?, turns = turns + ? WHERE id = ?",
-            (self.position, len(self.turns), self.owner),
-        )
-        waiting = self._value(
-            "SELECT EXISTS (SELECT 1 FROM jobs WHERE owner = ? AND task = 'embed' "
-            "AND state IN ('waiting', 'running') AND state = 'waiting')"
-        )
-        if not waiting:
-            insert_job(
-                self.connection,
-                owner=self.owner,
-                task=Task.EMBED,
-                session=None,
-                created=micros(self.turns[-1].time),
-                due=AT_ONCE,
-            )
-
-    def _postings(self) -> Iterator[tuple[int, str, int, int, int, int]]:
-        for turn in self.turns:
-            found = terms(turn.text)
-            for term, count in sorted(Counter(found).items()):
-                yield self.owner, term, TURN, turn.position, count, len(found)
+        number(self.connection, self.owner, TURNS, count=len(self.turns))
+        show(self.connection, self.owner, TURNS, [turn.position for turn in self.turns])
 
     def _newest(self) -> Session | None:
         """The session under the caller's key, or the newest open one without a key."""
@@ -184,21 +156,19 @@ class _Batch:
         return session
 
     def _open(self, time: datetime) -> Session:
-        number = self._value(
-            "UPDATE owners SET sessions = sessions + 1 WHERE id = ? RETURNING sessions"
-        )
+        row: Any = self.connection.execute(
+            "UPDATE owners SET sessions = sessions + 1 WHERE id = ? RETURNING sessions",
+            (self.owner,),
+        ).fetchone()
+        opened = int(row[0])
         self.connection.execute(
             "INSERT INTO sessions (owner, number, key, started, last) VALUES (?, ?, ?, ?, ?)",
-            (self.owner, number, self.key, micros(time), micros(time)),
+            (self.owner, opened, self.key, micros(time), micros(time)),
         )
-        return Session(number=number, started=time, last=time, key=self.key)
+        return Session(number=opened, started=time, last=time, key=self.key)
 
     def _save(self, session: Session) -> None:
         self.connection.execute(
             "UPDATE sessions SET last = ?, turns = ? WHERE owner = ? AND number = ?",
             (micros(session.last), session.turns, self.owner, session.number),
         )
-
-    def _value(self, sql: str) -> int:
-        [(value,)] = self.connection.execute(sql, (self.owner,)).fetchall()
-        return int(value)  # type: ignore[arg-type]  # our columns hold integers there

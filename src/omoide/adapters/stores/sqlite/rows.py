@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from omoide.domain import Owner
 
-TURN = 1
-"""The `kind` of a posting or vector whose item is a turn's position."""
-
 TURN_COLUMNS = "id, session, position, speaker, text, time, language, name"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.jobs import insert_job
+from omoide.adapters.stores.sqlite.jobs import AT_ONCE, insert_job
 from omoide.adapters.stores.sqlite.rows import micros, moment, moment_or_none
 from omoide.domain import Session, Task
 
@@ -41,9 +41,11 @@ def end_session(
     owner: int,
     at: datetime,
     digest: bool = True,
-    due: int | None = None,
 ) -> Session:
-    """End an open session, and queue what turns it into memory unless that comes from elsewhere."""
+    """End an open session, and queue what turns it into memory unless that comes from elsewhere.
+
+    The work is due at once, whatever time the session is said to have ended at.
+    """
     connection.execute(
         "UPDATE sessions SET ended = ? WHERE owner = ? AND number = ?",
         (micros(at), owner, session.number),
@@ -55,6 +57,6 @@ def end_session(
             task=Task.DIGEST,
             session=session.number,
             created=micros(at),
-            due=due,
+            due=AT_ONCE,
         )
     return replace(session, ended=at)

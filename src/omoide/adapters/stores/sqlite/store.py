@@ -8,10 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.sqlite.archive import SqliteArchive
+from omoide.adapters.stores.sqlite.events import SqliteEvents
 from omoide.adapters.stores.sqlite.index import SqliteIndex
 from omoide.adapters.stores.sqlite.jobs import SqliteJobs
 from omoide.adapters.stores.sqlite.ledger import SqliteLedger
 from omoide.adapters.stores.sqlite.matrices import Matrices
+from omoide.adapters.stores.sqlite.memos import SqliteMemos
+from omoide.adapters.stores.sqlite.notes import SqliteNotes
 from omoide.adapters.stores.sqlite.opening import MEMORY, Opening
 from omoide.adapters.stores.sqlite.summaries import SqliteSummaries
 from omoide.adapters.stores.sqlite.turns import SqliteTurns
@@ -33,6 +36,9 @@ class SqliteStore:
         self._database = database
         self.turns = SqliteTurns(database)
         self.summaries = SqliteSummaries(database)
+        self.events = SqliteEvents(database)
+        self.memos = SqliteMemos(database)
+        self.notes = SqliteNotes(database)
         self.jobs = SqliteJobs(database)
         self.ledger = SqliteLedger(database)
         self.index = SqliteIndex(database, matrices)

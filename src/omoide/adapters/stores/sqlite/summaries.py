@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from omoide.adapters.stores.sqlite.provenance import refuse_erased
 from omoide.adapters.stores.sqlite.rows import (
     array,
     micros,
@@ -44,7 +45,14 @@ class SqliteSummaries:
         def work(connection: apsw.Connection) -> None:
             number = settled_owner_id(connection, owner)
             _check_number(connection, number, summary)
-            _check_erased(connection, number, summary)
+            digested = None if summary.origin is not Origin.DIGEST else summary.session
+            refuse_erased(
+                connection,
+                number,
+                f"version {summary.number}",
+                cited=(source for s in summary.sentences for source in s.sources),
+                sessions=() if digested is None else (digested,),
+            )
             try:
                 _insert(connection, number, summary)
             except apsw.ConstraintError as error:
@@ -161,26 +169,6 @@ def _check_number(connection: apsw.Connection, owner: int, summary: Summary) -> 
         raise StaleVersion(
             f"version {summary.number} cannot follow version {newest}: the memory was rewritten "
             "meanwhile; read it again"
-        )
-
-
-def _check_erased(connection: apsw.Connection, owner: int, summary: Summary) -> None:
-    """Refuse words that came from what is no longer there. Only where something was erased:
-    elsewhere a source that is unknown is the caller's own affair."""
-    cited = {source for sentence in summary.sentences for source in sentence.sources}
-    [(erasures, lost, session_lost)] = connection.execute(
-        "SELECT erasures, "
-        "EXISTS (SELECT 1 FROM json_each(?2) AS cited WHERE NOT EXISTS "
-        "  (SELECT 1 FROM turns WHERE turns.owner = ?1 AND turns.id = cited.value)), "
-        "?3 <= sessions AND NOT EXISTS "
-        "  (SELECT 1 FROM sessions AS s WHERE s.owner = ?1 AND s.number = ?3) "
-        "FROM owners WHERE id = ?1",
-        (owner, array(sorted(cited)), summary.session),
-    )
-    digested = summary.origin is Origin.DIGEST
-    if erasures and (lost or (session_lost and digested)):
-        raise StaleVersion(
-            f"version {summary.number} rests on turns that were erased meanwhile; make it again"
         )
 
 

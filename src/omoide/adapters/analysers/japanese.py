@@ -1,0 +1,61 @@
+"""Japanese by MeCab with UniDic (fugashi, unidic-lite), as in paper C."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from omoide.adapters.analysers.tagged import Tagged, TaggingAnalyser, vendor
+from omoide.ports.analysis import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from omoide.ports.analysis import Word
+
+_NEGATION = frozenset({"ない", "無い", "ず", "ぬ", "まい", "なし", "無し", "非", "不", "未"})
+"""Lemmas."""
+_GRAMMAR = frozenset({"助詞", "助動詞"})
+
+
+class Japanese(TaggingAnalyser):
+    """Particles (助詞) and auxiliaries (助動詞) are grammar; ない, ず and their kin are not.
+
+    A departure from the paper, which drops every auxiliary: without 「ない」 a memo says the
+    opposite of what was said.
+    """
+
+    @cached_property
+    def _tagger(self) -> Any:  # noqa: ANN401 - fugashi ships no types
+        vendor("unidic_lite", "Japanese")
+        return vendor("fugashi", "Japanese").Tagger()
+
+    def tag(self, text: str) -> Iterable[Tagged]:
+        """Tags are `part of speech/kind/lemma`."""
+        reached = 0
+        for node in self._tagger(text):
+            at = text.find(node.surface, reached)
+            if at < 0:  # MeCab skips signs it cannot read
+                continue
+            reached = at + len(node.surface)
+            feature = node.feature
+            tag = f"{feature.pos1}/{feature.pos2}/{feature.lemma or node.surface}"
+            yield Tagged(first=at, last=reached, tag=tag)
+
+    def judge(self, pairs: tuple[tuple[Word, str], ...]) -> tuple[Word, ...]:
+        """As for all languages; and what a negation is hung on (ませ in ません) stays with it."""
+        words = list(super().judge(pairs))
+        for i in range(len(words) - 1, 0, -1):
+            negates = words[i].role is Role.FIXED and pairs[i][1].startswith("助動詞")
+            if negates and words[i - 1].role is Role.FUNCTION and not words[i - 1].space:
+                words[i - 1] = replace(words[i - 1], role=Role.FIXED)
+        return tuple(words)
+
+    def role(self, word: str, tag: str) -> Role:
+        """By part of speech; proper nouns, numerals and negation are fixed."""
+        part, _, rest = tag.partition("/")
+        kind, _, lemma = rest.partition("/")
+        if kind in ("固有名詞", "数詞") or lemma in _NEGATION or any(c.isdigit() for c in word):
+            return Role.FIXED
+        return Role.FUNCTION if part in _GRAMMAR else Role.CONTENT
