@@ -68,6 +68,7 @@ MECHANISMS: dict[str, Entry] = {
                 form=chosen(FORMS, parts.settings.form, "form"),
                 limit=parts.settings.sentences,
             ),
+            embedder=parts.embedder,
         ),
         about="a short memory of both speakers, rewritten after each session",
         paper="Wang et al. 2023 (Rsum)",

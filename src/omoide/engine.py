@@ -242,9 +242,9 @@ class Memory:
         self.worker.wake()
         return ended
 
-    async def end_idle(self) -> int:
+    async def end_idle(self, *, at: datetime | None = None) -> int:
         """End the sessions in which nothing was said for longer than the idle time."""
-        before = self._clock.now() - self._limits.idle
+        before = self._now(at) - self._limits.idle
         return await self.store.turns.end_idle(self.tenant, before=before)
 
     async def settle(self) -> int:

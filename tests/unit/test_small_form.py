@@ -71,7 +71,24 @@ def test_a_speaker_who_only_asked_is_not_asked_about() -> None:
     """A question tells nothing of who asks it, so no call is spent on it."""
     session = [*told("I have a cat."), *told("Oh? What is it called?", speaker=ASSISTANT)]
     assert len(SmallForm().ask(old=(), session=session, language="en", limit=20)) == 1
-    assert own_words(session, ASSISTANT) == ""
+    assert own_words(session, ASSISTANT, "en") == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Great to hear that you adopted a cat! Baking needs a hot oven."),
+        ("zh", "听说你养了一只猫，真好。"),
+        ("ja", "あなたが猫を飼い始めたのは素敵です。"),
+        ("ko", "당신이 고양이를 입양했다니 좋네요."),
+        ("vi", "Thật vui khi bạn nhận nuôi một con mèo."),
+    ],
+)
+def test_what_an_assistant_says_of_the_user_is_not_taken_for_its_own_life(
+    language: str, said: str
+) -> None:
+    """The user's cat does not become the assistant's, in any language."""
+    assert own_words(told(said, speaker=ASSISTANT), ASSISTANT, language) == ""
 
 
 def test_new_facts_join_the_old_and_changed_ones_replace_them() -> None:

@@ -81,7 +81,7 @@ class Batch:
 
     async def run(self, memory: Memory) -> None:
         """Bring the memory up to date, answer, and end the session if that was asked for."""
-        await memory.end_idle()
+        await memory.end_idle(at=self.at)
         await self._settle(memory)
         for line in self.lines:
             await self._say(memory, line)

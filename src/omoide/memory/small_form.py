@@ -47,7 +47,7 @@ class SmallForm:
         return tuple(
             self._question(speaker, own, language)
             for speaker in Speaker
-            if (own := own_words(session, speaker))
+            if (own := own_words(session, speaker, language))
         )
 
     def read(
@@ -96,17 +96,40 @@ class SmallForm:
 
 
 _QUESTION = re.compile(r"[?？؟]\s*$")
+_SELF = {
+    "en": re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|myself|we|our)\b", re.IGNORECASE),
+    "zh": re.compile(r"[我咱]"),
+    "vi": re.compile(r"\b(?:tôi|mình|tớ|em|chúng tôi)\b", re.IGNORECASE),
+}
+"""How a speaker names themselves, in languages that hardly ever leave the subject out."""
+_OTHER = {
+    "ja": re.compile(r"あなた|君は|さん(?:は|が|の|も)|お(?:仕事|住まい|子さん)"),
+    "ko": re.compile(r"당신|님(?:은|이|의|도|께)|시(?:군요|네요|는군요|겠어요)"),
+}
+"""How the one spoken to is named or honoured, where the subject is left out."""
 
 
-def own_words(session: Sequence[Line], speaker: Speaker) -> str:
-    """What one speaker said, a turn a line; a question tells nothing of who asks it."""
+def own_words(session: Sequence[Line], speaker: Speaker, language: str) -> str:
+    """What one speaker said of themselves, a turn a line.
+
+    A question tells nothing of who asks it. And what an assistant says is mostly of the user or
+    of the world ("Great that you adopted a cat!"): only what it says of itself is asked about.
+    """
     lines = []
     for line in session:
         if line.speaker is speaker:
             told = [s for s in split_sentences(line.text) if not _QUESTION.search(s)]
+            if speaker is Speaker.ASSISTANT:
+                told = [s for s in told if _of_itself(s, language)]
             if told:
                 lines.append(f"- {' '.join(told)}")
     return "\n".join(lines)
+
+
+def _of_itself(sentence: str, language: str) -> bool:
+    if language in _SELF:
+        return bool(_SELF[language].search(sentence))
+    return not _OTHER[language].search(sentence)
 
 
 _TALK = {

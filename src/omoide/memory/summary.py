@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, Origin, nothing
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
 
     from omoide.memory.mechanism import Ended, Moment
     from omoide.memory.recursive_summary import RecursiveSummary
-    from omoide.ports import Store
+    from omoide.ports import Embedder, Store, Vectors
+
+
+NEAR = 3
+"""Sentences repeated beside the user's message."""
+CACHED = 2000
+"""Sentences whose vectors are kept: a memory changes only when a session ends."""
 
 
 class SummaryMechanism:
@@ -21,9 +28,13 @@ class SummaryMechanism:
 
     name = "summary"
 
-    def __init__(self, *, store: Store, iterator: RecursiveSummary) -> None:
+    def __init__(
+        self, *, store: Store, iterator: RecursiveSummary, embedder: Embedder | None
+    ) -> None:
         self._store = store
         self.iterator = iterator
+        self._embedder = embedder
+        self._vectors: dict[str, Vectors] = {}
 
     async def digest(self, ended: Ended) -> None:
         """Commit M_i, or keep the old memory and lay the answers aside."""
@@ -50,11 +61,12 @@ class SummaryMechanism:
         await self._store.summaries.commit(owner, result.summary)
 
     async def contribute(self, moment: Moment) -> tuple[Contribution, ...]:
-        """Every sentence of the newest memory that was known at the moment."""
+        """Every sentence of the newest memory known at the moment; and, once more, with the
+        user's message, those nearest to it: a small model overlooks what stands far above."""
         summary = await self._store.summaries.find(moment.owner, at=moment.now)
         if summary is None:
             return ()
-        return tuple(
+        standing = [
             Contribution(
                 mechanism=self.name,
                 place=Place.MEMORY,
@@ -67,7 +79,31 @@ class SummaryMechanism:
                 why=f"in memory version {summary.number}",
             )
             for i, sentence in enumerate(summary.sentences, start=1)
-        )
+        ]
+        near = [
+            replace(
+                standing[i],
+                place=Place.RECALLED,
+                id=f"{standing[i].id}.near",
+                value=0.5,
+                score=cosine,
+                why=f"memory nearest to what was said, cosine {cosine:.2f}",
+            )
+            for i, cosine in await self._nearest(moment.text, [c.text for c in standing])
+        ]
+        return (*standing, *near)
+
+    async def _nearest(self, text: str, sentences: list[str]) -> list[tuple[int, float]]:
+        """The few sentences nearest to the text, best first, by place and cosine."""
+        if self._embedder is None or not sentences:
+            return []
+        known = {s: self._vectors[s] for s in sentences if s in self._vectors}
+        unknown = [s for s in dict.fromkeys(sentences) if s not in known]
+        vectors = await self._embedder.embed([text, *unknown])
+        known.update(zip(unknown, vectors[1:], strict=True))
+        self._vectors = known if len(self._vectors) > CACHED else {**self._vectors, **known}
+        cosines = [(i, float(known[s] @ vectors[0])) for i, s in enumerate(sentences)]
+        return sorted(cosines, key=lambda pair: -pair[1])[:NEAR]
 
     async def used(self, moment: Moment, contributions: Sequence[Contribution]) -> None:
         """A summary is the same whether it was used or not."""
