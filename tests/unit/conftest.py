@@ -37,7 +37,7 @@ class World:
     async def session(self, user: str, *said: str, answers: tuple[Answer, ...] = ()) -> None:
         """Talk, one reply each, then end the session and digest it with the answers given."""
         for text in said:
-            self.replier.answers.append("I see.")
+            self.replier.answers.append("Go on.")
             await (await self.memory.reply(user, text)).text()
             self.clock.advance(timedelta(seconds=30))
         self.iterator.answers.extend(answers)

@@ -26,9 +26,9 @@ def turn(text: str, speaker: Speaker = Speaker.USER, position: int = 1) -> Turn:
     )
 
 
-def facts(*texts: str) -> tuple[Sentence, ...]:
+def facts(*texts: str, sources: tuple[str, ...] = ("t1",)) -> tuple[Sentence, ...]:
     """Sentences about the user."""
-    return tuple(Sentence(text=text, about=Speaker.USER) for text in texts)
+    return tuple(Sentence(text=text, about=Speaker.USER, sources=sources) for text in texts)
 
 
 def flaws(
@@ -80,6 +80,12 @@ def test_an_empty_memory_of_a_real_session_is_a_flaw() -> None:
     """A model that answers with nothing has failed, not found nothing."""
     said = (turn("I moved to Bergen, adopted a cat called Miso and work nights as a nurse."),)
     assert flaws((), said=said) == {Flaw.EMPTY}
+
+
+def test_a_memory_that_nothing_supports_is_refused() -> None:
+    """Chatter in place of an answer has no source in what was said."""
+    chatter = facts("Happy to help you with that.", "Let us begin.", sources=())
+    assert flaws(chatter, said=SAID) == {Flaw.UNSUPPORTED}
 
 
 def test_copied_lines_are_an_echo() -> None:

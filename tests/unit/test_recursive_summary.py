@@ -189,7 +189,8 @@ async def test_a_session_longer_than_the_window_is_digested_in_parts_in_order() 
 async def test_one_turn_longer_than_the_window_is_cut_but_not_dropped() -> None:
     """Even a single enormous message is read to its end."""
     text = " ".join(f"Word{n} is here." for n in range(6000))
-    result, model = await digest([GOOD] * 40, turns=talk(text), window=6000)
+    answers = ["The user says that Word7 is here."] * 40
+    result, model = await digest(answers, turns=talk(text), window=6000)
     assert result.summary is not None
     read = " ".join(request.messages[0].content for request in model.requests)
     assert all(f"Word{n} " in read for n in range(6000))

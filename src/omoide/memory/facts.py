@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.domain import Sentence, Speaker
+from omoide.memory.overlap import marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,30 +162,3 @@ def _alike(one: Fact, other: Fact, share: float = 0.65) -> bool:
         return one == other
     both = len(x & y)
     return both / min(len(x), len(y)) >= share and both / len(x | y) >= 0.34
-
-
-_DULL = frozenset(
-    """a an the is are was were be been am has have had do does did and or of to in on at for with
-    from by as it its that this there who which but not so very also just some any all more most
-    his her their he she they likes like loves love enjoys enjoy wants want của và là có một những
-    các trong với cho được đã đang""".split()
-)
-_HANGUL = re.compile(r"[\uac00-\ud7af]")
-_HIRAGANA = re.compile(r"[\u3040-\u309f]+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-
-
-def marks(text: str) -> frozenset[str]:
-    """What a predicate is recognised by: content words; in Korean the beginnings of words, since
-    particles hang on their ends; in Chinese and Japanese pairs of signs other than hiragana."""
-    if _HANGUL.search(text):
-        return frozenset(word[:2] for word in re.findall(r"\w+", text))
-    if _CJK.search(text):
-        runs = re.findall(r"\w+", text)
-        pairs = {run[i : i + 2] for run in runs for i in range(max(1, len(run) - 1))}
-        return frozenset(p for p in pairs if not _HIRAGANA.fullmatch(p)) or frozenset(pairs)
-    told = (word for word in re.findall(r"\w+", text.lower()) if word not in _DULL)
-    return frozenset(
-        word[:-1] if len(word) > 3 and word.endswith("s") and word.isascii() else word
-        for word in told
-    )

@@ -33,6 +33,7 @@ class Flaw(StrEnum):
     DROPS_OLD = "drops_old"
     CUT_SHORT = "cut_short"
     UNREADABLE = "unreadable"
+    UNSUPPORTED = "unsupported"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,8 @@ def check(
     language: str,
     limit: int,
 ) -> tuple[Problem, ...]:
-    """All reasons not to let `cleaned` (the `answer` without repeats and echoes) replace `old`."""
+    """All reasons not to let `cleaned` (the `answer` without repeats and echoes, with its sources)
+    replace `old`."""
     problems: list[Problem] = []
     distinct = without_repeats(answer)
     if len(answer) - len(distinct) > max(2, len(answer) // 2):
@@ -92,6 +94,8 @@ def check(
     if written != language:
         problems.append(Problem(flaw=Flaw.WRONG_LANGUAGE))
         return tuple(problems)
+    if sum(not sentence.supported for sentence in cleaned) > len(cleaned) / 2:
+        problems.append(Problem(flaw=Flaw.UNSUPPORTED))
     lost = lost_without_cause(cleaned, old=old, turns=turns)
     if cleaned and len(lost) > max(1, len(old) // 2):
         detail = " ".join(sentence.text for sentence in lost)

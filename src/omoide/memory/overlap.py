@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from math import log
 from typing import TYPE_CHECKING
 
@@ -35,3 +37,45 @@ def same(one: str, other: str) -> bool:
     """Whether two sentences have the same meaningful terms. Anything looser would take "two
     cats" for "three cats"."""
     return one == other or content_terms(one) == content_terms(other) != set()
+
+
+_DULL = frozenset(
+    """a an the is are was were be been am has have had do does did and or of to in on at for with
+    from by as it its that this there who which but not so very also just some any all more most
+    his her their he she they likes like loves love enjoys enjoy wants want của và là có một những
+    các trong với cho được đã đang""".split()
+)
+_HANGUL = re.compile(r"[\uac00-\ud7af]")
+_HIRAGANA = re.compile(r"[\u3040-\u309f]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def marks(text: str) -> frozenset[str]:
+    """What a predicate is recognised by: content words; in Korean the beginnings of words, since
+    particles hang on their ends; in Chinese and Japanese pairs of signs other than hiragana."""
+    if _HANGUL.search(text):
+        return frozenset(word[:2] for word in re.findall(r"\w+", text))
+    if _CJK.search(text):
+        runs = re.findall(r"\w+", text)
+        pairs = {run[i : i + 2] for run in runs for i in range(max(1, len(run) - 1))}
+        return frozenset(p for p in pairs if not _HIRAGANA.fullmatch(p)) or frozenset(pairs)
+    told = (word for word in re.findall(r"\w+", text.lower()) if word not in _DULL)
+    return frozenset(
+        word[:-1] if len(word) > 3 and word.endswith("s") and word.isascii() else word
+        for word in told
+    )
+
+
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_JAPANESE = re.compile(r"[\u3400-\u9fff]|[\u30a0-\u30ff]{2,}|[a-z0-9]+")
+_HAN_OR_HANGUL = re.compile(r"[\u3400-\u9fff\uac00-\ud7af]")
+
+
+def stems(text: str) -> frozenset[str]:
+    """The marks of a text with inflection flattened: whether words were said, in some form."""
+    text = unicodedata.normalize("NFKC", text)
+    if _KANA.search(text):
+        return frozenset(_JAPANESE.findall(text.lower()))
+    if _HAN_OR_HANGUL.search(text):
+        return marks(text)
+    return frozenset(w[:4] if len(w) > 4 and w.isascii() else w for w in marks(text))

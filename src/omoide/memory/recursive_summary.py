@@ -138,7 +138,10 @@ class RecursiveSummary:
             completions = [await ask(request) for request in requests]
             spent += completions
             reading, problems = self._read(completions, session, old=old, language=language)
-            cleaned = without_echoes(without_repeats(reading.sentences), turns, language=language)
+            distinct = without_repeats(reading.sentences)
+            cleaned = attribute(
+                without_echoes(distinct, turns, language=language), old=old, turns=turns
+            )
             problems = problems or check(
                 reading.sentences,
                 cleaned=cleaned,
@@ -149,12 +152,12 @@ class RecursiveSummary:
                 limit=self.limit,
             )
             if not problems:
-                left = len(without_repeats(reading.sentences)) - len(cleaned)
+                left = len(distinct) - len(cleaned)
                 notes = list(reading.notes)
                 notes += [f"left out {left} copied line(s)"] if left else []
                 notes += [f"{len(rejected)} tries rejected"] if rejected else []
                 return _Rewrite(
-                    sentences=attribute(cleaned, old=old, turns=turns),
+                    sentences=cleaned,
                     completions=tuple(spent),
                     prompt=prompt,
                     rejected=tuple(rejected),

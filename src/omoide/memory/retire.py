@@ -10,10 +10,10 @@ rules do not see stays, and the newer fact stands beside it.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import TYPE_CHECKING
 
-from omoide.memory.facts import Fact, marks
+from omoide.memory.facts import Fact
+from omoide.memory.overlap import stems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,18 +113,3 @@ def _replaces(newer: str, clause: str, language: str, said: str) -> bool:
     if both(_WORK) and (_CHANGE[language].search(newer) or _NEW_WORK[language].search(said)):
         return True
     return bool(_END[language].search(newer) and stems(clause) & stems(newer))
-
-
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_JAPANESE = re.compile(r"[\u3400-\u9fff]|[\u30a0-\u30ff]{2,}|[a-z0-9]+")
-_HAN_OR_HANGUL = re.compile(r"[\u3400-\u9fff\uac00-\ud7af]")
-
-
-def stems(text: str) -> frozenset[str]:
-    """The marks of a text with inflection flattened: whether words were said, in some form."""
-    text = unicodedata.normalize("NFKC", text)
-    if _KANA.search(text):
-        return frozenset(_JAPANESE.findall(text.lower()))
-    if _HAN_OR_HANGUL.search(text):
-        return marks(text)
-    return frozenset(w[:4] if len(w) > 4 and w.isascii() else w for w in marks(text))

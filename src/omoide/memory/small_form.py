@@ -17,7 +17,8 @@ from omoide.errors import BadReply
 from omoide.language import split_sentences
 from omoide.memory.facts import VOICES, Fact, merge, pack, read_facts
 from omoide.memory.forms import Question, Reading
-from omoide.memory.retire import retire, stems
+from omoide.memory.overlap import stems
+from omoide.memory.retire import retire
 from omoide.ports import Request
 from omoide.prompts import render, words
 

@@ -7,12 +7,14 @@ without sources, and so is shown as unsupported.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
 from omoide.language import content_terms
-from omoide.memory.overlap import coverage, rarity
+from omoide.memory.facts import VOICES
+from omoide.memory.overlap import coverage, rarity, stems
 from omoide.memory.transcript import spoken
 
 if TYPE_CHECKING:
@@ -29,8 +31,8 @@ def attribute(
     sentences: Sequence[Sentence], *, old: Sequence[Sentence], turns: Sequence[Turn]
 ) -> tuple[Sentence, ...]:
     """The same sentences, each with the turns it rests on."""
-    known = [content_terms(sentence.text) for sentence in old]
-    heard = [content_terms(spoken(turn)) for turn in turns]
+    known = [_told(sentence.text) for sentence in old]
+    heard = [_told(spoken(turn)) for turn in turns]
     weight = rarity([*known, *heard])
     return tuple(
         replace(sentence, sources=_sources(sentence, old, known, turns, heard, weight))
@@ -46,7 +48,7 @@ def _sources(
     heard: Sequence[set[str]],
     weight: Mapping[str, float],
 ) -> tuple[str, ...]:
-    wanted = content_terms(sentence.text)
+    wanted = _told(sentence.text)
     inherited: list[str] = []
     for before, its_terms in zip(old, known, strict=True):
         if before.about is sentence.about and coverage(wanted, its_terms, weight) >= 0.6:
@@ -60,6 +62,24 @@ def _sources(
     cited = sorted(sorted(cited, key=lambda i: -scores[i])[:MOST])
     new = [id_ for i in cited for id_ in _with_answer(i, sentence, turns)]
     return tuple(dict.fromkeys([*inherited, *new]))
+
+
+_SUBJECT = re.compile(
+    "^(?:the )?(?:"
+    + "|".join(re.escape(v.user.strip()) for v in VOICES.values())
+    + "|"
+    + "|".join(re.escape(v.assistant.strip()) for v in VOICES.values())
+    + ")",
+    re.IGNORECASE,
+)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def _told(text: str) -> set[str]:
+    """The terms of what is said about somebody, without who it is said of. Where words are not
+    spaced, inflection is flattened: 飼い始めました supports 飼っている."""
+    predicate = _SUBJECT.sub("", text)
+    return set(stems(predicate)) if _CJK.search(predicate) else content_terms(predicate)
 
 
 def _score(
