@@ -78,6 +78,7 @@ def test_a_speaker_who_only_asked_is_not_asked_about() -> None:
     ("language", "said"),
     [
         ("en", "Great to hear that you adopted a cat! Baking needs a hot oven."),
+        ("en", "If you have any allergies, feel free to let me know."),
         ("zh", "听说你养了一只猫，真好。"),
         ("ja", "あなたが猫を飼い始めたのは素敵です。"),
         ("ko", "당신이 고양이를 입양했다니 좋네요."),
@@ -89,6 +90,21 @@ def test_what_an_assistant_says_of_the_user_is_not_taken_for_its_own_life(
 ) -> None:
     """The user's cat does not become the assistant's, in any language."""
     assert own_words(told(said, speaker=ASSISTANT), ASSISTANT, language) == ""
+
+
+def test_an_assistant_that_parrots_the_user_gets_no_life_of_its_own() -> None:
+    """ "I work in a bookshop, too" is the model's slip, not a fact."""
+    session = [
+        *told("I work in a bookshop in Leeds."),
+        *told("Me too, I work in a bookshop. I collect stamps.", speaker=ASSISTANT),
+    ]
+    reading = read(
+        "User works in a bookshop in Leeds.",
+        "Assistant works in a bookshop.\nAssistant collects stamps.",
+        session=session,
+    )
+    assert texts(reading) == ["User works in a bookshop in Leeds.", "Assistant collects stamps."]
+    assert reading.notes == ("not kept, it only repeats the user: Assistant works in a bookshop.",)
 
 
 def test_new_facts_join_the_old_and_changed_ones_replace_them() -> None:

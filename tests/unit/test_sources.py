@@ -64,6 +64,16 @@ def test_a_question_brings_its_answer() -> None:
     assert sources("User plays an instrument.", TALK) == ("t4", "t5")
 
 
+def test_the_assistants_echo_is_not_cited_beside_the_users_own_words() -> None:
+    """ "Great that you …! How can I help?" adds no evidence, and neither does what follows."""
+    turns = talk(
+        (USER, "I work as a nurse in Oslo."),
+        (ASSISTANT, "Great that you work as a nurse in Oslo! How can I help you?"),
+        (USER, "No peanuts for me, please."),
+    )
+    assert sources("User works as a nurse in Oslo.", turns) == ("t1",)
+
+
 def test_a_fabricated_sentence_has_no_source() -> None:
     """Nothing said supports it, so it is flagged."""
     (made_up,) = attribute(

@@ -23,7 +23,7 @@ from omoide.ports import Request
 from omoide.prompts import render, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from omoide.domain import Sentence
     from omoide.memory.transcript import Line
@@ -70,7 +70,7 @@ class SmallForm:
         notes: list[str] = []
         good: list[Fact] = []
         for fact in told:
-            if reason := _unfit(fact, said[fact.about], language):
+            if reason := _unfit(fact, said, language):
                 notes.append(f"not kept, {reason}: {fact.sentence(language)}")
             else:
                 good.append(fact)
@@ -104,10 +104,13 @@ _SELF = {
 }
 """How a speaker names themselves, in languages that hardly ever leave the subject out."""
 _OTHER = {
+    "en": re.compile(r"\b(?:you|your|yours|yourself|you're|you've)\b", re.IGNORECASE),
+    "zh": re.compile(r"[你您]"),
+    "vi": re.compile(r"\b(?:bạn|cậu|anh|chị)\b", re.IGNORECASE),
     "ja": re.compile(r"あなた|君は|さん(?:は|が|の|も)|お(?:仕事|住まい|子さん)"),
     "ko": re.compile(r"당신|님(?:은|이|의|도|께)|시(?:군요|네요|는군요|겠어요)"),
 }
-"""How the one spoken to is named or honoured, where the subject is left out."""
+"""How the one spoken to is named or honoured."""
 
 
 def own_words(session: Sequence[Line], speaker: Speaker, language: str) -> str:
@@ -128,9 +131,9 @@ def own_words(session: Sequence[Line], speaker: Speaker, language: str) -> str:
 
 
 def _of_itself(sentence: str, language: str) -> bool:
-    if language in _SELF:
-        return bool(_SELF[language].search(sentence))
-    return not _OTHER[language].search(sentence)
+    if _OTHER[language].search(sentence):
+        return False
+    return language not in _SELF or bool(_SELF[language].search(sentence))
 
 
 _TALK = {
@@ -148,17 +151,27 @@ _PERSON = {
 }
 
 
-def _unfit(fact: Fact, said: str, language: str) -> str:
+def _unfit(fact: Fact, said: Mapping[Speaker, str], language: str) -> str:
     """Why a fact may not be kept, or nothing."""
     if language in _TALK and _TALK[language].search(fact.text):
         return "it is talk"
     if _PERSON[language].search(fact.text):
         return "it is in the first or second person"
-    wanted = stems(fact.text)
-    have = stems(said)
-    if not wanted or len(wanted & have) / len(wanted) < LEAST[language]:
+    if _share(fact, said[fact.about]) < LEAST[language]:
         return "nothing said supports it"
+    if fact.about is Speaker.ASSISTANT and _share(fact, said[Speaker.USER]) >= PARROTED:
+        return "it only repeats the user"
     return ""
+
+
+PARROTED = 0.8
+"""A small model claims the user's life for itself ("I work in a bookshop, too"): a fact about the
+assistant that the user's own words hold to this share is the user's."""
+
+
+def _share(fact: Fact, said: str) -> float:
+    wanted = stems(fact.text)
+    return len(wanted & stems(said)) / len(wanted) if wanted else 0.0
 
 
 _OUT = r"\n\r\t?!:;\"“”„«»「」『』？！：；؟"

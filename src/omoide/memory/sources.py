@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.language import content_terms
+from omoide.language import content_terms, split_sentences
 from omoide.memory.facts import VOICES
 from omoide.memory.overlap import coverage, rarity, stems
 from omoide.memory.transcript import spoken
@@ -57,8 +57,11 @@ def _sources(
         i: _score(sentence, turn, coverage(wanted, its_terms, weight), known, its_terms)
         for i, (turn, its_terms) in enumerate(zip(turns, heard, strict=True))
     }
-    best = max(scores.values(), default=0.0)
-    cited = [i for i, s in scores.items() if s >= LEAST and s >= 0.7 * best]
+    cited = [i for i, s in scores.items() if s >= LEAST]
+    if any(turns[i].speaker is sentence.about for i in cited):  # told by the one it is about
+        cited = [i for i in cited if turns[i].speaker is sentence.about]
+    best = max((scores[i] for i in cited), default=0.0)
+    cited = [i for i in cited if scores[i] >= 0.7 * best]
     cited = sorted(sorted(cited, key=lambda i: -scores[i])[:MOST])
     new = [id_ for i in cited for id_ in _with_answer(i, sentence, turns)]
     return tuple(dict.fromkeys([*inherited, *new]))
@@ -102,9 +105,10 @@ def _score(
 
 
 def _with_answer(index: int, sentence: Sentence, turns: Sequence[Turn]) -> list[str]:
-    """The turn; and where it is the other's question, the answer that made it a fact."""
+    """The turn; and where it is the other's question about it, the answer that made it a fact."""
     turn, after = turns[index], turns[index + 1 : index + 2]
-    asked = "?" in turn.text or "？" in turn.text
-    if asked and sentence.about and turn.speaker is not sentence.about:
-        return [turn.id, *(answer.id for answer in after if answer.speaker is sentence.about)]
+    if sentence.about and turn.speaker is not sentence.about:
+        asked = [s for s in split_sentences(spoken(turn)) if s.rstrip().endswith(("?", "？"))]
+        if _told(sentence.text) & _told(" ".join(asked)):
+            return [turn.id, *(answer.id for answer in after if answer.speaker is sentence.about)]
     return [turn.id]
