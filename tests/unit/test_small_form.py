@@ -79,6 +79,8 @@ def test_a_speaker_who_only_asked_is_not_asked_about() -> None:
     [
         ("en", "Great to hear that you adopted a cat! Baking needs a hot oven."),
         ("en", "If you have any allergies, feel free to let me know."),
+        ("en", "I'm sorry, I can't assist with that."),
+        ("ja", "申し訳ありませんが、私は人間ではありません。"),
         ("zh", "听说你养了一只猫，真好。"),
         ("ja", "あなたが猫を飼い始めたのは素敵です。"),
         ("ko", "당신이 고양이를 입양했다니 좋네요."),
@@ -173,6 +175,25 @@ def test_what_a_newer_fact_makes_untrue_is_retired(
     holding, untrue = retire([user(old)], [user(new)], language, said={})
     assert [fact.text for fact in holding] == rest
     assert bool(untrue) == (rest != [old])
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "said"),
+    [
+        ("en", "works as a nurse", "works at a café", "I quit. I work at a café."),
+        ("zh", "在一家书店上班", "在一家咖啡店工作", "我现在在一家咖啡店工作。"),
+        ("ja", "本屋で働いている", "カフェで働いている", "今はカフェで働いています。"),
+        ("ko", "서점에서 일한다", "카페에서 일한다", "지금은 카페에서 일해요."),
+        ("vi", "làm việc ở nhà sách", "làm việc ở quán cà phê", "Giờ mình làm ở quán cà phê."),
+    ],
+)
+def test_new_work_replaces_the_old_when_the_session_tells_of_a_change(
+    language: str, old: str, new: str, said: str
+) -> None:
+    """Two jobs may be held at once; a word of change says that they are not."""
+    told_so = {USER: said}
+    assert retire([user(old)], [user(new)], language, said=told_so)[0] == []
+    assert retire([user(old)], [user(new)], language, said={})[0] == [user(old)]
 
 
 def test_one_speakers_change_does_not_touch_the_other() -> None:

@@ -66,11 +66,11 @@ _END = _rules(
 )
 _NEW_WORK = _rules(
     en=r"\b(?:quit|new job|left my job|laid off|got fired|retired|no longer work|promoted|"
-    r"switched (?:jobs|careers))\b",
-    zh=r"辞职|换工作|新工作|不在.{1,8}(?:干|上班|工作)",
-    ja=r"辞め|転職|新しい仕事",
-    ko=r"그만두|이직|새 직장",
-    vi=r"nghỉ (?:việc|ở)|việc mới|chuyển việc",
+    r"switched (?:jobs|careers)|now works?|works? .{0,30}\bnow)\b",
+    zh=r"辞职|换工作|新工作|不在.{1,8}(?:干|上班|工作)|现在.{0,10}(?:上班|工作)",
+    ja=r"辞め|転職|新しい仕事|今は.{0,15}(?:働|勤)",
+    ko=r"그만두|이직|새 직장|(?:지금|이제).{0,15}(?:일해|일하|근무)",
+    vi=r"nghỉ (?:việc|ở)|việc mới|chuyển việc|(?:giờ|hiện).{0,15}làm",
 )
 _CLAUSE = _rules(en=r",? and |, ", zh="，", ja="、", ko=", ", vi=r",? và |, ")
 _COMMA = {"en": ", ", "zh": "，", "ja": "、", "ko": ", ", "vi": ", "}

@@ -130,8 +130,19 @@ def own_words(session: Sequence[Line], speaker: Speaker, language: str) -> str:
     return "\n".join(lines)
 
 
+_BOILERPLATE = re.compile(
+    r"\b(?:sorry|apologi[sz]e|assist|assistant|as an ai|language model|unable to|cannot help)\b"
+    r"|抱歉|对不起|作为.{0,6}(?:助手|AI|模型)|无法|帮(?:助|到|您|你)"
+    r"|申し訳|すみません|アシスタント|人間では|お手伝い|できません|お知らせください"
+    r"|죄송|인공지능|어시스턴트|도와|도움|수 없습니다"
+    r"|xin lỗi|trợ lý|không thể|giúp",
+    re.IGNORECASE,
+)
+"""What every assistant says of itself, and no one need remember."""
+
+
 def _of_itself(sentence: str, language: str) -> bool:
-    if _OTHER[language].search(sentence):
+    if _OTHER[language].search(sentence) or _BOILERPLATE.search(sentence):
         return False
     return language not in _SELF or bool(_SELF[language].search(sentence))
 
