@@ -32,7 +32,7 @@ size: $(READY) ## How large the core install is, and how long it takes to import
 $(READY): pyproject.toml
 	python3 -m venv $(VENV)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[local,onnx]" --group dev
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[local,onnx,server,compress]" --group dev
 	@touch $(READY)
 
 clean:

@@ -24,15 +24,18 @@ LAYERS = {
     "worker": 4,
     "digestion": 5,
     "engine": 6,
-    "composition": 7,
+    "mechanisms": 7,
+    "composition": 8,
     "facade": 7,
     "testing": 7,
     "settings": 1,
     "adapters": 7,
-    "bootstrap": 8,
-    "__init__": 9,
-    "cli": 10,
-    "__main__": 11,
+    "evals": 9,
+    "bootstrap": 9,
+    "__init__": 10,
+    "server": 11,
+    "cli": 12,
+    "__main__": 13,
 }
 
 

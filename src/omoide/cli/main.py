@@ -12,13 +12,17 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from omoide import __version__
+from omoide.cli.bench import bench
 from omoide.cli.chat import chat
 from omoide.cli.cost import cost
 from omoide.cli.jobs import jobs
+from omoide.cli.keys import keys
+from omoide.cli.mechanisms import mechanisms
 from omoide.cli.memory import memory
 from omoide.cli.models import models
 from omoide.cli.recall import recall
 from omoide.cli.scope import options
+from omoide.cli.serve import serve
 from omoide.cli.show import one_line
 from omoide.cli.transfer import erase, export, import_
 from omoide.errors import OmoideError
@@ -67,7 +71,21 @@ def cli(ctx: click.Context) -> None:
         ctx.color = False
 
 
-for command in (chat, memory, recall, cost, jobs, models, export, import_, erase):
+for command in (
+    chat,
+    mechanisms,
+    memory,
+    recall,
+    cost,
+    jobs,
+    models,
+    export,
+    import_,
+    erase,
+    serve,
+    keys,
+    bench,
+):
     cli.add_command(command)
 
 

@@ -53,6 +53,8 @@ class Purpose(StrEnum):
 
     REPLY = "reply"
     DIGEST = "digest"
+    CHOOSE = "choose"
+    """Which memos are related to what was said."""
     EMBED = "embed"
 
 

@@ -1,36 +1,70 @@
-"""What comes to mind for a query, without a model call: words and vectors, fused by rank.
+"""What comes to mind for a query, without a model call.
 
-Reciprocal rank fusion (Cormack et al. 2009) of BM25 over the owner's turns, the cosine of turn
-vectors, and the sentences of the summary.
+Every turn of the owner is weighed (`omoide.memory.evidence`). Events, memos and the sentences of
+the summary rest on turns: each stands where the best of its sources stands, and rises above it
+where its own words or meaning fit the query better.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omoide.domain import Kind, Recalled
-from omoide.language import content_terms, estimate_tokens, query_terms
+from omoide.domain import Event, Kind, Recalled, Speaker
+from omoide.language import content_terms, estimate_tokens
+from omoide.memory.evidence import Weights, support, visible, weigh
 from omoide.memory.overlap import coverage, rarity
+from omoide.memory.question import search_terms, understand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
-    from omoide.domain import Owner, Summary, Turn
-    from omoide.ports import Embedder, Store
+    from omoide.domain import Memo, Owner, Summary, Turn
+    from omoide.memory.evidence import Evidence, Support
+    from omoide.memory.question import Question
+    from omoide.ports import Embedder, Hit, Store, Vectors
+    from omoide.ports.store import Outline
 
-FUSION = 60
-"""The constant of reciprocal rank fusion, as in its paper."""
 DEPTH = 50
-"""How far down each ranking is looked at."""
+"""How many turns are read at least, so that a budget can pass over long ones."""
+WIDTH = 20
+"""How many events and memos are looked at, by words and by meaning."""
+NEAR = 0.05
+"""A turn this near in time counts as found: 30 days from a day that the query names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What came to mind, and whether it is worth anything."""
+
+    items: tuple[Recalled, ...]
+    """Best first."""
+    support: Support
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sight:
+    """A query and what it found among the turns."""
+
+    query: str
+    vector: Vectors | None
+    question: Question
+    outline: Outline
+    evidence: Evidence
+    at: datetime
+    besides: frozenset[str]
 
 
 class Recall:
-    """Search over one owner's turns and the sentences of their summary."""
+    """Search over what one owner said, and what was made of it."""
 
-    def __init__(self, *, store: Store, embedder: Embedder | None) -> None:
+    def __init__(
+        self, *, store: Store, embedder: Embedder | None, weights: Weights | None = None
+    ) -> None:
         self._store = store
         self._embedder = embedder
+        self._weights = weights or Weights()
 
     async def __call__(
         self,
@@ -42,34 +76,177 @@ class Recall:
         k: int,
         budget: int | None = None,
         besides: Iterable[str] = (),
+        asker: Speaker = Speaker.USER,
+        kinds: Collection[Kind] = tuple(Kind),
     ) -> tuple[Recalled, ...]:
         """At most `k` items said or known by `at`, best first, of at most `budget` tokens in all.
 
-        Turns with ids in `besides` are passed over: they are in the prompt already.
+        Items with ids in `besides` are passed over: they are in the prompt already. `asker` is who
+        "I" is in the query.
         """
-        scores = await self._ranked(owner, query)
-        turns = await self._store.turns.read(owner, ids=list(scores))
-        passed = set(besides)
-        items = [
-            _turn(turn, scores[turn.id])
-            for turn in turns
-            if turn.time <= at and turn.id not in passed
-        ]
-        items += _sentences(query, summary)
-        items.sort(key=lambda item: -item.score)
-        return _within(items, k=k, budget=budget)
+        found = await self.search(
+            owner,
+            query,
+            summary=summary,
+            at=at,
+            k=k,
+            budget=budget,
+            besides=besides,
+            asker=asker,
+            kinds=kinds,
+        )
+        return found.items
 
-    async def _ranked(self, owner: Owner, query: str) -> dict[str, float]:
-        rankings = [await self._store.index.words(owner, query_terms(query), k=DEPTH)]
-        if self._embedder is not None:
-            vector = await self._embedder.embed([query])
+    async def search(
+        self,
+        owner: Owner,
+        query: str,
+        *,
+        summary: Summary,
+        at: datetime,
+        k: int,
+        budget: int | None = None,
+        besides: Iterable[str] = (),
+        asker: Speaker = Speaker.USER,
+        kinds: Collection[Kind] = tuple(Kind),
+    ) -> Found:
+        """The same, with what speaks for there being an answer at all."""
+        vector = await self._embedder.embed([query]) if self._embedder else None
+        space = self._embedder.space if self._embedder else None
+        survey = await self._store.index.survey(
+            owner, search_terms(query), space=space, query=vector
+        )
+        survey = visible(survey, at=at, besides=(passed := frozenset(besides)))
+        outline = survey.outline
+        question = understand(query, asked=at.date(), voices=outline.voices, asker=asker)
+        sight = _Sight(
+            query=query,
+            vector=vector,
+            question=question,
+            outline=outline,
+            evidence=weigh(survey, question, self._weights),
+            at=at,
+            besides=passed,
+        )
+        items: list[Recalled] = []
+        if Kind.TURN in kinds:
+            items += await self._turns(owner, sight, k=k if budget is None else max(k, DEPTH))
+        if Kind.SENTENCE in kinds:
+            items += _sentences(sight, summary)
+        for kind in (Kind.EVENT, Kind.MEMO):
+            if kind in kinds and kind in survey.others:
+                items += await self._written(owner, sight, kind)
+        items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
+        return Found(
+            items=_within(items, k=k, budget=budget),
+            support=support(outline, question, sight.evidence),
+        )
+
+    async def _turns(self, owner: Owner, sight: _Sight, *, k: int) -> list[Recalled]:
+        """The best turns that anything speaks for beside who said them and how much they tell."""
+        import numpy as np
+
+        evidence, outline = sight.evidence, sight.outline
+        if evidence.spread is not None:
+            spoken_for = np.arange(len(outline.ids))
+        else:
+            spoken_for = np.flatnonzero(
+                (evidence.words > 0) | (evidence.session > 0) | (evidence.time > NEAR)
+            )
+        total = evidence.total[spoken_for]
+        if k < len(total):
+            top = np.argpartition(-total, k)[:k]
+            spoken_for, total = spoken_for[top], total[top]
+        scores = {
+            outline.ids[i]: score
+            for i, score in zip(spoken_for.tolist(), total.tolist(), strict=True)
+        }
+        turns = await self._store.turns.read(owner, ids=list(scores))
+        return [_turn(turn, scores[turn.id]) for turn in reversed(turns)]
+
+    async def _written(self, owner: Owner, sight: _Sight, kind: Kind) -> list[Recalled]:
+        """Events or memos that fit by their own words or meaning."""
+        index = self._store.index
+        by_words = await index.words(owner, sight.question.terms, k=WIDTH, kind=kind)
+        by_meaning: tuple[Hit, ...] = ()
+        if self._embedder is not None and sight.vector is not None:
             space = self._embedder.space
-            rankings.append(await self._store.index.nearest(owner, space, vector, k=DEPTH))
-        scores: dict[str, float] = {}
-        for ranking in rankings:
-            for rank, hit in enumerate(ranking):
-                scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (FUSION + rank)
-        return scores
+            by_meaning = await index.nearest(owner, space, sight.vector, k=WIDTH, kind=kind)
+        words = {hit.id: hit.score for hit in by_words}
+        cosines = {hit.id: hit.score for hit in by_meaning}
+        ids = [name for name in {**words, **cosines} if name not in sight.besides]
+        if not ids:
+            return []
+        side = self._store.events if kind is Kind.EVENT else self._store.memos
+        written: Sequence[Event | Memo] = await side.read(owner, ids=ids)
+        written = [item for item in written if item.time <= sight.at]
+        scores = _standing(
+            sight,
+            [item.sources for item in written],
+            words=[words.get(item.id, 0.0) for item in written],
+            cosines=[cosines.get(item.id) for item in written],
+        )
+        return [_item(kind, item, score) for item, score in zip(written, scores, strict=True)]
+
+
+def _standing(
+    sight: _Sight,
+    sources: Sequence[Sequence[str]],
+    *,
+    words: Sequence[float],
+    cosines: Sequence[float | None],
+) -> list[float]:
+    """The scores of items that rest on turns."""
+    evidence, wanted = sight.evidence, {name for each in sources for name in each}
+    places = {name: i for i, name in enumerate(sight.outline.ids) if name in wanted}
+    weights, context = evidence.weights, evidence.context
+    scores = []
+    for rests_on, own_words, cosine in zip(sources, words, cosines, strict=True):
+        own_meaning = 0.0
+        if cosine is not None and evidence.spread is not None:
+            mean, deviation = evidence.spread
+            own_meaning = (cosine - mean) / deviation
+        alone = weights.words * own_words + weights.meaning * own_meaning
+        scores.append(
+            max(
+                (
+                    float(context[i])
+                    + weights.words * max(own_words, float(evidence.words[i]))
+                    + weights.meaning * max(own_meaning, float(evidence.meaning[i]))
+                    for name in rests_on
+                    if (i := places.get(name)) is not None
+                ),
+                default=alone,
+            )
+        )
+    return scores
+
+
+def _sentences(sight: _Sight, summary: Summary) -> list[Recalled]:
+    """The summary's sentences that share terms with the query."""
+    wanted = content_terms(sight.query)
+    known = [content_terms(sentence.text) for sentence in summary.sentences]
+    weight = rarity(known)
+    shares = [coverage(wanted, its_terms, weight) for its_terms in known]
+    chosen = [(s, share) for s, share in zip(summary.sentences, shares, strict=True) if share > 0]
+    scores = _standing(
+        sight,
+        [sentence.sources for sentence, _ in chosen],
+        words=[share * sight.evidence.possible for _, share in chosen],
+        cosines=[None] * len(chosen),
+    )
+    return [
+        Recalled(
+            kind=Kind.SENTENCE,
+            text=sentence.text,
+            score=score,
+            sources=sentence.sources,
+            time=summary.time,
+            tokens=estimate_tokens(sentence.text),
+            session=summary.session,
+        )
+        for (sentence, _), score in zip(chosen, scores, strict=True)
+    ]
 
 
 def _turn(turn: Turn, score: float) -> Recalled:
@@ -84,25 +261,17 @@ def _turn(turn: Turn, score: float) -> Recalled:
     )
 
 
-def _sentences(query: str, summary: Summary) -> list[Recalled]:
-    """The summary's sentences that share terms with the query, on the scale of the fusion."""
-    wanted = content_terms(query)
-    known = [content_terms(sentence.text) for sentence in summary.sentences]
-    weight = rarity(known)
-    shares = [coverage(wanted, its_terms, weight) for its_terms in known]
-    order = sorted((i for i, share in enumerate(shares) if share > 0), key=lambda i: -shares[i])
-    return [
-        Recalled(
-            kind=Kind.SENTENCE,
-            text=summary.sentences[i].text,
-            score=(1 + shares[i]) / (FUSION + rank),
-            sources=summary.sentences[i].sources,
-            time=summary.time,
-            tokens=estimate_tokens(summary.sentences[i].text),
-            session=summary.session,
-        )
-        for rank, i in enumerate(order)
-    ]
+def _item(kind: Kind, item: Event | Memo, score: float) -> Recalled:
+    text = item.text if isinstance(item, Event) else f"{item.topic}: {item.summary}"
+    return Recalled(
+        kind=kind,
+        text=text,
+        score=score,
+        sources=item.sources,
+        time=item.time,
+        tokens=estimate_tokens(text),
+        session=item.session,
+    )
 
 
 def _within(items: Sequence[Recalled], *, k: int, budget: int | None) -> tuple[Recalled, ...]:

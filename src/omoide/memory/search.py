@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class Search(Baseline):
-    """Words and vectors over all that was said, without a model call."""
+    """All that was said, weighed by words, meaning, context, speakers and days, without a model
+    call."""
 
     name = "search"
 
@@ -33,6 +34,7 @@ class Search(Baseline):
             k=self._k,
             budget=self._budget,
             besides=[turn.id for turn in moment.session],
+            kinds=(Kind.TURN,),
         )
         return tuple(
             Contribution(

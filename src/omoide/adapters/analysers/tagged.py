@@ -83,7 +83,7 @@ def joined(text: str, tagged: Iterable[Tagged]) -> Iterable[tuple[Word, str]]:
     if rest := text[reached:].strip():
         start = text.index(rest, reached)
         spans.append(Tagged(first=start, last=start + len(rest), tag=""))
-    ends = [*(span.first for span in spans[1:]), len(text)]
+    ends = [*(span.first for span in spans[1:]), len(text)][: len(spans)]
     for span, end in zip(spans, ends, strict=True):
         surface = text[span.first : span.last]
         yield Word(text=surface, role=Role.CONTENT, space=text[span.last : end]), span.tag

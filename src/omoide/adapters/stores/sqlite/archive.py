@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from omoide.adapters.stores.sqlite.connection import Database
     from omoide.adapters.stores.sqlite.matrices import Matrices
+    from omoide.adapters.stores.sqlite.outlines import Outlines
 
 _NOTHING = Erased(sessions=0, turns=0, sentences=0)
 
@@ -33,9 +34,10 @@ _NOTHING = Erased(sessions=0, turns=0, sentences=0)
 class SqliteArchive:
     """`Archive` on SQLite."""
 
-    def __init__(self, database: Database, matrices: Matrices) -> None:
+    def __init__(self, database: Database, matrices: Matrices, outlines: Outlines) -> None:
         self._database = database
         self._matrices = matrices
+        self._outlines = outlines
 
     async def owners(self, tenant: str) -> tuple[Owner, ...]:
         """See `Archive.owners`."""
@@ -82,6 +84,7 @@ class SqliteArchive:
 
         erased = await self._database.write(work)
         self._matrices.clear()
+        self._outlines.clear()
         await self.remove_traces()
         return erased
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from omoide.domain import Sentence, Summary
 
 _OWNED = (
-    "postings vectors embedded recalls events memos notes turns counts sessions summaries aside "
-    "jobs calls erasing"
+    "postings vectors embedded recalls events memos notes outlines turns counts sessions summaries "
+    "aside jobs calls erasing"
 ).split()
 _QUOTING = {
     EVENTS.table: "json_array(json_array(text), json(topics), json(keywords), json(participants))",
@@ -174,6 +174,10 @@ class Doomed:
     def _erase_turns(self, connection: apsw.Connection) -> None:
         if not self.positions:
             return
+        connection.execute(
+            "DELETE FROM outlines WHERE owner = ? AND position IN (SELECT value FROM json_each(?))",
+            (self.owner, array(self.positions)),
+        )
         remove(connection, self.owner, TURNS, self.positions)
         connection.execute(
             "UPDATE sessions SET turns = (SELECT count(*) FROM turns "

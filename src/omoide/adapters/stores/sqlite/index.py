@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.items import shelf_of
+from omoide.adapters.stores.sqlite.items import TURNS, kinds_found, shelf_of
 from omoide.adapters.stores.sqlite.matrices import Key
+from omoide.adapters.stores.sqlite.outlines import read_postings
 from omoide.adapters.stores.sqlite.ranking import Ranking
 from omoide.adapters.stores.sqlite.rows import array, owner_id
 from omoide.domain import Kind
 from omoide.errors import EmbedderMismatch
 from omoide.ports import Hit, Text
+from omoide.ports.store import Survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from omoide.adapters.stores.sqlite.connection import Database
     from omoide.adapters.stores.sqlite.items import Shelf
     from omoide.adapters.stores.sqlite.matrices import Matrices
+    from omoide.adapters.stores.sqlite.outlines import Outlines
     from omoide.domain import Owner
     from omoide.ports import Space, Vectors
 
@@ -27,9 +30,10 @@ if TYPE_CHECKING:
 class SqliteIndex:
     """`Index` on SQLite: postings in a table, vectors compared one by one in memory."""
 
-    def __init__(self, database: Database, matrices: Matrices) -> None:
+    def __init__(self, database: Database, matrices: Matrices, outlines: Outlines) -> None:
         self._database = database
         self._matrices = matrices
+        self._outlines = outlines
 
     async def words(
         self, owner: Owner, terms: Sequence[str], *, k: int, kind: Kind = Kind.TURN
@@ -47,6 +51,35 @@ class SqliteIndex:
                 return ()
             ranking = Ranking(owner=row[0], kind=shelf.kind, items=row[1])
             return _hits(connection, row[0], shelf, ranking.best(connection, terms, k=k))
+
+        return await self._database.read(work)
+
+    async def survey(
+        self,
+        owner: Owner,
+        terms: Sequence[str],
+        *,
+        space: Space | None = None,
+        query: Vectors | None = None,
+    ) -> Survey:
+        """See `Index.survey`."""
+        if space is not None and query is not None:
+            _check_query(space, query)
+
+        def work(connection: apsw.Connection) -> Survey:
+            place = _space_id(connection, space, create=False) if space else None
+            number = owner_id(connection, owner)
+            placed = self._outlines.fresh(connection, number or 0)
+            cosines = None
+            if number and place and space is not None and query is not None:
+                key = Key(owner=number, space=place, kind=TURNS.kind, dimensions=space.dimensions)
+                cosines = placed.spread(*self._matrices.cosines(connection, key, query))
+            return Survey(
+                outline=placed.outline,
+                postings=read_postings(connection, number or 0, terms, placed),
+                cosines=cosines,
+                others=kinds_found(connection, number) - {Kind.TURN},
+            )
 
         return await self._database.read(work)
 
@@ -104,11 +137,7 @@ class SqliteIndex:
     ) -> tuple[Hit, ...]:
         """See `Index.nearest`. Of equal items the newer comes first."""
         shelf = shelf_of(kind)
-        if query.size != space.dimensions:
-            raise EmbedderMismatch(
-                f"one vector of {space.dimensions} numbers was wanted for {space.name}, "
-                f"and an array of {query.shape} came"
-            )
+        _check_query(space, query)
 
         def work(connection: apsw.Connection) -> tuple[Hit, ...]:
             place = _space_id(connection, space, create=False)
@@ -183,6 +212,14 @@ def _hits(
         if row:
             hits.append(Hit(id=row[0], score=score))
     return tuple(hits)
+
+
+def _check_query(space: Space, query: Vectors) -> None:
+    if query.size != space.dimensions:
+        raise EmbedderMismatch(
+            f"one vector of {space.dimensions} numbers was wanted for {space.name}, "
+            f"and an array of {query.shape} came"
+        )
 
 
 def _measures(space: Space) -> tuple[str, int]:

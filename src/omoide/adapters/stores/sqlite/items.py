@@ -65,6 +65,13 @@ def shelf_of(kind: Kind) -> Shelf:
     return _SHELVES[kind]
 
 
+def kinds_found(connection: apsw.Connection, owner: int | None) -> frozenset[Kind]:
+    """The kinds of which a search can find anything."""
+    rows = connection.execute("SELECT kind FROM counts WHERE owner = ? AND found > 0", (owner,))
+    present = {row[0] for row in rows}
+    return frozenset(kind for kind, shelf in _SHELVES.items() if shelf.kind in present)
+
+
 def numbers_given(connection: apsw.Connection, owner: int, shelf: Shelf) -> int:
     """The last number that was given to an item, or 0."""
     row = connection.execute(

@@ -64,6 +64,18 @@ class Matrices:
         transaction."""
         import numpy as np
 
+        items, scores = self.cosines(connection, key, query)
+        if not len(items) or k < 1:
+            return []
+        least = np.partition(scores, -k)[-k] if k < len(scores) else scores.min()
+        chosen = np.flatnonzero(scores >= least)
+        best = chosen[np.lexsort((-items[chosen], -scores[chosen]))][:k]
+        return [Near(item=int(items[i]), cosine=float(scores[i])) for i in best]
+
+    def cosines(
+        self, connection: apsw.Connection, key: Key, query: Floats
+    ) -> tuple[Numbers, Floats]:
+        """The numbers of all items that have a vector, and its cosine with the query."""
         with self._lock:
             matrix = self._matrices.setdefault(key, _Matrix(key=key))
             self._matrices.move_to_end(key)
@@ -71,13 +83,7 @@ class Matrices:
             matrix.refresh(connection)
             items, rows = matrix.items[: matrix.used], matrix.rows[: matrix.used]
         self._make_room()
-        if not len(items) or k < 1:
-            return []
-        scores = rows @ _normal(query.reshape(1, -1))[0]
-        least = np.partition(scores, -k)[-k] if k < len(scores) else scores.min()
-        chosen = np.flatnonzero(scores >= least)
-        best = chosen[np.lexsort((-items[chosen], -scores[chosen]))][:k]
-        return [Near(item=int(items[i]), cosine=float(scores[i])) for i in best]
+        return items, rows @ _normal(query.reshape(1, -1))[0]
 
     def clear(self) -> None:
         """Let go of all of them, so that no vector of something erased stays in memory."""

@@ -23,6 +23,7 @@ from omoide.adapters.stores.sqlite.connection import (
     transaction,
     translated,
 )
+from omoide.adapters.stores.sqlite.outlines import teach
 from omoide.errors import (
     StoreCorrupt,
     StoreError,
@@ -146,6 +147,7 @@ class Opening:
             version = _check_version(self.path, connection, exactly=False)
             # First of all, so that the file's very first page already says whose it is.
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            teach(connection)
             for number, sql in _steps()[version:]:
                 connection.execute(sql)
                 connection.execute(f"PRAGMA user_version = {number}")

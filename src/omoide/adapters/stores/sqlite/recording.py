@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sqlite.items import TURNS, number, numbers_given, show
+from omoide.adapters.stores.sqlite.outlines import write_outlines
 from omoide.adapters.stores.sqlite.rows import (
     TURN_COLUMNS,
     array,
@@ -134,6 +135,7 @@ class _Batch:
                 for t in self.turns
             ),
         )
+        write_outlines(self.connection, self.owner, self.turns)
         number(self.connection, self.owner, TURNS, count=len(self.turns))
         show(self.connection, self.owner, TURNS, [turn.position for turn in self.turns])
 

@@ -16,6 +16,7 @@ from omoide.adapters.stores.sqlite.matrices import Matrices
 from omoide.adapters.stores.sqlite.memos import SqliteMemos
 from omoide.adapters.stores.sqlite.notes import SqliteNotes
 from omoide.adapters.stores.sqlite.opening import MEMORY, Opening
+from omoide.adapters.stores.sqlite.outlines import Outlines
 from omoide.adapters.stores.sqlite.summaries import SqliteSummaries
 from omoide.adapters.stores.sqlite.turns import SqliteTurns
 from omoide.errors import StoreLocked
@@ -32,7 +33,7 @@ class SqliteStore:
     """`Store` on one SQLite file, or in memory. Open it with `open`, and close it."""
 
     def __init__(self, database: Database, *, cache_bytes: int = CACHE_BYTES) -> None:
-        matrices = Matrices(cache_bytes)
+        matrices, outlines = Matrices(cache_bytes), Outlines(cache_bytes // 4)
         self._database = database
         self.turns = SqliteTurns(database)
         self.summaries = SqliteSummaries(database)
@@ -41,8 +42,8 @@ class SqliteStore:
         self.notes = SqliteNotes(database)
         self.jobs = SqliteJobs(database)
         self.ledger = SqliteLedger(database)
-        self.index = SqliteIndex(database, matrices)
-        self.archive = SqliteArchive(database, matrices)
+        self.index = SqliteIndex(database, matrices, outlines)
+        self.archive = SqliteArchive(database, matrices, outlines)
 
     @classmethod
     async def open(
@@ -60,7 +61,7 @@ class SqliteStore:
         then `StoreMissing` is raised, and a file that may not be written is opened for reading.
         `patience` is how many seconds to wait for another process's lock before `StoreLocked`;
         `max_pages` limits the file to so many pages of 16 KB, beyond which `StoreFull` is raised;
-        `cache_bytes` limits the vectors kept in memory.
+        `cache_bytes` limits the vectors kept in memory, and a quarter of it the outlines.
         """
         name = path if path == MEMORY else os.fspath(path)
         opening = Opening(path=str(name), create=create, patience=patience, max_pages=max_pages)

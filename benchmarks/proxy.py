@@ -1,0 +1,196 @@
+"""What the proxy costs: CPU for each request, delay of the first token, 200 streams at once.
+
+    python benchmarks/proxy.py [--requests 300] [--streams 200] [--embedder none]
+
+A fake upstream in this process answers at once; the proxy is `omoide serve` in another, so that
+its CPU is its own (read from /proc: Linux only). Everything is on loopback and bounded in time.
+The user has a history of 200 turns, and each request is new words behind ten messages, so memory
+is searched, put in and written each time. CPU is the fair figure on a busy machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from omoide.server.testing import FakeEndpoint
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+CHAT = "/chat/completions"
+REPLY = "I am glad to hear that, and I hope that the weather stays fine for your walk by the sea. "
+SAID = (
+    "We went to the market in {place} and bought {n} oranges.",
+    "My sister {n} called about the train to {place}.",
+    "The cat slept on chair number {n} while it rained in {place}.",
+    "I read {n} pages of a novel about {place} last night.",
+)
+PLACES = ("Oslo", "Bergen", "Kyoto", "Leeds", "Hanoi", "Busan", "Porto")
+LIMIT = 300.0
+
+
+def words(number: int) -> str:
+    """Something new to say."""
+    return SAID[number % len(SAID)].format(n=number, place=PLACES[number % len(PLACES)])
+
+
+def body(number: int, *, user: str, stream: bool) -> dict[str, Any]:
+    """A chat with ten messages of history."""
+    history = [
+        {"role": role, "content": f"{words(i)} ({number})"}
+        for i in range(5)
+        for role in ("user", "assistant")
+    ]
+    asked = {"role": "user", "content": f"Do you remember? {words(number)}"}
+    messages = [{"role": "system", "content": "Be kind."}, *history, asked]
+    return {"model": "fake-1", "user": user, "stream": stream, "messages": messages}
+
+
+def cpu(pid: int) -> float:
+    """Seconds of CPU that a process has used, its threads included."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def rss(pid: int) -> int:
+    """Megabytes of memory that a process holds."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) // 1024
+
+
+@asynccontextmanager
+async def serving(upstream: str, embedder: str, folder: str) -> AsyncIterator[tuple[int, str]]:
+    """`omoide serve` in a process of its own: its number and its address."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "omoide.cli", "--db", f"{folder}/bench.sqlite"),
+        *("serve", "--port", "0", "--upstream", f"{upstream}#fake-1", "--log-level", "info"),
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "OMOIDE_EMBEDDER": embedder},
+    )
+    assert process.stderr
+    address = ""
+    while not address:
+        address = json.loads(await process.stderr.readline()).get("address", "")
+    drain = asyncio.create_task(process.stderr.read())
+    try:
+        yield process.pid, address
+    finally:
+        process.terminate()
+        await process.wait()
+        await drain
+
+
+async def remember(client: httpx.AsyncClient, url: str) -> None:
+    """Give the user a past of 200 turns in four sessions."""
+    for session in range(4):
+        turns = [{"speaker": "user", "text": words(session * 50 + i)} for i in range(50)]
+        made = await client.post(
+            f"{url}/api/turns?user=ana", json={"turns": turns, "session": f"past-{session}"}
+        )
+        assert made.status_code == 201, made.text
+
+
+async def sequence(client: httpx.AsyncClient, url: str, count: int, *, stream: bool) -> list[float]:
+    """Requests one after another; seconds to the first piece of text of each."""
+    delays = []
+    for number in range(count):
+        began = time.perf_counter()
+        sent = body(number + (10_000 if stream else 0), user="ana", stream=stream)
+        async with client.stream("POST", f"{url}{CHAT}", json=sent) as response:
+            assert response.status_code == 200, await response.aread()
+            assert response.headers.get("x-omoide-status", "ok") == "ok", response.headers
+            seen, first = b"", 0.0
+            async for block in response.aiter_bytes():
+                seen += block
+                if not first and b"I am" in seen:
+                    first = time.perf_counter() - began
+            delays.append(first or time.perf_counter() - began)
+    return delays
+
+
+async def together(client: httpx.AsyncClient, url: str, count: int) -> tuple[int, int, float]:
+    """Streams all at once, of as many users; how many failed, how many went on without memory,
+    and how long all took."""
+    degraded = 0
+
+    async def one(number: int) -> bool:
+        nonlocal degraded
+        sent = body(number, user=f"user-{number}", stream=True)
+        try:
+            response = await client.post(f"{url}{CHAT}", json=sent)
+        except httpx.HTTPError:
+            return False
+        degraded += response.headers.get("x-omoide-status", "ok") != "ok"
+        return response.status_code == 200 and response.content.endswith(b"data: [DONE]\n\n")
+
+    began = time.perf_counter()
+    fine = await asyncio.gather(*(one(i) for i in range(count)))
+    return count - sum(fine), degraded, time.perf_counter() - began
+
+
+def told(name: str, seconds: list[float]) -> str:
+    """Median and 95th percentile."""
+    cut = statistics.quantiles(seconds, n=20)
+    return (
+        f"{name:34} p50 {statistics.median(seconds) * 1000:7.1f} ms  p95 {cut[18] * 1000:7.1f} ms"
+    )
+
+
+async def measure(requests: int, streams: int, embedder: str) -> int:
+    """All of it; the exit code says whether the goals were met."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
+    with tempfile.TemporaryDirectory() as folder:
+        async with (
+            FakeEndpoint(otherwise=REPLY) as endpoint,
+            serving(endpoint.url, embedder, folder) as (pid, address),
+            httpx.AsyncClient(timeout=LIMIT, limits=limits) as client,
+        ):
+            proxy = f"{address}/v1"
+            await remember(client, address)
+            await sequence(client, proxy, 20, stream=False)  # the first ones load what is late
+            spent: dict[bool, float] = {}
+            for stream in (False, True):
+                before = cpu(pid)
+                delays = await sequence(client, proxy, requests, stream=stream)
+                spent[stream] = (cpu(pid) - before) / requests * 1000
+                bare = await sequence(client, endpoint.url, requests, stream=stream)
+                kind = "streamed" if stream else "at once"
+                print(told(f"first token, {kind}, bare", bare))
+                print(told(f"first token, {kind}, through omoide", delays))
+                print(f"CPU of the proxy, {kind:17} {spent[stream]:7.1f} ms a request")
+            before = cpu(pid)
+            failed, degraded, took = await together(client, proxy, streams)
+            used = (cpu(pid) - before) / streams * 1000
+            print(
+                f"{streams} streams at once: {failed} failed, {degraded} without memory, ", end=""
+            )
+            print(f"{took:.1f} s, {used:.1f} ms CPU each")
+            print(f"memory of the proxy: {rss(pid)} MB; embedder: {embedder}")
+    return int(failed > 0 or (embedder == "none" and max(spent.values()) > 15.0))
+
+
+def main() -> None:
+    """Parse, measure, exit."""
+    parser = argparse.ArgumentParser(description="What the proxy costs.")
+    parser.add_argument("--requests", type=int, default=300)
+    parser.add_argument("--streams", type=int, default=200)
+    parser.add_argument("--embedder", default="none", help="none, multilingual, …")
+    args = parser.parse_args()
+    work = measure(args.requests, args.streams, args.embedder)
+    sys.exit(asyncio.run(asyncio.wait_for(work, LIMIT)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+"""Outlines of owners' turns, kept in memory between searches.
+
+An outline is brought up to date by loading the turns that arrived since, whoever wrote them; it
+is loaded anew when turns vanished. The outlines used longest ago make room.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from omoide.adapters.stores.sqlite.items import TURNS
+from omoide.adapters.stores.sqlite.rows import moment
+from omoide.domain import Speaker
+from omoide.language.terms import telling, terms
+from omoide.language.times import day_numbers
+from omoide.ports.store import Outline, Postings, Voice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import date
+
+    import apsw
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from omoide.domain import Turn
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
+LOAD = (
+    "SELECT position, id, session, speaker, name, time, length, telling, named "
+    "FROM turns JOIN outlines USING (owner, position) WHERE owner = ? AND position > ? "
+    "ORDER BY position"
+)
+# As two strings: a third of the time of many rows.
+POSTINGS = (
+    "SELECT group_concat(item, ' '), group_concat(tf, ' ') FROM postings "
+    "WHERE owner = ? AND term = ? AND kind = ?"
+)
+_BYTES_A_TURN = 200
+"""About what a turn takes: an id of 32 characters, and seven numbers."""
+
+
+def write_outlines(connection: apsw.Connection, owner: int, turns: Sequence[Turn]) -> None:
+    """Read what recall weighs out of new turns, and store it."""
+    connection.executemany(
+        "INSERT INTO outlines (owner, position, length, telling, named) VALUES (?, ?, ?, ?, ?)",
+        (
+            (owner, t.position, len(terms(t.text)), telling(t.text), _days(t.text, t.time.date()))
+            for t in turns
+        ),
+    )
+
+
+def teach(connection: apsw.Connection) -> None:
+    """Let SQL of a migration read texts as `write_outlines` does."""
+    readers: dict[str, Callable[..., Any]] = {
+        "term_count": lambda text: len(terms(text)),
+        "telling": telling,
+        "days_named": lambda text, time: _days(text, moment(time).date()),
+    }
+    for name, reader in readers.items():
+        connection.create_scalar_function(name, reader)
+
+
+def _days(text: str, said: date) -> str:
+    return " ".join(f"{first} {last}" for first, last in day_numbers(text, said))
+
+
+class Outlines:
+    """All outlines in memory, of at most about `limit` bytes together."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[int, _Kept] = OrderedDict()
+
+    def fresh(self, connection: apsw.Connection, owner: int) -> Placed:
+        """The owner's outline as of the caller's transaction, or a little later."""
+        with self._lock:
+            kept = self._kept.setdefault(owner, _Kept(owner=owner))
+            self._kept.move_to_end(owner)
+        with kept.lock:
+            placed = kept.refresh(connection)
+        with self._lock:
+            size = sum(kept.size for kept in self._kept.values())
+            while size > self._limit:
+                _, oldest = self._kept.popitem(last=False)
+                size -= oldest.size
+        return placed
+
+    def clear(self) -> None:
+        """Let go of all of them, so that nothing of what was erased stays in memory."""
+        with self._lock:
+            self._kept.clear()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Placed:
+    """An outline, and where in it each position stands."""
+
+    outline: Outline
+    by_position: Ints
+    """Place by position, -1 where there is none."""
+
+    def places(self, positions: Ints) -> Ints:
+        """Where these positions stand; -1 for those that came since or are gone."""
+        import numpy as np
+
+        return self.by_position[np.where(positions < len(self.by_position), positions, 0)]
+
+    def spread(self, positions: Ints, values: Floats) -> Floats:
+        """One value a turn; not a number for turns that are not among `positions`."""
+        import numpy as np
+
+        spread = np.full(len(self.outline.ids), np.nan, np.float32)
+        places = self.places(positions)
+        there = places >= 0
+        spread[places[there]] = values[there]
+        return spread
+
+
+def read_postings(
+    connection: apsw.Connection, owner: int, terms: Sequence[str], placed: Placed
+) -> dict[str, Postings]:
+    """Where the terms occur in an outline, read in the caller's transaction."""
+    import numpy as np
+
+    found = {}
+    for term in dict.fromkeys(terms):
+        [(items, counts)] = connection.execute(POSTINGS, (owner, term, TURNS.kind))
+        if items:
+            places = placed.places(np.fromstring(items, np.int64, sep=" "))
+            there = places >= 0
+            found[term] = Postings(
+                places=places[there],
+                counts=np.fromstring(counts, np.float32, sep=" ")[there],
+            )
+    return found
+
+
+@dataclass
+class _Kept:
+    """The turns of one owner in order of position, and the newest outline made of them."""
+
+    owner: int
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    epoch: int = -1
+    last: int = 0
+    placed: Placed | None = None
+    ids: list[str] = field(default_factory=list)
+    voices: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Bytes held, about."""
+        return _BYTES_A_TURN * len(self.ids)
+
+    def refresh(self, connection: apsw.Connection) -> Placed:
+        """Load what changed since the last time."""
+        row: Any = connection.execute(
+            "SELECT epoch, given FROM counts WHERE owner = ? AND kind = ?", (self.owner, TURNS.kind)
+        ).fetchone()
+        epoch, given = row or (0, 0)
+        if epoch != self.epoch:
+            self.epoch, self.last, self.placed = epoch, 0, None
+            self.ids, self.voices, self.arrays = [], {}, {}
+        if self.placed is None or given > self.last:
+            rows = connection.execute(LOAD, (self.owner, self.last)).fetchall()
+            self._append(rows)
+            self.placed, self.last = self._made(), max(given, self.last)
+        return self.placed
+
+    def _append(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        import numpy as np
+
+        columns = list(zip(*rows, strict=True)) or [()] * 9
+        position, ids, session, speaker, name, time, length, told, named = columns
+        voices = self.voices
+        days = [
+            (where, *pair)
+            for where, text in zip(position, named, strict=True)
+            if text
+            for pair in _pairs(text)
+        ]
+        fresh = {
+            "position": np.array(position, np.int64),
+            "session": np.array(session, np.int64),
+            "voice": np.array(
+                [voices.setdefault(who, len(voices)) for who in zip(speaker, name, strict=True)],
+                np.int64,
+            ),
+            "time": np.array(time, "datetime64[us]"),
+            "length": np.array(length, np.float32),
+            "telling": np.array(told, np.float32),
+            "named": np.array(days, np.int64).reshape(-1, 3),
+        }
+        known = self.arrays or {key: array[:0] for key, array in fresh.items()}
+        self.ids += ids
+        self.arrays = {key: np.concatenate([known[key], fresh[key]]) for key in fresh}
+
+    def _made(self) -> Placed:
+        """An outline as a new value: a search may still be reading the old one."""
+        import numpy as np
+
+        arrays, ids = dict(self.arrays), tuple(self.ids)
+        if (np.diff(arrays["session"]) < 0).any():  # sessions went on side by side
+            order = np.argsort(arrays["session"], kind="stable")
+            arrays = {
+                key: array if key == "named" else array[order] for key, array in arrays.items()
+            }
+            ids = tuple(ids[i] for i in order)
+        positions, named = arrays.pop("position"), arrays.pop("named").copy()
+        by_position = np.full(int(positions.max(initial=0)) + 1, -1, np.int64)
+        by_position[positions] = np.arange(len(positions))
+        named[:, 0] = by_position[named[:, 0]]
+        outline = Outline(
+            ids=ids,
+            voices=tuple(Voice(speaker=Speaker(who), name=name) for who, name in self.voices),
+            named=named,
+            **arrays,
+        )
+        return Placed(outline=outline, by_position=by_position)
+
+
+def _pairs(text: str) -> Iterator[tuple[int, int]]:
+    numbers = iter(map(int, text.split()))
+    return zip(numbers, numbers, strict=True)

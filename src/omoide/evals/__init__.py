@@ -1,0 +1,1 @@
+"""Measurements on public data, by the same verbs that users call."""

@@ -1,0 +1,173 @@
+"""Every mechanism that a configuration can name, with its paper and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from omoide.accounts import Account
+from omoide.domain import Purpose
+from omoide.errors import BadInput
+from omoide.memory.baselines import Baseline, Bm25, ContextOnly, Dense
+from omoide.memory.compression_budget import Budget
+from omoide.memory.forms import Form, PaperForm
+from omoide.memory.memo_search import MemoChoice, MemoSearch
+from omoide.memory.memo_writer import MemoWriter
+from omoide.memory.memos import MemoChat, Memos
+from omoide.memory.memos_upkeep import Upkeep
+from omoide.memory.recursive_summary import RecursiveSummary
+from omoide.memory.search import Search
+from omoide.memory.small_form import SmallForm
+from omoide.memory.summary import SummaryMechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
+
+    from omoide.memory.mechanism import Ask, Mechanism, Moment
+    from omoide.memory.recall import Recall
+    from omoide.ports import ChatModel, Clock, Embedder, Store
+    from omoide.settings import Settings
+
+    T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What mechanisms are made of."""
+
+    settings: Settings
+    store: Store
+    model: ChatModel
+    iterator: ChatModel
+    embedder: Embedder | None
+    recall: Recall
+    clock: Clock
+
+    def needed_embedder(self, name: str) -> Embedder:
+        """The embedder, for a mechanism that cannot do without."""
+        if self.embedder is None:
+            raise BadInput(f"the mechanism {name} needs an embedder; set OMOIDE_EMBEDDER")
+        return self.embedder
+
+    def asker(self, moment: Moment) -> Ask:
+        """Asks the iterator on behalf of a reply; the call is written into the account."""
+        account = Account(
+            ledger=self.store.ledger,
+            clock=self.clock,
+            owner=moment.owner,
+            session=moment.session[-1].session,
+        )
+        return account.asker(self.iterator, Purpose.CHOOSE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A mechanism that can be named in a configuration."""
+
+    make: Callable[[Parts], Mechanism]
+    about: str
+    paper: str
+    calls: str
+    """Model calls it makes."""
+    needs: str = ""
+
+
+FORMS: dict[str, Form] = {"small": SmallForm(), "paper": PaperForm()}
+
+
+def _summary(parts: Parts) -> Mechanism:
+    return SummaryMechanism(
+        store=parts.store,
+        iterator=RecursiveSummary(
+            model=parts.iterator,
+            form=chosen(FORMS, parts.settings.form, "form"),
+            limit=parts.settings.sentences,
+        ),
+        embedder=parts.embedder,
+    )
+
+
+def _memos(parts: Parts) -> Mechanism:
+    return Memos(
+        store=parts.store,
+        writer=MemoWriter(model=parts.iterator),
+        compressor=Budget(share=0.25),
+        retrieval=MemoSearch(store=parts.store, embedder=parts.embedder),
+        upkeep=Upkeep(store=parts.store, embedder=parts.embedder),
+    )
+
+
+def _memochat(parts: Parts) -> Mechanism:
+    return MemoChat(
+        store=parts.store,
+        writer=MemoWriter(model=parts.iterator),
+        choice=MemoChoice(
+            store=parts.store,
+            model=parts.iterator,
+            asker=parts.asker,
+            otherwise=MemoSearch(store=parts.store, embedder=parts.embedder),
+        ),
+    )
+
+
+MECHANISMS: dict[str, Entry] = {
+    "summary": Entry(
+        make=_summary,
+        about="a short memory of both speakers, rewritten after each session",
+        paper="Wang et al. 2023 (Rsum)",
+        calls="up to 2 a session (form small), 1 (form paper)",
+    ),
+    "search": Entry(
+        make=lambda parts: Search(
+            parts.recall, k=parts.settings.recall, budget=parts.settings.recall_tokens
+        ),
+        about="turns of earlier sessions by words and vectors, fused",
+        paper="omoide",
+        calls="none",
+    ),
+    "memos": Entry(
+        make=_memos,
+        about="dialogue by topic, summarised and compressed, found by search",
+        paper="compressed memos, NLP 2025",
+        calls="1 a session of up to 20 lines",
+    ),
+    "memochat": Entry(
+        make=_memochat,
+        about="dialogue by topic, uncompressed; a model chooses what is related",
+        paper="Lu et al. 2023 (MemoChat)",
+        calls="1 a session, 1 a reply",
+    ),
+    "session": Entry(
+        make=lambda _: Baseline(),
+        about="the current session only",
+        paper="baseline of Wang et al. 2023 (without memory)",
+        calls="none",
+    ),
+    "context": Entry(
+        make=lambda parts: ContextOnly(parts.store),
+        about="all history, the oldest left out where it does not fit",
+        paper="baseline of Wang et al. 2023 (context-only)",
+        calls="none",
+    ),
+    "bm25": Entry(
+        make=lambda parts: Bm25(parts.store),
+        about="the 5 past utterances with the best BM25 score",
+        paper="baseline of Wang et al. 2023",
+        calls="none",
+    ),
+    "dense": Entry(
+        make=lambda parts: Dense(parts.store, embedder=parts.needed_embedder("dense")),
+        about="the 5 past utterances with the nearest vectors",
+        paper="baseline of Wang et al. 2023 (DPR)",
+        calls="none",
+        needs="an embedder",
+    ),
+}
+
+
+def chosen(known: Mapping[str, T], name: str, what: str) -> T:
+    """The entry of that name, or an error that lists the names."""
+    if name not in known:
+        raise BadInput(f"there is no {what} {name!r}; there are {', '.join(sorted(known))}")
+    return known[name]

@@ -1,0 +1,77 @@
+"""What Generative Agents ask of a model, and how its answers are read."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from omoide.errors import BadReply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+INSIGHTS = 5
+"""Most insights of one reflection."""
+
+
+def numbered(texts: Sequence[str]) -> str:
+    """One text a line, numbered from 1."""
+    return "\n".join(f"{i}. {text}" for i, text in enumerate(texts, start=1))
+
+
+def ratings_schema(n: int) -> Mapping[str, object]:
+    """The JSON schema of `n` ratings."""
+    rating = {"type": "integer", "minimum": 1, "maximum": 10}
+    listed = {"type": "array", "items": rating, "minItems": n, "maxItems": n}
+    return {"type": "object", "properties": {"ratings": listed}, "required": ["ratings"]}
+
+
+INSIGHTS_SCHEMA: Mapping[str, object] = {
+    "type": "object",
+    "properties": {
+        "insights": {
+            "type": "array",
+            "maxItems": INSIGHTS,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string", "minLength": 4, "maxLength": 240},
+                    "because": {"type": "array", "items": {"type": "integer"}, "maxItems": 8},
+                },
+                "required": ["text", "because"],
+            },
+        }
+    },
+    "required": ["insights"],
+}
+
+
+def read_ratings(text: str, n: int) -> list[int]:
+    """`n` whole numbers from 1 to 10. Raises `BadReply` for any other number of them."""
+    inside = re.search(r"\[([^\[\]]*)\]", text)
+    numbers = [int(found) for found in re.findall(r"\d+", inside.group(1) if inside else "")]
+    if len(numbers) != n or not all(1 <= number <= 10 for number in numbers):
+        raise BadReply(f"wanted {n} ratings from 1 to 10, not {text[:80]!r}")
+    return numbers
+
+
+def read_insights(text: str, known: int) -> list[tuple[str, list[int]]]:
+    """Insights with the numbers of the statements they follow from, of `known`. Raises `BadReply`
+    if there is none that names its grounds."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        held = json.loads(text[start : end + 1], strict=False)["insights"]
+        found = [
+            (
+                " ".join(str(item["text"]).split()),
+                [int(n) for n in item.get("because", []) if 1 <= int(n) <= known],
+            )
+            for item in held
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadReply(f"wanted insights as JSON, not {text[:80]!r}") from error
+    grounded = [(insight, because) for insight, because in found if insight and because]
+    if not grounded:
+        raise BadReply(f"no insight names what it follows from: {text[:80]!r}")
+    return grounded

@@ -1,0 +1,7 @@
+"""The HTTP server: an OpenAI-compatible proxy that remembers, and REST for the library's verbs.
+
+A request passes `app` (the outermost: logs, figures), `door` (who is it, may they, is it well
+formed) and then one handler of `proxy`, `reads`, `writes` or `probes`, all listed in the one table
+that the OpenAPI document is made of: `routes`. To put the server into a program of your own, give
+`app.make_app` a `Server`; `omoide serve` does it in `run`.
+"""

@@ -1,0 +1,99 @@
+"""Figures for Prometheus, in its text format. No words, no users, no tenants."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from omoide.domain import Call
+
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+"""Upper ends in seconds."""
+
+
+@dataclass
+class Histogram:
+    """How long something took, counted by upper ends."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * len(BUCKETS))
+    total: float = 0.0
+    number: int = 0
+
+    def observe(self, seconds: float) -> None:
+        """Count one."""
+        for i, end in enumerate(BUCKETS):
+            if seconds <= end:
+                self.counts[i] += 1
+        self.total += seconds
+        self.number += 1
+
+    def lines(self, name: str) -> Iterable[str]:
+        """Its lines in the text format."""
+        for end, count in zip(BUCKETS, self.counts, strict=True):
+            yield f'{name}_bucket{{le="{end:g}"}} {count}'
+        yield f'{name}_bucket{{le="+Inf"}} {self.number}'
+        yield f"{name}_sum {self.total:.6f}"
+        yield f"{name}_count {self.number}"
+
+
+class Metrics:
+    """What the server counts."""
+
+    def __init__(self) -> None:
+        self.requests: dict[tuple[str, str, int], int] = defaultdict(int)
+        self.tokens: dict[tuple[str, str], int] = defaultdict(int)
+        self.calls: dict[tuple[str, str], int] = defaultdict(int)
+        self.degraded: dict[str, int] = defaultdict(int)
+        self.recall = Histogram()
+        self.streams = 0
+        """Under way now."""
+
+    def request(self, method: str, route: str, status: int) -> None:
+        """A request was answered."""
+        self.requests[method, route, status] += 1
+
+    def call(self, call: Call) -> None:
+        """A model was called."""
+        self.tokens[call.purpose.value, "prompt"] += call.prompt_tokens
+        self.tokens[call.purpose.value, "completion"] += call.completion_tokens
+        self.calls[call.purpose.value, "failed" if call.failed else "ok"] += 1
+
+    def text(self, jobs: Mapping[str, int]) -> str:
+        """All of it, with how many jobs are in each state."""
+        lines = [
+            *_head("omoide_requests_total", "counter", "Requests by route and status."),
+            *(
+                f'omoide_requests_total{{method="{method}",route="{route}",status="{status}"}} {n}'
+                for (method, route, status), n in sorted(self.requests.items())
+            ),
+            *_head("omoide_recall_seconds", "histogram", "Time to gather memory for a prompt."),
+            *self.recall.lines("omoide_recall_seconds"),
+            *_head("omoide_model_tokens_total", "counter", "Tokens by purpose and direction."),
+            *(
+                f'omoide_model_tokens_total{{purpose="{purpose}",direction="{way}"}} {n}'
+                for (purpose, way), n in sorted(self.tokens.items())
+            ),
+            *_head("omoide_model_calls_total", "counter", "Model calls by purpose and outcome."),
+            *(
+                f'omoide_model_calls_total{{purpose="{purpose}",outcome="{outcome}"}} {n}'
+                for (purpose, outcome), n in sorted(self.calls.items())
+            ),
+            *_head("omoide_degraded_total", "counter", "Chats that went on without memory."),
+            *(
+                f'omoide_degraded_total{{reason="{reason}"}} {n}'
+                for reason, n in sorted(self.degraded.items())
+            ),
+            *_head("omoide_streams", "gauge", "Replies being streamed now."),
+            f"omoide_streams {self.streams}",
+            *_head("omoide_jobs", "gauge", "Jobs that are not done; behind are those past due."),
+            *(f'omoide_jobs{{state="{state}"}} {n}' for state, n in jobs.items()),
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def _head(name: str, kind: str, about: str) -> tuple[str, str]:
+    return f"# HELP {name} {about}", f"# TYPE {name} {kind}"

@@ -1,0 +1,220 @@
+"""One exchange through the proxy: what was said goes into memory, what is known comes out of it,
+and nothing that goes wrong with memory stops the chat."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from omoide.domain import Call, Owner, Purpose, Speaker
+from omoide.domain.text import checked_name
+from omoide.engine import Utterance
+from omoide.language import dominant
+from omoide.memory.mechanism import Moment, Place, fit
+from omoide.server.problems import slug_of
+from omoide.server.recording import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from datetime import timedelta
+
+    from omoide.domain import Turn
+    from omoide.engine import Memory
+    from omoide.memory.mechanism import Contribution, Mechanism
+    from omoide.ports import Clock
+    from omoide.server.conversation import Asked
+    from omoide.server.listening import Heard
+    from omoide.server.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(kw_only=True)
+class Exchange:
+    """What memory makes of one request."""
+
+    owner: Owner
+    key: str | None
+    """The caller's session key."""
+    asked: Asked
+    turns: tuple[Turn, ...] = ()
+    moment: Moment | None = None
+    contributions: tuple[Contribution, ...] = ()
+    version: int = 0
+    problems: list[str] = field(default_factory=list)
+    """Kinds of what went wrong; empty if nothing did."""
+    attempt: asyncio.Task[None] | None = None
+    """Still at it, where memory took longer than the chat would wait."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the client is told."""
+        recalled = sum(c.place is Place.RECALLED for c in self.contributions)
+        told = {
+            "X-Omoide-Recalled": str(recalled),
+            "X-Omoide-Memory-Version": str(self.version),
+            "X-Omoide-Memory-Tokens": str(sum(c.tokens for c in self.contributions)),
+            "X-Omoide-Status": "ok",
+        }
+        if self.turns:
+            told["X-Omoide-Session"] = str(self.turns[-1].session)
+        if self.problems:
+            told["X-Omoide-Status"] = f"degraded; reason={self.problems[0]}"
+        return told
+
+
+SESSION = 64
+"""Turns of the session that count as what is being talked about. What lies further back in a long
+one may be recalled, as clients do not send it any more."""
+OFF = {"X-Omoide-Status": "off"}
+
+
+class Remembering:
+    """Runs exchanges for one tenant."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        clock: Clock,
+        metrics: Metrics,
+        idle: timedelta,
+        budget: int,
+        patience: float,
+    ) -> None:
+        self._memory = memory
+        self._clock = clock
+        self._metrics = metrics
+        self._recording = Recording(memory, idle=idle)
+        self._budget = budget
+        self._patience = patience
+        self._writing: dict[Owner, set[asyncio.Task[None]]] = {}
+
+    async def attend(self, user: str, asked: Asked, *, session: str | None) -> Exchange:
+        """Record what was said, durably, and gather what memory has to add. Never raises for a
+        fault of memory: the exchange then says so."""
+        owner = Owner(tenant=self._memory.tenant, user=checked_name(user, "the user"))
+        exchange = Exchange(owner=owner, key=session, asked=asked)
+        if not asked.words:
+            return exchange
+        # Cancelling a write does not stop it: it is waited for on its own, and only so long.
+        attempt = asyncio.ensure_future(self._attempt(exchange))
+        done, _ = await asyncio.wait({attempt}, timeout=self._patience)
+        if not done:
+            exchange.problems.append("timeout")
+            exchange.attempt = attempt
+            self._keep(owner, attempt)
+        for reason in exchange.problems:
+            self._metrics.degraded[reason] += 1
+        return exchange
+
+    async def answered(self, exchange: Exchange, heard: Heard) -> None:
+        """Record the reply, as far as it came, and what it cost; returns when that is durable or
+        has taken too long to wait for."""
+        task = asyncio.ensure_future(self._answered(exchange, heard))
+        self._keep(exchange.owner, task)
+        await asyncio.wait({task}, timeout=self._patience)
+
+    async def settled(self) -> None:
+        """Wait for everything that is still being written."""
+        while waiting := [task for tasks in self._writing.values() for task in tasks]:
+            await asyncio.wait(waiting)
+
+    def _keep(self, owner: Owner, task: asyncio.Task[None]) -> None:
+        """Hold on to a task that writes for this owner until it is done."""
+        tasks = self._writing.setdefault(owner, set())
+        tasks.add(task)
+
+        def done(task: asyncio.Task[None]) -> None:
+            tasks.discard(task)
+            if not tasks and self._writing.get(owner) is tasks:
+                del self._writing[owner]
+
+        task.add_done_callback(done)
+
+    async def _attempt(self, exchange: Exchange) -> None:
+        await self._guarded(exchange, self._record(exchange))
+        if exchange.turns:
+            began = monotonic()
+            await self._guarded(exchange, self._gather(exchange))
+            self._metrics.recall.observe(monotonic() - began)
+
+    async def _guarded(self, exchange: Exchange, work: Coroutine[None, None, None]) -> None:
+        """Do work of memory's; whatever it raises becomes a note on the exchange."""
+        try:
+            await work
+        except Exception as error:  # the boundary beyond which chat goes on
+            exchange.problems.append(slug_of(error))
+            log.warning("memory failed", extra={"reason": slug_of(error)}, exc_info=True)
+
+    async def _record(self, exchange: Exchange) -> None:
+        if before := self._writing.get(exchange.owner):  # the last reply goes before these words
+            await asyncio.wait(set(before))
+        exchange.turns = await self._recording.record(
+            exchange.owner.user, exchange.asked, session=exchange.key, now=self._clock.now()
+        )
+
+    async def _gather(self, exchange: Exchange) -> None:
+        owner, turn = exchange.owner, exchange.turns[-1]
+        session = await self._memory.store.turns.read(owner, session=turn.session, last=SESSION)
+        moment = Moment(
+            owner=owner,
+            text=exchange.asked.text,
+            session=tuple(t for t in session if t.position <= turn.position),
+            now=self._clock.now(),
+            language=dominant(_recent(session)),
+        )
+        offers: list[list[Contribution]] = [[] for _ in self._memory.mechanisms]
+        *_, newest = await asyncio.gather(  # they only read, so they need not wait for each other
+            *(
+                self._guarded(exchange, _contribute(mechanism, moment, offer))
+                for mechanism, offer in zip(self._memory.mechanisms, offers, strict=True)
+            ),
+            self._memory.store.summaries.find(owner),
+        )
+        offered = [contribution for offer in offers for contribution in offer]
+        if "timeout" not in exchange.problems:  # too late: the request has gone out without
+            exchange.version = newest.number if newest else 0
+            exchange.moment = moment
+            exchange.contributions = fit(offered, budget=self._budget)
+
+    async def _answered(self, exchange: Exchange, heard: Heard) -> None:
+        if exchange.attempt is not None:
+            await asyncio.wait({exchange.attempt})
+        if exchange.turns:
+            await self._guarded(exchange, self._write(exchange, heard))
+
+    async def _write(self, exchange: Exchange, heard: Heard) -> None:
+        turn, owner = exchange.turns[-1], exchange.owner
+        if said := heard.said:
+            reply = Utterance(speaker=Speaker.ASSISTANT, text=said, id=heard.id(turn.id))
+            await self._recording.into_session(owner.user, [reply], session=exchange.key)
+            if exchange.moment is not None:
+                for mechanism in self._memory.mechanisms:
+                    own = [c for c in exchange.contributions if c.mechanism == mechanism.name]
+                    await mechanism.used(exchange.moment, own)
+        call = Call(
+            purpose=Purpose.REPLY,
+            model=heard.model,
+            session=turn.session,
+            prompt_tokens=heard.prompt_tokens,
+            completion_tokens=heard.completion_tokens,
+            seconds=heard.seconds,
+            time=self._clock.now(),
+            failed=not heard.finished,
+        )
+        await self._memory.store.ledger.add(owner, call)
+
+
+async def _contribute(mechanism: Mechanism, moment: Moment, offered: list[Contribution]) -> None:
+    """Add what the mechanism would put into the prompt. One that fails keeps none of the others
+    from it."""
+    offered.extend(await mechanism.contribute(moment))
+
+
+def _recent(session: tuple[Turn, ...]) -> list[str]:
+    """What the user said lately, to tell the language by."""
+    return [turn.text for turn in session if turn.speaker is Speaker.USER][-8:]

@@ -1,0 +1,196 @@
+"""The routes that change something, or take words that do not belong in an address."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from omoide.domain import Speaker
+from omoide.engine import Utterance
+from omoide.errors import OmoideError
+from omoide.server.endpoint import Call, Endpoint
+from omoide.server.keys import Scope
+from omoide.server.plain import plain
+from omoide.server.problems import encoded, problem_of
+from omoide.server.reads import READ, shown
+from omoide.server.relay import Relay
+from omoide.server.schema import moment
+from omoide.versions import When
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from starlette.responses import Response
+
+    from omoide.engine import Reply
+
+WRITE = frozenset({Scope.WRITE})
+ADMIN = frozenset({Scope.ADMIN})
+ONCE = ("Idempotency-Key",)
+
+
+async def record(call: Call) -> Response:
+    """Record what was said."""
+    said = [
+        Utterance(
+            speaker=Speaker(turn["speaker"]),
+            text=turn["text"],
+            id=turn.get("id") or _id(call, i),
+            time=moment(turn["time"], where=f"turns[{i}].time") if "time" in turn else None,
+            name=turn.get("name"),
+        )
+        for i, turn in enumerate(call.body["turns"])
+    ]
+    turns = await call.memory.record(call.user, said, session=call.body.get("session"))
+    return shown({"turns": turns}, status=201)
+
+
+async def recall(call: Call) -> Response:
+    """What comes to mind."""
+    body = call.body
+    items = await call.memory.recall(
+        call.user,
+        body["query"],
+        k=body.get("k", 10),
+        budget=body.get("budget"),
+        at=moment(body["at"], where="at") if "at" in body else None,
+    )
+    return shown({"items": items})
+
+
+async def reply(call: Call) -> Response:
+    """Answer, at once or in events: `begin`, `piece`…, `end` (or `error`)."""
+    body = call.body
+    coming = await call.memory.reply(
+        call.user, body["text"], session=body.get("session"), id=body.get("id") or _id(call, 0)
+    )
+    if body.get("stream"):
+        return Relay(
+            _events(coming),
+            finish=coming.close,
+            media_type="text/event-stream; charset=utf-8",
+        )
+    text = await coming.text()
+    return shown({"turn": coming.turn, "text": text, "contributions": coming.contributions})
+
+
+async def _events(coming: Reply) -> AsyncGenerator[bytes]:
+    began = {"turn": coming.turn, "contributions": coming.contributions}
+    yield _event("begin", began)
+    try:
+        async for piece in coming:
+            yield _event("piece", {"text": piece})
+    except OmoideError as error:
+        problem = problem_of(error)
+        yield _event("error", {"status": problem.status, "detail": problem.detail})
+    else:
+        yield _event("end", {})
+
+
+async def end(call: Call) -> Response:
+    """End sessions."""
+    ended = await call.memory.end_session(call.user, session=call.body.get("session"))
+    return shown({"sessions": ended})
+
+
+async def rollback(call: Call) -> Response:
+    """Bring a version back."""
+    back = await call.memory.rollback(call.user, When(version=call.body["version"]))
+    return shown(back, status=201)
+
+
+async def erase(call: Call) -> Response:
+    """Remove for good."""
+    body = call.body
+    erased = await call.memory.erase(
+        call.user,
+        session=body.get("session"),
+        turns=body.get("turns"),
+        sentences=body.get("sentences"),
+    )
+    call.desk.forget(call.caller.tenant, call.user)
+    return shown(erased)
+
+
+def _id(call: Call, place: int) -> str | None:
+    """A turn's id out of the idempotency key: so recording is done once even if the server was
+    started anew in between."""
+    if (seed := call.seed()) is None:
+        return None
+    return f"key-{hashlib.blake2b(seed.encode(), digest_size=16).hexdigest()}-{place}"
+
+
+def _event(name: str, data: object) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + encoded(plain(data)) + b"\n\n"
+
+
+ROUTES = (
+    Endpoint(
+        method="POST",
+        path="/api/turns",
+        handler=record,
+        about="Record what was said; durable on return",
+        needs=WRITE,
+        takes="Record",
+        answer="Recorded",
+        status=201,
+        headers=ONCE,
+        fails=(404, 409),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/recall",
+        handler=recall,
+        about="What comes to mind, without a model call",
+        needs=READ,
+        takes="Query",
+        answer="RecalledList",
+        fails=(409,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/reply",
+        handler=reply,
+        about="Answer with the server's own model, and record both sides",
+        needs=READ | WRITE,
+        takes="Say",
+        answer="Reply",
+        also={"text/event-stream": "Event"},
+        headers=ONCE,
+        fails=(404, 409, 502, 504),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/sessions/end",
+        handler=end,
+        about="End sessions; the memory is rewritten in the background",
+        needs=WRITE,
+        takes="End",
+        answer="Ended",
+        headers=ONCE,
+        fails=(404, 409),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/memory/rollback",
+        handler=rollback,
+        about="Bring an old version back, as a new one",
+        needs=WRITE,
+        takes="Rollback",
+        answer="Memory",
+        status=201,
+        headers=ONCE,
+        fails=(404, 409),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/erase",
+        handler=erase,
+        about="Remove for good",
+        needs=ADMIN,
+        takes="Erasure",
+        answer="Erased",
+        headers=ONCE,
+        fails=(404, 409),
+    ),
+)

@@ -1,0 +1,62 @@
+"""What recall needs of SQLite: old files are brought along, and only the owner's rows are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from omoide.adapters.stores.sqlite import SqliteStore, outlines
+from omoide.language.terms import telling, terms
+from tests.contract.making import ANN, ANN_ELSEWHERE, BOB, SPACE, rows, tell
+from tests.integration.test_sqlite_upgrade import TURNS, schema_1
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_turns_of_an_older_file(tmp_path: Path) -> None:
+    """Turns recorded before outlines were stored have one after the file was opened."""
+    path = tmp_path / "omoide.db"
+    schema_1(path)
+    store = await SqliteStore.open(path)
+    for owner in (ANN, ANN_ELSEWHERE):
+        survey = await store.index.survey(owner, ["tea"], space=SPACE, query=rows((1, 1, 0)))
+        assert list(survey.outline.ids) == list(TURNS)
+        assert survey.outline.length.tolist() == [len(terms(text)) for text in TURNS]
+        assert survey.outline.telling.tolist() == pytest.approx([telling(t) for t in TURNS])
+        assert survey.postings["tea"].places.tolist() == [0, 1]
+    await tell(store, ANN, "a new turn, said yesterday")
+    assert len((await store.index.survey(ANN, [])).outline.named) == 1
+    await store.close()
+
+
+@pytest.mark.parametrize("name", ["LOAD", "POSTINGS"])
+async def test_only_the_owners_rows_are_read(tmp_path: Path, name: str) -> None:
+    """Both statements of a survey find their rows by a key that begins with the owner, and what
+    is new by its position."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await store.close()
+    connection = apsw.Connection(str(path))
+    statement: str = getattr(outlines, name)
+    bindings = (1, 0, 1)[: statement.count("?")]
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", bindings).fetchall()
+    connection.close()
+    steps = [str(step) for *_, step in plan]
+    assert all("PRIMARY KEY (owner=? AND " in step for step in steps), steps
+
+
+async def test_outlines_make_room(tmp_path: Path) -> None:
+    """Memory for outlines is bounded: the one used longest ago goes, and is loaded again."""
+    store = await SqliteStore.open(tmp_path / "omoide.db", cache_bytes=4 * 1000)
+    for owner in (ANN, BOB):
+        await tell(store, owner, *(f"{owner.user} {i}" for i in range(4)))
+    for owner in (ANN, BOB, ANN):
+        survey = await store.index.survey(owner, [])
+        assert len(survey.outline.ids) == 4
+        assert len(store.index._outlines._kept) == 1
+    await store.archive.erase(BOB)
+    assert len(store.index._outlines._kept) == 0
+    await store.close()

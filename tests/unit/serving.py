@@ -1,0 +1,203 @@
+"""A server to test with: scripted models, a clock that stands still, an upstream in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import uvicorn
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.domain import Purpose, Speaker
+from omoide.engine import Utterance
+from omoide.server.app import Server, make_app
+from omoide.server.embedded import EngineUpstream
+from omoide.server.keys import Keys, Scope
+from omoide.server.options import Options
+from omoide.server.tenants import Parts
+from omoide.server.testing import Received, Scripted, whole
+from omoide.server.upstream import HttpUpstream
+from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+
+from .conftest import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from starlette.applications import Starlette
+
+    from omoide.domain import Call
+    from omoide.engine import Memory
+    from omoide.ports import Store
+    from omoide.server.upstream import Upstream
+    from omoide.settings import Settings
+
+CHAT = "/v1/chat/completions"
+CAT = "I have a cat called Miso."
+M1 = "The user has a cat called Miso."
+
+
+class Upstairs:
+    """An upstream endpoint in memory: gives its answers in turn, and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.answers: deque[Scripted | Exception] = deque()
+        self.requests: list[Received] = []
+
+    async def __call__(self, request: httpx.Request) -> httpx.Response:
+        """For `httpx.MockTransport`."""
+        raw = await request.aread()
+        self.requests.append(
+            Received(
+                method=request.method,
+                path=request.url.raw_path.decode(),
+                headers=dict(request.headers),
+                raw=raw,
+            )
+        )
+        given = self.answers.popleft() if self.answers else whole("I see.")
+        if isinstance(given, Exception):
+            raise given
+
+        async def blocks() -> AsyncIterator[bytes]:
+            for block in given.blocks:
+                if isinstance(block, bytes):
+                    yield block
+                else:
+                    await block.wait()
+
+        headers = {"content-type": given.media_type, **given.headers}
+        return httpx.Response(given.status, headers=headers, content=blocks())
+
+
+@dataclass
+class Bench:
+    """A server, what it is made of, and a client of it."""
+
+    server: Server
+    app: Starlette
+    client: httpx.AsyncClient
+    upstairs: Upstairs
+    replier: ScriptedModel
+    iterator: ScriptedModel
+    clock: FrozenClock
+    keys: Keys
+
+    def memory(self, tenant: str = "default") -> Memory:
+        """A tenant's memory."""
+        return self.server.tenants.of(tenant).memory
+
+    async def said(self, user: str = "ana", tenant: str = "default") -> list[str]:
+        """What was recorded of the user, in order."""
+        return [turn.text for turn in await self.memory(tenant).turns(user)]
+
+    async def replies(self, user: str = "ana") -> list[Call]:
+        """The account of replies."""
+        calls = await self.memory().calls(user)
+        return [call for call in calls if call.purpose is Purpose.REPLY]
+
+    async def chat(
+        self,
+        *messages: dict[str, Any] | str,
+        headers: dict[str, str] | None = None,
+        **more: Any,  # noqa: ANN401 - passed through
+    ) -> httpx.Response:
+        """Send a chat of ana's; a text stands for a message of the user's."""
+        sent = [{"role": "user", "content": m} if isinstance(m, str) else m for m in messages]
+        body = {"model": "m", "messages": sent, "user": "ana", **more}
+        return await self.client.post(CHAT, json=body, headers=headers)
+
+    def key(self, tenant: str = "default", *scopes: Scope) -> dict[str, str]:
+        """The header with a new key of the tenant."""
+        wanted = scopes or tuple(Scope)
+        made = self.keys.create(tenant=tenant, name="k", scopes=wanted, at=self.clock.now())
+        return {"Authorization": f"Bearer {made.secret}"}
+
+    async def remember(self, tenant: str = "default", user: str = "ana") -> None:
+        """Give the user a session about a cat, ended and digested, and a second, open one."""
+        memory = self.memory(tenant)
+        said = [
+            Utterance(speaker=Speaker.USER, text=CAT),
+            Utterance(speaker=Speaker.ASSISTANT, text="A lovely name."),
+        ]
+        self.iterator.answers.append(M1)
+        await memory.record(user, said)
+        await memory.end_session(user)
+        await memory.settle()
+        opening = Utterance(speaker=Speaker.USER, text=f"Good morning from {tenant}.")
+        await memory.record(user, [opening], session="second")
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path,
+    *,
+    options: Options | None = None,
+    settings: Settings = SETTINGS,
+    store: Store | None = None,
+    embedded: bool = False,
+    url: str = "",
+    wait: float = 5.0,
+) -> AsyncIterator[Bench]:
+    """A bench whose server runs. Its upstream is in memory, unless a URL is given."""
+    upstairs = Upstairs()
+    clock = FrozenClock()
+    replier, iterator = ScriptedModel(name="replier"), ScriptedModel(name="iterator")
+    keys = Keys(folder / "keys")
+    parts = Parts(
+        settings=settings,
+        store=store or await SqliteStore.open(":memory:"),
+        model=replier,
+        iterator=iterator,
+        embedder=HashEmbedder(),
+        clock=clock,
+    )
+    upstream: Upstream = HttpUpstream(
+        url or "http://upstream/v1",
+        model="fake-1",
+        wait=wait,
+        transport=None if url else httpx.MockTransport(upstairs),
+    )
+    if embedded:
+        upstream = EngineUpstream(replier, parts.embedder, max_tokens=200)
+    options = options or Options(patience=2.0)
+    server = Server.of(
+        parts, upstream=upstream, keys=keys, options=replace(options, grace=2.0, pause=0.001)
+    )
+    app = make_app(server)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(server.run())
+        client = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8377"
+        )
+        await stack.enter_async_context(client)
+        yield Bench(
+            server=server,
+            app=app,
+            client=client,
+            upstairs=upstairs,
+            replier=replier,
+            iterator=iterator,
+            clock=clock,
+            keys=keys,
+        )
+
+
+@asynccontextmanager
+async def listening(app: Starlette) -> AsyncIterator[str]:
+    """The application on a socket of this machine; its address. Its server is run elsewhere."""
+    config = uvicorn.Config(app, port=0, lifespan="off", log_config=None, access_log=False)
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve())
+    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+        await asyncio.sleep(0.001)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task

@@ -1,0 +1,122 @@
+"""Mechanisms add to one another: several in one memory, under one budget."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.domain import Kind
+from omoide.errors import BadInput
+from omoide.mechanisms import MECHANISMS
+from omoide.memory.mechanism import Contribution, Place, fit
+
+from .conftest import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from .conftest import World
+
+SAID = "I have a cat called Miso and she had surgery on her paw in Oslo."
+SUMMARY = "The user has a cat called Miso. The cat of the user had surgery on her paw in Oslo."
+MEMOS = json.dumps(
+    {
+        "memos": [
+            {"topic": "Miso's paw", "start": 1, "end": 2, "summary": "Miso the cat had surgery."}
+        ]
+    }
+)
+
+
+def offer(text: str, *, value: float, id: str = "", kind: Kind = Kind.TURN) -> Contribution:  # noqa: A002
+    """Something a mechanism would say."""
+    return Contribution(
+        mechanism="test",
+        place=Place.RECALLED,
+        kind=kind,
+        id=id or text,
+        text=text,
+        value=value,
+        sources=(),
+        time=datetime(2026, 1, 5, tzinfo=UTC),
+        why="",
+    )
+
+
+def test_what_is_worth_most_for_its_length_goes_in_first() -> None:
+    """A long text of little value makes room for short ones, and order is kept."""
+    long = offer("word " * 100, value=0.5)
+    one, two = (
+        offer("The cat is Miso, she is ill.", value=0.4),
+        offer("She lives in Oslo.", value=0.3),
+    )
+    assert fit([long, one, two], budget=60) == (one, two)
+    assert fit([long, one, two], budget=1000) == (long, one, two)
+
+
+def test_the_same_item_from_two_mechanisms_goes_in_once() -> None:
+    """The better offer of the two."""
+    low, high = offer("Miso", value=0.1, id="t1"), offer("Miso", value=0.9, id="t1")
+    assert fit([low, high], budget=100) == (high,)
+
+
+async def test_summary_memos_and_search_in_one_reply(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """Each digests the session, each contributes, and the reply tells what went in and why."""
+    settings = replace(SETTINGS, mechanisms=("summary", "memos", "search"))
+    world = await make_world(settings=settings)
+    await world.session("ana", SAID, answers=(SUMMARY, MEMOS))
+    assert (await world.memory.memory("ana")).number == 1
+    world.replier.answers.append("How is her paw?")
+    reply = await world.memory.reply("ana", "Surgery on the paw of my cat Miso!")
+    await reply.text()
+    assert {c.mechanism for c in reply.contributions} == {"summary", "memos", "search"}
+    assert all(c.why and c.sources for c in reply.contributions)
+    prompt = "\n".join(m.content for m in world.replier.requests[-1].messages)
+    assert "Miso's paw" in prompt
+    assert "The user has a cat called Miso." in prompt
+
+
+async def test_one_mechanism_that_fails_does_not_stop_the_others(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """No usable summary, but the memos are written; and no word is lost by either."""
+    settings = replace(SETTINGS, mechanisms=("summary", "memos"))
+    world = await make_world(settings=settings)
+    await world.session("ana", SAID, answers=("", "", "", MEMOS))
+    assert (await world.memory.memory("ana")).number == 0
+    (owner,) = await world.store.archive.owners("default")
+    (memo,) = await world.store.memos.read(owner)
+    assert memo.topic == "Miso's paw"
+
+
+async def test_an_unknown_mechanism_is_refused_with_the_names(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """A misspelt name is not quietly left out."""
+    with pytest.raises(BadInput, match=r"there are .*summary"):
+        await make_world(settings=replace(SETTINGS, mechanisms=("sumary",)))
+
+
+def test_every_mechanism_says_what_it_is() -> None:
+    """Paper, cost and purpose stand in the list."""
+    for name, entry in MECHANISMS.items():
+        assert entry.about, name
+        assert entry.paper, name
+        assert entry.calls, name
+
+
+async def test_every_mechanism_can_be_used_alone(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """A reply is made with each of them over an empty past."""
+    for name in MECHANISMS:
+        world = await make_world(settings=replace(SETTINGS, mechanisms=(name,)))
+        assert [m.name for m in world.memory.mechanisms] == [name]
+        world.replier.answers.append("Hello!")
+        assert await (await world.memory.reply("ana", "Hi there")).text() == "Hello!"

@@ -1,0 +1,152 @@
+"""Events out of any answer whatsoever, and how they are weighed: properties."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omoide.domain import Event
+from omoide.errors import BadReply
+from omoide.memory.calibration import IDENTITY
+from omoide.memory.events import event_id, read, schema
+from omoide.memory.human_recall_scoring import Knobs, likeness_of_words, weigh
+
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["events", "text", "topics", "x"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.text() | values.map(json.dumps))
+def test_any_answer_is_read_or_refused(answer: str) -> None:
+    """Either events that say something, or `BadReply`; never another error."""
+    try:
+        drafts = read(answer)
+    except BadReply:
+        return
+    assert all(len(draft.text) >= 4 for draft in drafts)
+    assert all(isinstance(word, str) for draft in drafts for word in draft.topics)
+
+
+@given(values.map(json.dumps), st.integers(1, 80))
+def test_a_truncated_answer_is_read_or_refused(answer: str, cut: int) -> None:
+    """An answer that broke off anywhere."""
+    with suppress(BadReply):
+        assert isinstance(read(answer[:cut]), tuple)
+
+
+def test_the_schema_holds_the_limit() -> None:
+    """A model that keeps to it cannot give more events than were asked for."""
+    assert json.dumps(schema("en", 5)).count('"maxItems": 5') == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "fact", "line"),
+    [
+        ("en", "User took the dog to Starbucks.", "User I took my dog to Starbucks."),
+        ("en", "User's sister lives in Oslo.", "How was your coffee?"),
+        ("zh", "用户带狗去了咖啡店。", "用户我带狗去了咖啡店。"),
+        ("ja", "ユーザーは犬とカフェに行った。", "昨日は犬とカフェに行きました。"),
+        ("ko", "사용자는 강아지와 카페에 갔다.", "저는 강아지와 카페에 갔어요."),
+        ("vi", "Người dùng dắt chó đến quán cà phê.", "Tôi dắt chó đến quán cà phê."),
+    ],
+)
+def test_the_schema_wants_the_third_person(language: str, fact: str, line: str) -> None:
+    """A fact about somebody fits; a line of the dialogue does not."""
+    held: Any = schema(language)
+    pattern = held["properties"]["events"]["items"]["properties"]["text"]["pattern"]
+    assert re.search(pattern, fact)
+    assert not re.search(pattern, line)
+
+
+def test_ids_depend_on_session_and_words_alone() -> None:
+    """Spacing does not matter; another session does."""
+    assert event_id(1, "User has a cat.") == event_id(1, "User  has a cat. ")
+    assert event_id(1, "User has a cat.") != event_id(2, "User has a cat.")
+
+
+def event(i: int, *, days: float, grown: float = 1.0) -> Event:
+    """An event last recalled so many days ago."""
+    last = NOW - timedelta(days=days)
+    return Event(
+        id=f"e{i}",
+        session=1,
+        text=f"User has thing {i}.",
+        time=last,
+        sources=(),
+        last_recalled=last,
+        consolidation=grown,
+    )
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1, 1), st.floats(0, 900), st.floats(1, 9)), min_size=1, max_size=8
+    ),
+    st.floats(0.05, 0.99),
+)
+def test_what_is_recalled_passes_the_threshold_and_all_are_accounted_for(
+    rows: list[tuple[float, float, float]], threshold: float
+) -> None:
+    """Likeliest first; never more than allowed; everything else says why not."""
+    events = [event(i, days=days, grown=grown) for i, (_, days, grown) in enumerate(rows)]
+    found = weigh(
+        "Hello there",
+        events,
+        cosines={f"e{i}": cosine for i, (cosine, _, _) in enumerate(rows)},
+        by_vector=IDENTITY,
+        by_words=IDENTITY,
+        now=NOW,
+        language="en",
+        knobs=Knobs(threshold=threshold, most=3),
+    )
+    assert len(found) == len(rows)
+    chances = [candidate.probability for candidate in found]
+    assert chances == sorted(chances, reverse=True)
+    assert all(c.probability > threshold for c in found if c.recalled)
+    assert sum(c.recalled for c in found) == min(3, sum(p > threshold for p in chances))
+    assert all(c.why for c in found)
+
+
+def test_feeling_slows_forgetting_only_when_asked() -> None:
+    """An optional factor: with its weight at 0 it changes nothing."""
+    felt = Event(**(vars(event(1, days=300)) | {"feeling": 1.0}))
+
+    def chance(weight: float) -> float:
+        (candidate,) = weigh(
+            "Hello there",
+            [felt],
+            cosines={"e1": 0.9},
+            by_vector=IDENTITY,
+            by_words=IDENTITY,
+            now=NOW,
+            language="en",
+            knobs=Knobs(feeling=weight),
+        )
+        return candidate.probability
+
+    assert chance(0) == pytest.approx(
+        event(1, days=300).probability(relevance=0.9, now=NOW, unit=Knobs().unit)
+    )
+    assert chance(1) > chance(0)
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=5))
+def test_likeness_of_words_is_a_share(text: str, events: list[str]) -> None:
+    """One number an event, from 0 to 1."""
+    found = likeness_of_words(text, events)
+    assert len(found) == len(events)
+    assert all(0 <= share <= 1 + 1e-9 for share in found)

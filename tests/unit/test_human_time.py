@@ -1,0 +1,98 @@
+"""Time as people say it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omoide.language import LANGUAGES
+from omoide.memory.human_time import human_time, present, weekday_named
+
+NOW = datetime(2026, 1, 29, 20, tzinfo=UTC)  # a Thursday evening
+
+
+@pytest.mark.parametrize(
+    ("ago", "said"),
+    [
+        (timedelta(seconds=20), "just now"),
+        (timedelta(minutes=1), "a minute ago"),
+        (timedelta(minutes=5), "five minutes ago"),
+        (timedelta(hours=1, minutes=5), "an hour ago"),
+        (timedelta(hours=3), "three hours ago"),
+        (timedelta(hours=11), "earlier today, in the morning"),
+        (timedelta(hours=24), "yesterday, Wednesday, in the evening"),
+        (timedelta(days=3), "three days ago, on Monday"),
+        (timedelta(days=7), "a week ago, on Thursday"),
+        (timedelta(days=21), "three weeks ago, on a Thursday"),
+        (timedelta(days=90), "three months ago"),
+        (timedelta(days=400), "a year ago"),
+        (timedelta(days=365 * 15), "14 years ago"),
+        (-timedelta(days=3), "just now"),
+    ],
+)
+def test_english(ago: timedelta, said: str) -> None:
+    """From a moment to years; a clock that went back is just now."""
+    assert human_time(NOW - ago, NOW, "en") == said
+
+
+@pytest.mark.parametrize(
+    ("language", "weeks", "yesterday", "now"),
+    [
+        ("zh", "3周前的星期四", "昨天（星期三）晚上", "2026-01-29 星期四 20:00（晚上）"),
+        ("ja", "3週間前の木曜日", "昨日（水曜日）の夜", "2026-01-29 木曜日 20:00（夜）"),
+        ("ko", "3주 전 목요일", "어제(수요일) 저녁", "2026-01-29 목요일 20:00 (저녁)"),
+        (
+            "vi",
+            "3 tuần trước, vào một ngày thứ năm",
+            "buổi tối hôm qua, thứ tư",
+            "thứ năm, 2026-01-29, 20:00 (buổi tối)",
+        ),
+    ],
+)
+def test_other_languages(language: str, weeks: str, yesterday: str, now: str) -> None:
+    """The same moments, said natively; and the present for the prompt."""
+    assert human_time(NOW - timedelta(days=21), NOW, language) == weeks
+    assert human_time(NOW - timedelta(days=1), NOW, language) == yesterday
+    assert present(NOW, language) == now
+
+
+def test_the_days_are_those_of_the_listener() -> None:
+    """Half past eleven in the evening UTC is the next day in Tokyo."""
+    tokyo = timezone(timedelta(hours=9))
+    then = datetime(2026, 1, 27, 23, 30, tzinfo=UTC)
+    assert human_time(then, NOW.astimezone(tokyo), "en").endswith("on Wednesday")
+    assert human_time(then, NOW, "en").endswith("on Tuesday")
+
+
+@given(
+    st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=20_000)),
+    st.sampled_from([*LANGUAGES, "fr"]),
+)
+def test_any_past_can_be_said(ago: timedelta, language: str) -> None:
+    """No gap leaves a template unfilled or says zero of something."""
+    said = human_time(NOW - ago, NOW, language)
+    assert said
+    assert "{" not in said
+    assert "zero" not in said
+    assert not said.startswith("0")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "day"),
+    [
+        ("en", "Next Thursday I'm at a concert", 3),
+        ("en", "I love concerts", None),
+        ("en", "Monday or Tuesday", None),
+        ("zh", "下周四去听音乐会", 3),
+        ("zh", "星期天休息", 6),
+        ("ja", "次の木曜に行きます", 3),
+        ("ko", "다음 주 목요일에 가요", 3),
+        ("vi", "Thứ năm tuần sau mình bận", 3),
+    ],
+)
+def test_the_day_that_a_text_names(language: str, text: str, day: int | None) -> None:
+    """One day of the week, or none."""
+    assert weekday_named(text, language) == day

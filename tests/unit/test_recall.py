@@ -1,0 +1,248 @@
+"""Recall: what comes to mind, of which kinds, from when, and in every language."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.domain import Kind, Origin, Owner, Said, Sentence, Speaker, Summary, nothing
+from omoide.domain.event import Event
+from omoide.domain.memo import Memo
+from omoide.memory.recall import Recall
+from omoide.testing import HashEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection
+
+    from omoide.memory.recall import Found
+
+ANN = Owner(tenant="t", user="ann")
+NOW = datetime(2023, 6, 14, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[SqliteStore]:
+    """An empty database in memory."""
+    made = await SqliteStore.open(":memory:")
+    yield made
+    await made.close()
+
+
+async def tell(
+    store: SqliteStore, *texts: str, at: datetime = NOW - 30 * DAY, key: str = "s"
+) -> None:
+    """Say something, the user and the assistant by turns; a text is its own id."""
+    said = [
+        Said(
+            speaker=(Speaker.USER, Speaker.ASSISTANT)[i % 2],
+            text=text,
+            time=at + timedelta(minutes=i),
+            id=text,
+            language="en",
+        )
+        for i, text in enumerate(texts)
+    ]
+    await store.turns.append(ANN, said, session=key, idle=DAY)
+
+
+async def embed(store: SqliteStore, kind: Kind = Kind.TURN) -> HashEmbedder:
+    """Give all items of a kind their vectors."""
+    embedder = HashEmbedder()
+    lack = await store.index.without_vector(ANN, embedder.space, limit=99, kind=kind)
+    vectors = await embedder.embed([item.text for item in lack])
+    ids = [item.id for item in lack]
+    await store.index.put(ANN, embedder.space, ids=ids, vectors=vectors, kind=kind)
+    return embedder
+
+
+async def search(
+    store: SqliteStore,
+    query: str,
+    *,
+    embedder: HashEmbedder | None = None,
+    summary: Summary | None = None,
+    at: datetime = NOW,
+    k: int = 10,
+    budget: int | None = None,
+    besides: Collection[str] = (),
+    asker: Speaker = Speaker.USER,
+) -> Found:
+    """What comes to Ann's mind."""
+    return await Recall(store=store, embedder=embedder).search(
+        ANN,
+        query,
+        summary=summary or nothing(at),
+        at=at,
+        k=k,
+        budget=budget,
+        besides=besides,
+        asker=asker,
+    )
+
+
+def texts(found: Found) -> list[str]:
+    """Of the items, best first."""
+    return [item.text for item in found.items]
+
+
+def version(*sentences: Sentence) -> Summary:
+    """A version of the summary."""
+    return Summary(
+        number=1,
+        sentences=sentences,
+        origin=Origin.DIGEST,
+        session=1,
+        time=NOW,
+        language="en",
+        model="m",
+        prompt="p",
+        prompt_tokens=0,
+        completion_tokens=0,
+        seconds=0.0,
+    )
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+async def test_the_answer_beside_the_question_is_found(
+    store: SqliteStore, with_vectors: bool
+) -> None:
+    """A turn that shares no word with the query is found by the turn before it."""
+    await tell(store, "Nice weather today, I think.", "It is.", key="other")
+    await tell(store, "I am tired.", "How did the kayak trip go?", "Wonderful, we saw two otters.")
+    embedder = await embed(store) if with_vectors else None
+    found = await search(store, "How did my kayak trip go?", embedder=embedder)
+    assert "Wonderful, we saw two otters." in texts(found)[:2]
+
+
+async def test_turns_not_yet_embedded_are_found(store: SqliteStore) -> None:
+    """What was said a moment ago comes to mind by its words, beside what has vectors."""
+    await tell(store, "The cat is called Miso.", "Cute!", "We live by the river.")
+    embedder = await embed(store)
+    await tell(store, "My parrot is called Rio.", key="new")
+    found = await search(store, "What is my parrot called?", embedder=embedder)
+    assert texts(found)[0] == "My parrot is called Rio."
+
+
+async def test_the_speaker_who_is_meant(store: SqliteStore) -> None:
+    """Of two equal turns the one by whom the query is about comes first, from the asker's side."""
+    await tell(store, "The harbour has good fish.", "The harbour has good fish, yes.")
+    mine, yours = "The harbour has good fish.", "The harbour has good fish, yes."
+    assert texts(await search(store, "What did I say about the harbour?"))[0] == mine
+    assert texts(await search(store, "What did you say about the harbour?"))[0] == yours
+    asked = await search(store, "What did you say about the harbour?", asker=Speaker.ASSISTANT)
+    assert texts(asked)[0] == mine
+
+
+async def test_days_that_are_named(store: SqliteStore) -> None:
+    """A day in the query finds what was said then, and what was said of it later."""
+    for days in (100, 60, 20):
+        await tell(store, f"We cooked together {days}.", at=NOW - days * DAY, key=str(days))
+    await tell(store, "On 16 March 2023 we all danced.", at=NOW - 5 * DAY, key="later")
+    assert texts(await search(store, "What did we do on 25 May?"))[0] == "We cooked together 20."
+    found = texts(await search(store, "What happened on 16 March 2023?"))
+    assert found[0] == "On 16 March 2023 we all danced."
+
+
+async def test_nothing_from_the_future_nor_twice(store: SqliteStore) -> None:
+    """What was said later, or is in the prompt already, is left out before anything is ranked."""
+    await tell(store, "tea one", at=NOW - 9 * DAY, key="a")
+    await tell(store, "tea two", at=NOW - 5 * DAY, key="b")
+    await tell(store, "tea three", at=NOW - DAY, key="c")
+    assert texts(await search(store, "tea", at=NOW - 4 * DAY, k=2)) == ["tea two", "tea one"]
+    assert texts(await search(store, "tea", k=2, besides=["tea three"])) == ["tea two", "tea one"]
+    alone = await search(store, "tea", at=NOW - 8 * DAY)
+    assert alone.items[0].score == (await search(store, "tea", at=NOW - 8 * DAY)).items[0].score
+
+
+async def test_nothing_relevant_without_an_embedder(store: SqliteStore) -> None:
+    """By words alone, what shares none does not come up; support says that nothing is known."""
+    await tell(store, "My cat is called Miso.", "A lovely name.")
+    found = await search(store, "volcano eruption")
+    assert found.items == ()
+    assert found.support.known < 0.1
+    assert (await search(store, "What is my cat called?")).support.best > found.support.best
+    await store.archive.erase(ANN)
+    assert (await search(store, "cat")).items == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "query"),
+    [
+        ("我住在北京市朝阳区", "北京"),
+        ("昨日は東京タワーに行きました", "東京"),
+        ("すしが好きです", "すし"),
+        ("저는 서울에 살아요", "서울"),
+        ("Tôi thích ăn phở bò", "phở"),
+        ("Tôi thích ăn phở bò", "pho bo"),
+        ("Nhà tôi ở Đà Nẵng", "da nang"),
+    ],
+)
+async def test_short_queries_in_every_language(store: SqliteStore, said: str, query: str) -> None:
+    """Two characters find their turn, and Vietnamese is found with and without diacritics."""
+    await tell(store, "The weather is fine.", said, "再见", "はい", "네", "Vâng", key="x")
+    assert texts(await search(store, query))[0] == said
+
+
+async def test_diacritics_that_differ_do_not_match(store: SqliteStore) -> None:
+    """Typed with diacritics, a word finds only those who have the same."""
+    await tell(store, "Má tôi ở nhà.", "Con ma này đáng sợ.")
+    found = await search(store, "má")
+    assert texts(found)[0] == "Má tôi ở nhà."
+
+
+async def test_summary_sentences_stand_by_their_sources(store: SqliteStore) -> None:
+    """A sentence comes with the turns it rests on, ahead of them where its words fit better."""
+    await tell(store, "Miso scratched the sofa again.", "Oh no.")
+    known = version(
+        Sentence(text="User has a cat.", about=None, sources=("Miso scratched the sofa again.",)),
+        Sentence(text="User likes jazz.", about=None, sources=()),
+    )
+    found = await search(store, "Does the user have a cat?", summary=known)
+    assert found.items[0].kind is Kind.SENTENCE
+    assert found.items[0].text == "User has a cat."
+    assert found.items[0].sources == ("Miso scratched the sofa again.",)
+    assert "User likes jazz." not in texts(found)
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+async def test_events_and_memos_join(store: SqliteStore, with_vectors: bool) -> None:
+    """Events and memos come to mind with their sources, unless they were written later."""
+    await tell(store, "Kickboxing wears me out.", "Keep going!", "The sofa is blue.")
+    rest = {"session": 1, "sources": ("Kickboxing wears me out.",)}
+    await store.events.add(
+        ANN,
+        [
+            Event(id="e", text="User does a martial art.", time=NOW, last_recalled=NOW, **rest),  # type: ignore[arg-type]
+            Event(id="l", text="A martial art.", time=NOW + DAY, last_recalled=NOW, **rest),  # type: ignore[arg-type]
+        ],
+    )
+    memo = Memo(
+        id="m",
+        session=1,
+        topic="Martial sport",
+        summary="User trains.",
+        sources=("Kickboxing wears me out.",),
+        time=NOW,
+        compressed="",
+        method="none",
+    )
+    await store.memos.add(ANN, [memo])
+    embedder = None
+    if with_vectors:
+        for kind in (Kind.EVENT, Kind.MEMO, Kind.TURN):
+            embedder = await embed(store, kind)
+    found = await search(store, "Which martial art do I do?", embedder=embedder, k=3)
+    assert {item.kind for item in found.items[:2]} == {Kind.EVENT, Kind.MEMO}
+    assert all(item.sources == ("Kickboxing wears me out.",) for item in found.items[:2])
+    assert "A martial art." not in texts(found)
+    assert "User does a martial art." in texts(found)
+
+
+async def test_a_budget_passes_over_what_is_too_long(store: SqliteStore) -> None:
+    """The best item that does not fit makes way for shorter ones."""
+    await tell(store, f"tea {'and cake ' * 60}", "tea please")
+    assert texts(await search(store, "tea", budget=20)) == ["tea please"]
