@@ -10,9 +10,14 @@ from omoide.domain import Purpose
 from omoide.errors import BadInput
 from omoide.memory.baselines import Baseline, Bm25, ContextOnly, Dense
 from omoide.memory.compression_budget import Budget
+from omoide.memory.event_writer import ModelWriter
 from omoide.memory.forms import Form, PaperForm
+from omoide.memory.generative_agents import GenerativeAgents
+from omoide.memory.human_recall import HumanRecall
 from omoide.memory.memo_search import MemoChoice, MemoSearch
 from omoide.memory.memo_writer import MemoWriter
+from omoide.memory.memory_bank import MemoryBank
+from omoide.memory.memory_bank_summaries import DailySummaries
 from omoide.memory.memos import MemoChat, Memos
 from omoide.memory.memos_upkeep import Upkeep
 from omoide.memory.recursive_summary import RecursiveSummary
@@ -111,6 +116,21 @@ def _memochat(parts: Parts) -> Mechanism:
     )
 
 
+def _events(parts: Parts) -> ModelWriter:
+    model = parts.iterator
+    return ModelWriter(window=model.window, count=model.count, name=model.name)
+
+
+def _memory_bank(parts: Parts) -> Mechanism:
+    model = parts.iterator
+    summaries = DailySummaries(
+        store=parts.store, window=model.window, count=model.count, name=model.name
+    )
+    return MemoryBank(
+        store=parts.store, embedder=parts.needed_embedder("memory-bank"), summaries=summaries
+    )
+
+
 MECHANISMS: dict[str, Entry] = {
     "summary": Entry(
         make=_summary,
@@ -137,6 +157,32 @@ MECHANISMS: dict[str, Entry] = {
         about="dialogue by topic, uncompressed; a model chooses what is related",
         paper="Lu et al. 2023 (MemoChat)",
         calls="1 a session, 1 a reply",
+    ),
+    "human-recall": Entry(
+        make=lambda parts: HumanRecall(
+            store=parts.store, embedder=parts.embedder, writer=_events(parts)
+        ),
+        about="events that come to mind when relevance, time and past recalls make it probable",
+        paper="Hou et al. 2024",
+        calls="1 a session",
+    ),
+    "generative-agents": Entry(
+        make=lambda parts: GenerativeAgents(
+            store=parts.store,
+            embedder=parts.needed_embedder("generative-agents"),
+            writer=_events(parts),
+        ),
+        about="events by recency, importance and relevance; not together with human-recall",
+        paper="Park et al. 2023 (Generative Agents)",
+        calls="2 a session, 3 when it reflects",
+        needs="an embedder",
+    ),
+    "memory-bank": Entry(
+        make=_memory_bank,
+        about="turn pairs that fade, daily and global summaries, a portrait",
+        paper="Zhong et al. 2024 (MemoryBank)",
+        calls="4 a session",
+        needs="an embedder",
     ),
     "session": Entry(
         make=lambda _: Baseline(),

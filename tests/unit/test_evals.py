@@ -32,7 +32,7 @@ RECORD = {
         "session_2": [{"speaker": "Bo", "dia_id": "D2:1", "text": "I adopted a parrot."}],
     },
     "qa": [
-        {"question": "What did Ann buy?", "evidence": ["D1:1"], "category": 4},
+        {"question": "Which kayak did Ann buy?", "evidence": ["D1:1"], "category": 4},
         {"question": "Which pets?", "evidence": ["D2:1; D9:9"], "category": 1},
         {"question": "Evidence is missing?", "evidence": ["D9:9"], "category": 2},
         {"question": "What did Bo buy?", "evidence": ["D1:1"], "category": 5},

@@ -72,6 +72,25 @@ def test_the_schema_wants_the_third_person(language: str, fact: str, line: str) 
     assert not re.search(pattern, line)
 
 
+@pytest.mark.parametrize(
+    "chat",
+    [
+        "User asked about the coffee.",
+        "用户提到了咖啡。",
+        "ユーザーはコーヒーについて質問した。",
+        "사용자는 커피를 언급했다.",
+        "Người dùng hỏi về cà phê.",
+    ],
+)
+def test_what_was_done_in_the_chat_is_no_event(chat: str) -> None:
+    """Small models tell that something was mentioned instead of what is so."""
+    assert [d.text for d in read(json.dumps([chat, "User owns a camp coffee pot."]))] == [
+        "User owns a camp coffee pot."
+    ]
+    with pytest.raises(BadReply, match="no item"):
+        read(json.dumps([chat]))
+
+
 def test_ids_depend_on_session_and_words_alone() -> None:
     """Spacing does not matter; another session does."""
     assert event_id(1, "User has a cat.") == event_id(1, "User  has a cat. ")

@@ -51,8 +51,18 @@ _THIRD_PERSON = {
     "ko": r"^(사용자|어시스턴트)(는|의|가) [^?!:\"\\]{4,90}\.$",
     "vi": r"^(Người dùng|Trợ lý) [^?!:\"\\]{4,140}\.$",
 }
-"""How an event must begin and end. Free to choose, a model of 1.5 B copies the dialogue's lines into
-the JSON; held to a subject in the third person, it states facts."""
+"""How an event must begin and end. Left free, a model of 1.5 B copies the dialogue's lines into the
+JSON; held to a subject in the third person, it writes sentences of its own."""
+_ABOUT_THE_CHAT = re.compile(
+    r"^(?:the )?(?:user|assistant) (?:asks?|asked|mentions?|mentioned|says?|said|talks?|talked|"
+    r"discuss(?:es|ed)|repl(?:ies|ied)|responds?|responded|greets?|greeted|thanks?|thanked)\b"
+    r"|^(?:用户|助手)(?:询问|问|提到|说|谈到|回答|回复|感谢)"
+    r"|^(?:ユーザー|アシスタント)は.*(?:尋ねた|質問した|言った|話した|述べた|答えた|感謝した)。?$"
+    r"|^(?:사용자|어시스턴트)는 .*(?:물었다|물어봤다|말했다|언급했다|대답했다|감사했다)\.?$"
+    r"|^(?:người dùng|trợ lý) (?:hỏi|nhắc|nói|đề cập|trả lời|cảm ơn)\b",
+    re.IGNORECASE,
+)
+"""Sentences that tell what was done in the chat instead of what is so."""
 
 
 def schema(language: str, limit: int = LIMIT) -> Mapping[str, object]:
@@ -84,9 +94,10 @@ def read(answer: str) -> tuple[Draft, ...]:
     if listed is None:
         raise BadReply(f"wanted a JSON list of events, not {answer[:80]!r}")
     drafts = [draft for item in listed if (draft := _draft(item)) is not None]
-    if listed and not drafts:
+    told = tuple(draft for draft in drafts if not _ABOUT_THE_CHAT.search(draft.text))
+    if listed and not told:
         raise BadReply(f"no item of the list is an event: {answer[:80]!r}")
-    return tuple(drafts)
+    return told
 
 
 def sentences(drafts: Sequence[Draft], language: str) -> tuple[Sentence, ...]:
