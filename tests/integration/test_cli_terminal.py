@@ -56,13 +56,15 @@ class Talker(ScriptedModel):
 
 
 class Digester(ScriptedModel):
-    """Remembers a cat, unless told to stall: then it never answers."""
+    """Remembers a cat, or whatever else was said first; told to stall, it never answers."""
 
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion, None]:
         """The new memory."""
         if os.environ.get("STALL"):
             await asyncio.Event().wait()
-        self.answers.append("The user has a cat called Miso.")
+        told = request.messages[0].content.rpartition("\nUser: ")[2].splitlines()[0]
+        cat = "The user has a cat called Miso."
+        self.answers.append(cat if "Miso" in told else f"The user says {told}.")
         async for piece in super().stream(request):
             yield piece
 

@@ -31,7 +31,7 @@ _LONGEST = 1000
 class UseMultilingual:
     """Embeds in one thread of its own, where the model is loaded at first use."""
 
-    def __init__(self, *, threads: int = 2) -> None:
+    def __init__(self, *, threads: int = 1) -> None:
         self._threads = threads
         self._model: Any = None
         self._closed = False
