@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from recall_protocol import Cosines, Person, locomo, mentions, msc
 
 from omoide.domain.forgetting import THRESHOLD, recall_probability
-from omoide.memory.calibration import (
+from omoide.memory.events.calibration import (
     STORE,
     TARGET,
     WORDS,
@@ -32,7 +32,7 @@ from omoide.memory.calibration import (
     fitted_to_background,
     written,
 )
-from omoide.memory.human_recall_scoring import likeness_of_words
+from omoide.memory.events.scoring import likeness_of_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

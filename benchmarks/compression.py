@@ -24,14 +24,14 @@ from omoide.adapters.analysers import choose
 from omoide.adapters.analysers.gguf_tokens import GgufTokens
 from omoide.domain import Speaker, Turn
 from omoide.language import content_terms
-from omoide.memory.compression import FunctionWords, RandomTokens, Whole
-from omoide.memory.compression_budget import Budget
+from omoide.memory.memos.compression import FunctionWords, RandomTokens, Whole
+from omoide.memory.memos.compression_budget import Budget
 from omoide.memory.overlap import rarity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from omoide.memory.compression import Compressor
+    from omoide.memory.memos.compression import Compressor
 
 STRETCH = 8
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -42,9 +42,7 @@ import numpy as np
 from omoide.adapters.embedders import choose
 from omoide.domain.forgetting import THRESHOLD, UNIT, consolidated, recall_probability
 from omoide.language import content_terms
-from omoide.memory.calibration import of_space
-from omoide.memory.feeling import feeling
-from omoide.memory.generative_agents_scoring import (
+from omoide.memory.baselines.generative_agents_scoring import (
     PAPER,
     Trace,
     Weights,
@@ -52,12 +50,14 @@ from omoide.memory.generative_agents_scoring import (
     scaled,
     scores,
 )
+from omoide.memory.events.calibration import of_space
+from omoide.memory.events.feeling import feeling
 from omoide.memory.overlap import coverage, rarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from omoide.memory.calibration import Calibration
+    from omoide.memory.events.calibration import Calibration
     from omoide.ports import Vectors
 
 START = datetime(2026, 1, 5, 12, tzinfo=UTC)

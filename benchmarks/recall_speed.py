@@ -31,7 +31,7 @@ from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Owner, Said, Speaker, nothing
 from omoide.evals.plot import Chart, Series
 from omoide.language import query_terms
-from omoide.memory.recall import Recall
+from omoide.memory.search.recall import Recall
 from omoide.ports import Space
 
 if TYPE_CHECKING:

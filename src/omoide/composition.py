@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from omoide.engine import Limits, Memory
 from omoide.mechanisms import MECHANISMS, Parts, chosen
-from omoide.memory.recall import Recall
 from omoide.memory.replies import FORMS
+from omoide.memory.search.recall import Recall
 
 if TYPE_CHECKING:
     from omoide.ports import ChatModel, Clock, Embedder, Store

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
         Turn,
     )
     from omoide.memory.mechanism import Contribution, Mechanism
-    from omoide.memory.recall import Recall
     from omoide.memory.replies import ReplyForm
+    from omoide.memory.search.recall import Recall
     from omoide.ports import ChatModel, Clock, Embedder, Erased, Store
     from omoide.transfer import Record
     from omoide.versions import Because

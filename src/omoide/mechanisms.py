@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING
 from omoide.accounts import Account
 from omoide.domain import Purpose
 from omoide.errors import BadInput
-from omoide.memory.baselines import Baseline, Bm25, ContextOnly, Dense
-from omoide.memory.compression_budget import Budget
-from omoide.memory.event_writer import ModelWriter
-from omoide.memory.forms import Form, PaperForm
-from omoide.memory.generative_agents import GenerativeAgents
-from omoide.memory.human_recall import HumanRecall
-from omoide.memory.memo_search import MemoChoice, MemoSearch
-from omoide.memory.memo_writer import MemoWriter
-from omoide.memory.memory_bank import MemoryBank
-from omoide.memory.memory_bank_summaries import DailySummaries
-from omoide.memory.memos import MemoChat, Memos
-from omoide.memory.memos_upkeep import Upkeep
-from omoide.memory.recursive_summary import RecursiveSummary
-from omoide.memory.search import Search
-from omoide.memory.small_form import SmallForm
-from omoide.memory.summary import SummaryMechanism
+from omoide.memory.baselines.generative_agents import GenerativeAgents
+from omoide.memory.baselines.memory_bank import MemoryBank
+from omoide.memory.baselines.memory_bank_summaries import DailySummaries
+from omoide.memory.baselines.plain import Baseline, Bm25, ContextOnly, Dense
+from omoide.memory.events.human_recall import HumanRecall
+from omoide.memory.events.writer import ModelWriter
+from omoide.memory.memos.compression_budget import Budget
+from omoide.memory.memos.mechanism import MemoChat, Memos
+from omoide.memory.memos.search import MemoChoice, MemoSearch
+from omoide.memory.memos.upkeep import Upkeep
+from omoide.memory.memos.writer import MemoWriter
+from omoide.memory.search.mechanism import Search
+from omoide.memory.summary.forms import Form, PaperForm
+from omoide.memory.summary.iterator import RecursiveSummary
+from omoide.memory.summary.mechanism import SummaryMechanism
+from omoide.memory.summary.small_form import SmallForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeVar
 
     from omoide.memory.mechanism import Ask, Mechanism, Moment
-    from omoide.memory.recall import Recall
+    from omoide.memory.search.recall import Recall
     from omoide.ports import ChatModel, Clock, Embedder, Store
     from omoide.settings import Settings
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from omoide.accounts import complete
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Owner, Said, Speaker
-from omoide.memory.compression_budget import Budget
 from omoide.memory.mechanism import Ended, Moment
-from omoide.memory.memo_search import MemoSearch
-from omoide.memory.memo_writer import MemoWriter
-from omoide.memory.memos import Memos
-from omoide.memory.memos_upkeep import Bounds, Upkeep
+from omoide.memory.memos.compression_budget import Budget
+from omoide.memory.memos.mechanism import Memos
+from omoide.memory.memos.search import MemoSearch
+from omoide.memory.memos.upkeep import Bounds, Upkeep
+from omoide.memory.memos.writer import MemoWriter
 from omoide.testing import ScriptedModel
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from omoide.adapters.models.embedded import EmbeddedChat
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Owner, Said, Speaker
 from omoide.errors import ModelUnavailable
-from omoide.memory.compression_budget import Budget
 from omoide.memory.mechanism import Ended, Moment
-from omoide.memory.memo_search import MemoChoice, MemoSearch
-from omoide.memory.memo_writer import MemoWriter
-from omoide.memory.memos import Memos
+from omoide.memory.memos.compression_budget import Budget
+from omoide.memory.memos.mechanism import Memos
+from omoide.memory.memos.search import MemoChoice, MemoSearch
+from omoide.memory.memos.writer import MemoWriter
 from tests.contract.test_chat_model import CACHE, tiny_model
 
 if TYPE_CHECKING:

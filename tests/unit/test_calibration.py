@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from omoide.domain.forgetting import THRESHOLD, recall_probability
 from omoide.errors import BadInput
-from omoide.memory.calibration import (
+from omoide.memory.events.calibration import (
     IDENTITY,
     RATES,
     STORE,
@@ -33,7 +33,7 @@ SHIPPED = ["use-multilingual", "all-minilm-l6-v2-int8", "gte-small", "words"]
 VERSIONS = {
     name: json.loads(
         (
-            __import__("importlib.resources", fromlist=["files"]).files("omoide.memory")
+            __import__("importlib.resources", fromlist=["files"]).files("omoide.memory.events")
             / "calibrations"
             / f"{name}.json"
         ).read_text()

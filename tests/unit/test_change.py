@@ -8,9 +8,9 @@ import pytest
 
 from omoide.domain import Event
 from omoide.domain.forgetting import UNIT
-from omoide.memory.calibration import IDENTITY
-from omoide.memory.change import contradiction, retired, yielding
-from omoide.memory.human_recall_scoring import Knobs, weigh
+from omoide.memory.events.calibration import IDENTITY
+from omoide.memory.events.change import contradiction, retired, yielding
+from omoide.memory.events.scoring import Knobs, weigh
 
 THURSDAY = datetime(2026, 1, 8, 12, tzinfo=UTC)
 

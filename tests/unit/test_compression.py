@@ -14,8 +14,8 @@ from omoide.adapters.analysers.tagged import Tagged, joined
 from omoide.domain import Speaker, Turn
 from omoide.errors import BadInput
 from omoide.language import content_terms, estimate_tokens
-from omoide.memory.compression import FunctionWords, RandomTokens, Whole, compress
-from omoide.memory.compression_budget import Budget
+from omoide.memory.memos.compression import FunctionWords, RandomTokens, Whole, compress
+from omoide.memory.memos.compression_budget import Budget
 from omoide.memory.overlap import rarity
 from omoide.ports.analysis import Role
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from omoide.domain import Event
 from omoide.errors import BadReply
-from omoide.memory.calibration import IDENTITY
-from omoide.memory.events import event_id, read, schema
-from omoide.memory.human_recall_scoring import Knobs, likeness_of_words, weigh
+from omoide.memory.events.calibration import IDENTITY
+from omoide.memory.events.form import event_id, read, schema
+from omoide.memory.events.scoring import Knobs, likeness_of_words, weigh
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 

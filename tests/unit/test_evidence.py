@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from omoide.domain import Speaker
-from omoide.memory.evidence import Support, Weights, support, visible, weigh
-from omoide.memory.question import Question
+from omoide.memory.search.evidence import Support, Weights, support, visible, weigh
+from omoide.memory.search.question import Question
 from omoide.ports.store import Outline, Postings, Survey, Voice
 
 DAY = datetime(2023, 6, 14, 12, tzinfo=UTC)

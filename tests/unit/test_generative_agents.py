@@ -15,15 +15,15 @@ from omoide.accounts import complete
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Kind, Owner, Said, Speaker
 from omoide.errors import BadReply
-from omoide.memory.event_writer import ExtractiveWriter
-from omoide.memory.generative_agents import IMPORTANCE, REFLECTION, GenerativeAgents
-from omoide.memory.generative_agents_scoring import (
+from omoide.memory.baselines.generative_agents import IMPORTANCE, REFLECTION, GenerativeAgents
+from omoide.memory.baselines.generative_agents_scoring import (
     Trace,
     Weights,
     heuristic_importance,
     scaled,
     scores,
 )
+from omoide.memory.events.writer import ExtractiveWriter
 from omoide.memory.mechanism import Ended, Moment
 from omoide.testing import HashEmbedder, ScriptedModel
 

@@ -13,11 +13,11 @@ from omoide.accounts import complete
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Event, Kind, Owner, Said, Speaker
 from omoide.errors import BadInput, BadReply, ModelStalled, ModelUnavailable
-from omoide.memory.calibration import IDENTITY
-from omoide.memory.event_writer import ExtractiveWriter, ModelWriter, OrElse, Writer
-from omoide.memory.human_recall import HumanRecall
-from omoide.memory.human_recall_maps import CALIBRATION
-from omoide.memory.human_recall_scoring import PAPER, Knobs
+from omoide.memory.events.calibration import IDENTITY
+from omoide.memory.events.human_recall import HumanRecall
+from omoide.memory.events.maps import CALIBRATION
+from omoide.memory.events.scoring import PAPER, Knobs
+from omoide.memory.events.writer import ExtractiveWriter, ModelWriter, OrElse, Writer
 from omoide.memory.mechanism import Ended, Moment
 from omoide.ports import Completion
 from omoide.testing import HashEmbedder, ScriptedModel

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.domain import Event
-from omoide.memory.calibration import IDENTITY, WORDS, shipped
-from omoide.memory.human_recall_scoring import Candidate, Knobs, weigh
+from omoide.memory.events.calibration import IDENTITY, WORDS, shipped
+from omoide.memory.events.scoring import Candidate, Knobs, weigh
 
 if TYPE_CHECKING:
     from omoide.ports import Vectors

@@ -10,7 +10,7 @@ import pytest
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Kind, Memo, Owner, Said, Speaker
 from omoide.language import estimate_tokens, query_terms
-from omoide.memory.memos_upkeep import Bounds, Upkeep, merged
+from omoide.memory.memos.upkeep import Bounds, Upkeep, merged
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:

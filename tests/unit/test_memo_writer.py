@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from omoide.accounts import complete
 from omoide.domain import Speaker, Turn
 from omoide.errors import BadReply, ContextTooLong, ModelStalled, ModelUnavailable
-from omoide.memory.memo_writer import MemoWriter, Written
-from omoide.memory.memo_writer_reading import read_choice, read_entries
+from omoide.memory.memos.reading import read_choice, read_entries
+from omoide.memory.memos.writer import MemoWriter, Written
 from omoide.ports import Completion
 from omoide.testing import ScriptedModel
 

@@ -14,9 +14,9 @@ from omoide.accounts import complete
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Kind, Owner, Said, Speaker
 from omoide.errors import BadReply
+from omoide.memory.baselines.memory_bank import MemoryBank, Strength, draw
+from omoide.memory.baselines.memory_bank_summaries import DAY, DAY_PORTRAIT, GLOBAL, DailySummaries
 from omoide.memory.mechanism import Ended, Moment, Place
-from omoide.memory.memory_bank import MemoryBank, Strength, draw
-from omoide.memory.memory_bank_summaries import DAY, DAY_PORTRAIT, GLOBAL, DailySummaries
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:

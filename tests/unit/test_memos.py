@@ -13,12 +13,12 @@ from omoide.accounts import complete
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Kind, Owner, Said, Speaker
 from omoide.errors import ModelStalled, ModelUnavailable
-from omoide.memory.compression import Whole
-from omoide.memory.compression_budget import Budget
 from omoide.memory.mechanism import Ended, Moment, Place
-from omoide.memory.memo_search import MemoChoice, MemoSearch
-from omoide.memory.memo_writer import MemoWriter
-from omoide.memory.memos import MemoChat, Memos, Trigger
+from omoide.memory.memos.compression import Whole
+from omoide.memory.memos.compression_budget import Budget
+from omoide.memory.memos.mechanism import MemoChat, Memos, Trigger
+from omoide.memory.memos.search import MemoChoice, MemoSearch
+from omoide.memory.memos.writer import MemoWriter
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from omoide.domain import Speaker
-from omoide.memory.question import Question, search_terms, understand
+from omoide.memory.search.question import Question, search_terms, understand
 from omoide.ports.store import Voice
 
 DAY = date(2023, 6, 14)

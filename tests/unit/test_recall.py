@@ -11,13 +11,13 @@ from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Kind, Origin, Owner, Said, Sentence, Speaker, Summary, nothing
 from omoide.domain.event import Event
 from omoide.domain.memo import Memo
-from omoide.memory.recall import Recall
+from omoide.memory.search.recall import Recall
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection
 
-    from omoide.memory.recall import Found
+    from omoide.memory.search.recall import Found
 
 ANN = Owner(tenant="t", user="ann")
 NOW = datetime(2023, 6, 14, 12, tzinfo=UTC)

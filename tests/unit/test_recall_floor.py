@@ -13,7 +13,7 @@ import pytest
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Kind, Owner, Said, Speaker, nothing
 from omoide.language import query_terms
-from omoide.memory.recall import Recall
+from omoide.memory.search.recall import Recall
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 from omoide.accounts import complete
 from omoide.domain import Origin, Sentence, Speaker, Summary, Turn, nothing
 from omoide.errors import ModelUnavailable
-from omoide.memory.forms import PaperForm
-from omoide.memory.recursive_summary import Digest, RecursiveSummary
+from omoide.memory.summary.forms import PaperForm
+from omoide.memory.summary.iterator import Digest, RecursiveSummary
 from omoide.ports import Completion
 from omoide.testing import ScriptedModel
 

@@ -65,11 +65,17 @@ async def ask(bench: Bench, row: Endpoint, headers: dict[str, str]) -> httpx.Res
     return await bench.client.post(row.path, json=BODIES[row.path], headers=sent)
 
 
+async def words_of(bench: Bench, tenant: str) -> list[dict[str, object]]:
+    """What is stored of ana's words there; the account may still grow by work in the background."""
+    records = [r async for r in bench.memory(tenant).export("ana")]
+    return [r for r in records if r["kind"] in ("session", "turn", "summary")]
+
+
 @pytest.mark.parametrize("row", GUARDED, ids=name)
 async def test_no_route_shows_or_touches_another_tenant(bench: Bench, row: Endpoint) -> None:
     """The same user name in two tenants is two people, in every route of the table."""
     await bench.remember("theirs")
-    before = [r async for r in bench.memory("theirs").export("ana")]
+    before = await words_of(bench, "theirs")
     bench.replier.answers.append("I see.")
     response = await ask(bench, row, bench.key("ours"))
     assert response.status_code < 300
@@ -77,8 +83,7 @@ async def test_no_route_shows_or_touches_another_tenant(bench: Bench, row: Endpo
         assert words not in response.text
         assert all(words.encode() not in r.raw for r in bench.upstairs.requests)
         assert all(words not in m.content for r in bench.replier.requests for m in r.messages)
-    after = [r async for r in bench.memory("theirs").export("ana")]
-    assert after == before
+    assert await words_of(bench, "theirs") == before
 
 
 @pytest.mark.parametrize("row", GUARDED, ids=name)

@@ -14,15 +14,15 @@ from omoide.accounts import complete
 from omoide.domain import Origin, Sentence, Speaker, Summary, Turn, nothing
 from omoide.errors import BadReply
 from omoide.language import LANGUAGES
-from omoide.memory.facts import Fact, merge, pack, read_facts
-from omoide.memory.recursive_summary import RecursiveSummary
-from omoide.memory.retire import retire
-from omoide.memory.small_form import SmallForm, grammar, own_words
+from omoide.memory.summary.facts import Fact, merge, pack, read_facts
+from omoide.memory.summary.iterator import RecursiveSummary
+from omoide.memory.summary.retire import retire
+from omoide.memory.summary.small_form import SmallForm, grammar, own_words
 from omoide.memory.transcript import Line
 from omoide.testing import ScriptedModel
 
 if TYPE_CHECKING:
-    from omoide.memory.forms import Reading
+    from omoide.memory.summary.forms import Reading
 
 USER, ASSISTANT = Speaker.USER, Speaker.ASSISTANT
 

@@ -157,7 +157,7 @@ def _write(out: Path, result: dict[str, object]) -> None:
 async def _judged(settings: Settings, data: Path) -> tuple[list[Refusal], dict[str, float]]:
     from omoide.evals import abstention as task
     from omoide.evals.locomo import load
-    from omoide.memory.recall import Recall
+    from omoide.memory.search.recall import Recall
 
     memory = await bootstrap.open_memory(settings, progress=bar)
     embedder = bootstrap.make_embedder(settings)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from omoide.engine import Memory
     from omoide.evals.locomo import Asked, Conversation
-    from omoide.memory.recall import Recall
+    from omoide.memory.search.recall import Recall
 
     Progress = Callable[[int, int, str], None]
 

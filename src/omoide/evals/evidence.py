@@ -14,8 +14,8 @@ from omoide.engine import Utterance
 from omoide.evals.bootstrap import estimate
 from omoide.evals.locomo import CATEGORIES, TUNED_ON
 from omoide.language import query_terms
-from omoide.memory.evidence import Weights
-from omoide.memory.recall import Recall
+from omoide.memory.search.evidence import Weights
+from omoide.memory.search.recall import Recall
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

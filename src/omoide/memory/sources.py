@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
 from omoide.language import content_terms, split_sentences
-from omoide.memory.facts import VOICES
 from omoide.memory.overlap import coverage, rarity, stems
+from omoide.memory.summary.facts import VOICES
 from omoide.memory.transcript import spoken
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ IDENTITY = Calibration(
 @lru_cache(maxsize=16)
 def shipped(name: str, version: str) -> Calibration | None:
     """The map we measured for this embedder and version, if there is one."""
-    path = files("omoide.memory") / "calibrations" / f"{name}.json"
+    path = files("omoide.memory.events") / "calibrations" / f"{name}.json"
     if not path.is_file():
         return None
     known = read_back(path.read_text("utf-8"))

@@ -19,7 +19,7 @@ from omoide.domain.memo import Span, mend
 from omoide.errors import BadReply, ContextTooLong
 from omoide.language import content_terms
 from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
-from omoide.memory.memo_writer_reading import Entry, read_entries
+from omoide.memory.memos.reading import Entry, read_entries
 from omoide.memory.overlap import coverage
 from omoide.memory.transcript import lines, parts, spoken
 from omoide.ports import Message, Request

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Note, Speaker
 from omoide.errors import BadInput
-from omoide.memory.calibration import (
+from omoide.memory.events.calibration import (
     PAIRS,
     Calibration,
     fitted_to_background,

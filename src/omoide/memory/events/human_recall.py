@@ -6,7 +6,7 @@ its probability is above k. An event that was used fades slower from then on (eq
 
 Departures from the paper, each explained where it is made: relevance is calibrated for each
 embedder (`calibration`); the unit of forgetting is learnt from data; up to three events instead of
-one (`human_recall_scoring.PAPER` has the paper's own); events that newer ones contradict lose
+one (`scoring.PAPER` has the paper's own); events that newer ones contradict lose
 their claim (`change`), which is what the paper's failed task 0 wanted; words stand in where
 vectors cannot tell; feeling as an optional factor.
 """
@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from omoide.domain import Kind, Note
 from omoide.errors import BadInput, BadReply
 from omoide.language import query_terms
-from omoide.memory.calibration import WORDS, Calibration, shipped
-from omoide.memory.change import contradiction, ends_something, retired
-from omoide.memory.human_recall_maps import Maps
-from omoide.memory.human_recall_scoring import Candidate, Curve, Knobs, curve, weigh
-from omoide.memory.human_time import human_time
+from omoide.memory.events.calibration import WORDS, Calibration, shipped
+from omoide.memory.events.change import contradiction, ends_something, retired
+from omoide.memory.events.human_time import human_time
+from omoide.memory.events.maps import Maps
+from omoide.memory.events.scoring import Candidate, Curve, Knobs, curve, weigh
 from omoide.memory.mechanism import Contribution, Place
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Event, Owner
-    from omoide.memory.event_writer import Writer
+    from omoide.memory.events.writer import Writer
     from omoide.memory.mechanism import Ended, Moment
     from omoide.ports import Embedder, Store
 

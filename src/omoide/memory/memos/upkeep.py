@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, Memo
 from omoide.language import content_terms, estimate_tokens, split_sentences
-from omoide.memory.memo_search import own
+from omoide.memory.memos.search import own
 from omoide.memory.overlap import coverage, rarity, same
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.language import content_terms
-from omoide.memory.change_cues import cues
-from omoide.memory.human_time import weekday_named
+from omoide.memory.events.change_cues import cues
+from omoide.memory.events.human_time import weekday_named
 from omoide.memory.overlap import coverage
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from omoide.domain import Event
-    from omoide.memory.change_cues import Cues
+    from omoide.memory.events.change_cues import Cues
 
     Alike = Callable[[Event, Event], float]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain.forgetting import recency
 from omoide.language import content_terms
-from omoide.memory.feeling import feeling
+from omoide.memory.events.feeling import feeling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from omoide.domain import Event, Sentence, Speaker
 from omoide.errors import BadReply
 from omoide.language import content_terms
-from omoide.memory.feeling import feeling
-from omoide.memory.forms import subject, unmarked
+from omoide.memory.events.feeling import feeling
 from omoide.memory.overlap import coverage, rarity
 from omoide.memory.sources import attribute
+from omoide.memory.summary.forms import subject, unmarked
 from omoide.memory.transcript import spoken
 from omoide.prompts import words
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from omoide.memory.question import Question
+    from omoide.memory.search.question import Question
     from omoide.ports.store import Outline, Survey
 
     Floats = NDArray[np.float32]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from omoide.domain import Rejected, Speaker
 from omoide.errors import BadReply
 from omoide.language import content_terms, split_sentences
-from omoide.memory import events as forms
+from omoide.memory.events import form as forms
 from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
 from omoide.memory.sources import attribute
 from omoide.memory.transcript import lines, parts, spoken
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from omoide.domain import Event, Turn
-    from omoide.memory.events import Draft
+    from omoide.memory.events.form import Draft
     from omoide.memory.mechanism import Ended
     from omoide.ports import Completion
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker
 from omoide.errors import BadReply
 from omoide.language import split_sentences
-from omoide.memory.facts import VOICES, Fact, merge, pack, read_facts
-from omoide.memory.forms import Question, Reading
 from omoide.memory.overlap import stems
-from omoide.memory.retire import retire
+from omoide.memory.summary.facts import VOICES, Fact, merge, pack, read_facts
+from omoide.memory.summary.forms import Question, Reading
+from omoide.memory.summary.retire import retire
 from omoide.ports import Request
 from omoide.prompts import render, words
 

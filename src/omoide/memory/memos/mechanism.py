@@ -7,9 +7,9 @@ into the prompt with the user's next words.
 Departures from both papers:
 - memos are also written when a session ends, not only when it grows long;
 - ranges that a model gets wrong are mended, and what it cannot put into words is kept as it was
-  said (`memo_writer`);
+  said (`writer`);
 - memos are found by search without a model call, unless a model's choice is asked for;
-- similar memos are merged and old ones folded (`memos_upkeep`), which the paper leaves open.
+- similar memos are merged and old ones folded (`upkeep`), which the paper leaves open.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, Memo
 from omoide.language import content_terms, estimate_tokens
-from omoide.memory.compression import Whole, compress
 from omoide.memory.mechanism import Contribution, Place
-from omoide.memory.memo_search import own, text_of, within
+from omoide.memory.memos.compression import Whole, compress
+from omoide.memory.memos.search import own, text_of, within
 from omoide.memory.overlap import rarity
 from omoide.memory.transcript import spoken
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from omoide.domain import Turn
-    from omoide.memory.compression import Compressor
     from omoide.memory.mechanism import Ended, Moment
-    from omoide.memory.memo_search import Found, Retrieval
-    from omoide.memory.memo_writer import Draft, MemoWriter
-    from omoide.memory.memos_upkeep import Upkeep
+    from omoide.memory.memos.compression import Compressor
+    from omoide.memory.memos.search import Found, Retrieval
+    from omoide.memory.memos.upkeep import Upkeep
+    from omoide.memory.memos.writer import Draft, MemoWriter
     from omoide.ports import Store
 
 

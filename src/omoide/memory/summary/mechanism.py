@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from omoide.memory.mechanism import Ended, Moment
-    from omoide.memory.recursive_summary import RecursiveSummary
+    from omoide.memory.summary.iterator import RecursiveSummary
     from omoide.ports import Embedder, Store, Vectors
 
 

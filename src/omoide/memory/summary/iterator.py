@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from omoide.domain import Origin, Rejected, Speaker, Summary
 from omoide.errors import BadReply
 from omoide.language import dominant
-from omoide.memory.forms import Reading
 from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
 from omoide.memory.sources import attribute
+from omoide.memory.summary.forms import Reading
 from omoide.memory.transcript import Line, lines, parts, spoken
 from omoide.ports import Message
 from omoide.prompts import render
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Sentence, Turn
-    from omoide.memory.forms import Form
+    from omoide.memory.summary.forms import Form
     from omoide.ports import ChatModel, Completion, Request
 
     Ask = Callable[[Request], Awaitable[Completion]]

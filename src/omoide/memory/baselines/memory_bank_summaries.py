@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from omoide.domain import Note, Rejected, Sentence
 from omoide.errors import BadReply
 from omoide.language import split_sentences
-from omoide.memory.forms import unmarked
 from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
+from omoide.memory.summary.forms import unmarked
 from omoide.memory.transcript import lines, parts, spoken
 from omoide.ports import Message, Request
 from omoide.prompts import render

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from omoide.domain import Kind, Note
 from omoide.errors import BadReply
-from omoide.memory.generative_agents_answers import (
+from omoide.memory.baselines.generative_agents_answers import (
     INSIGHTS,
     INSIGHTS_SCHEMA,
     numbered,
@@ -27,15 +27,15 @@ from omoide.memory.generative_agents_answers import (
     read_insights,
     read_ratings,
 )
-from omoide.memory.generative_agents_scoring import (
+from omoide.memory.baselines.generative_agents_scoring import (
     PAPER,
     Trace,
     Weights,
     heuristic_importance,
     scores,
 )
+from omoide.memory.events.human_recall import consolidate, told
 from omoide.memory.guards import Flaw, Problem
-from omoide.memory.human_recall import consolidate, told
 from omoide.memory.mechanism import Contribution, Place
 from omoide.ports import Message, Request
 from omoide.prompts import render
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Event, Owner
-    from omoide.memory.event_writer import Writer
+    from omoide.memory.events.writer import Writer
     from omoide.memory.mechanism import Ended, Moment
     from omoide.ports import Embedder, Store
 

@@ -1,6 +1,6 @@
 """What comes to mind for a query, without a model call.
 
-Every turn of the owner is weighed (`omoide.memory.evidence`). Events, memos and the sentences of
+Every turn of the owner is weighed (`evidence`). Events, memos and the sentences of
 the summary rest on turns: each stands where the best of its sources stands, and rises above it
 where its own words or meaning fit the query better.
 """
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Event, Kind, Recalled, Speaker
 from omoide.language import content_terms, estimate_tokens
-from omoide.memory.evidence import Weights, support, visible, weigh
 from omoide.memory.overlap import coverage, rarity
-from omoide.memory.question import search_terms, understand
+from omoide.memory.search.evidence import Weights, support, visible, weigh
+from omoide.memory.search.question import search_terms, understand
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
     from omoide.domain import Memo, Owner, Summary, Turn
-    from omoide.memory.evidence import Evidence, Support
-    from omoide.memory.question import Question
+    from omoide.memory.search.evidence import Evidence, Support
+    from omoide.memory.search.question import Question
     from omoide.ports import Embedder, Hit, Store, Vectors
     from omoide.ports.store import Outline
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain.forgetting import THRESHOLD, UNIT, recall_probability
 from omoide.language import LANGUAGES, content_terms, detect
-from omoide.memory.change import yielding
+from omoide.memory.events.change import yielding
 from omoide.memory.overlap import rarity
 from omoide.prompts import words
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Event
-    from omoide.memory.calibration import Calibration
+    from omoide.memory.events.calibration import Calibration
 
 
 LEARNT = 10 * UNIT

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from omoide.memory.facts import Fact
 from omoide.memory.overlap import stems
+from omoide.memory.summary.facts import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

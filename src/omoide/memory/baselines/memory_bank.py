@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, Note, Speaker
 from omoide.domain.forgetting import retention
-from omoide.memory.human_time import human_time
+from omoide.memory.baselines.memory_bank_summaries import DAY, GLOBAL, DailySummaries
+from omoide.memory.events.human_time import human_time
 from omoide.memory.mechanism import Contribution, Place
-from omoide.memory.memory_bank_summaries import DAY, GLOBAL, DailySummaries
 from omoide.memory.transcript import line, quoted, spoken
 
 if TYPE_CHECKING:

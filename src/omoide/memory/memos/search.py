@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from omoide.domain import Kind
 from omoide.errors import ModelError
 from omoide.language import content_terms, estimate_tokens, query_terms
-from omoide.memory.memo_writer_reading import read_choice
+from omoide.memory.memos.reading import read_choice
 from omoide.memory.overlap import coverage, rarity
 from omoide.ports import Request
 from omoide.prompts import render

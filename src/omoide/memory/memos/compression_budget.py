@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from omoide.language import content_terms, estimate_tokens
-from omoide.memory.compression import checked_share, rejoined
+from omoide.memory.memos.compression import checked_share, rejoined
 from omoide.memory.transcript import spoken
 from omoide.ports.analysis import Role, Word
 

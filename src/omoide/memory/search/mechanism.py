@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, nothing
-from omoide.memory.baselines import Baseline
+from omoide.memory.baselines.plain import Baseline
 from omoide.memory.mechanism import Contribution, Place
 
 if TYPE_CHECKING:
     from omoide.memory.mechanism import Moment
-    from omoide.memory.recall import Recall
+    from omoide.memory.search.recall import Recall
 
 
 class Search(Baseline):

@@ -1,0 +1,1 @@
+"""What the three papers are compared with."""

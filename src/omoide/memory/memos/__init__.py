@@ -1,0 +1,1 @@
+"""Compressed memos, paper C, and MemoChat: writing, compressing, finding, keeping few."""

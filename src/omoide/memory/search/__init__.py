@@ -1,0 +1,1 @@
+"""Recall without a model call: seven kinds of evidence, weighed."""
