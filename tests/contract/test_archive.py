@@ -72,7 +72,7 @@ async def memory(store: Store) -> list[list[str]]:
 async def test_owners_by_name(store: Store) -> None:
     """All of the tenant of whom anything is stored, by name."""
     cat = Owner(tenant="acme", user="cat")
-    await store.ledger.add(cat, call(1))
+    await tell(store, cat, "hello")
     await tell(store, BOB, "hello")
     await store.summaries.commit(ANN, version(1))
     await store.jobs.enqueue(ANN_ELSEWHERE, Task.EMBED, session=None, at=START)

@@ -104,6 +104,8 @@ async def test_versions_belong_to_their_owner(store: Store) -> None:
 
 async def test_set_aside(store: Store) -> None:
     """Answers kept aside come back oldest first, to their owner alone."""
+    await tell(store, ANN, "one", key="a")
+    await tell(store, ANN, "two", key="b")
     kept = [rejected("one"), rejected("two", session=2), rejected("one")]
     for answer in kept:
         await store.summaries.set_aside(ANN, answer)
@@ -132,3 +134,12 @@ async def test_version_made_from_erased_words(store: Store) -> None:
     await store.archive.erase(ANN, session=2)
     with pytest.raises(StaleVersion, match="erased"):
         await store.summaries.commit(ANN, version(2, sentence("More."), session=2))
+
+
+async def test_an_answer_about_an_erased_session_is_not_kept(store: Store) -> None:
+    """It would bring the erased words back."""
+    await tell(store, ANN, "one", key="a")
+    await tell(store, ANN, "two", key="b")
+    await store.archive.erase(ANN, session=2)
+    await store.summaries.set_aside(ANN, rejected("quotes two", session=2))
+    assert await store.summaries.aside(ANN) == ()

@@ -68,7 +68,7 @@ async def ask(bench: Bench, row: Endpoint, headers: dict[str, str]) -> httpx.Res
 async def words_of(bench: Bench, tenant: str) -> list[dict[str, object]]:
     """What is stored of ana's words there; the account may still grow by work in the background."""
     records = [r async for r in bench.memory(tenant).export("ana")]
-    return [r for r in records if r["kind"] in ("session", "turn", "summary")]
+    return [r for r in records if r["kind"] in ("session", "turn", "version", "aside")]
 
 
 @pytest.mark.parametrize("row", GUARDED, ids=name)

@@ -106,7 +106,8 @@ class Summaries(Protocol):
         """All versions, oldest first."""
 
     async def set_aside(self, owner: Owner, rejected: Rejected) -> None:
-        """Keep an answer that did not become memory."""
+        """Keep an answer that did not become memory. One about a session that is not there, since
+        it was erased meanwhile, is passed over: it would bring its words back."""
 
     async def aside(self, owner: Owner) -> tuple[Rejected, ...]:
         """Answers kept aside, oldest first."""
@@ -148,7 +149,8 @@ class Ledger(Protocol):
     """What the models cost."""
 
     async def add(self, owner: Owner, call: Call) -> None:
-        """Write one call down."""
+        """Write one call down; nothing for an owner of whom nothing is stored, since they were
+        erased meanwhile."""
 
     async def calls(self, owner: Owner) -> tuple[Call, ...]:
         """All calls, oldest first."""

@@ -164,7 +164,8 @@ def _translate(error: apsw.Error, where: str, number: int) -> StoreError:
         case apsw.CantOpenError() if number not in _TOO_MANY_FILES:
             # The file itself was seen before: it is the log or the lock file beside it.
             return _forbidden(where, error)
-        case apsw.CorruptError() | apsw.NotADBError():
+        # Far above any limit of ours, a length can only be a damaged one.
+        case apsw.CorruptError() | apsw.NotADBError() | apsw.TooBigError():
             return StoreCorrupt(
                 f"{where} is damaged or is not a database ({error}); bring back a copy of it, "
                 "or move it away to begin anew"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sqlite.rows import micros, moment, owner_id, settled_owner_id
+from omoide.adapters.stores.sqlite.rows import micros, moment, owner_id
 from omoide.domain import Call, Purpose
 
 if TYPE_CHECKING:
@@ -24,13 +24,16 @@ class SqliteLedger:
         """See `Ledger.add`."""
 
         def work(connection: apsw.Connection) -> None:
+            number = owner_id(connection, owner)
+            if number is None:
+                return
             connection.execute(
                 "INSERT INTO calls (owner, serial, purpose, model, session, prompt_tokens, "
                 "completion_tokens, seconds, time, failed) VALUES "
                 "(?1, (SELECT coalesce(max(serial), 0) + 1 FROM calls WHERE owner = ?1), "
                 "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 (
-                    settled_owner_id(connection, owner),
+                    number,
                     call.purpose.value,
                     call.model,
                     call.session,

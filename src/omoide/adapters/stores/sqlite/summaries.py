@@ -101,13 +101,13 @@ class SqliteSummaries:
         """See `Summaries.set_aside`."""
 
         def work(connection: apsw.Connection) -> None:
-            number = settled_owner_id(connection, owner)
             connection.execute(
-                "INSERT INTO aside (owner, serial, session, text, problems, model, time) VALUES "
-                "(?1, (SELECT coalesce(max(serial), 0) + 1 FROM aside WHERE owner = ?1), "
-                "?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO aside (owner, serial, session, text, problems, model, time) SELECT "
+                "?1, (SELECT coalesce(max(serial), 0) + 1 FROM aside WHERE owner = ?1), "
+                "?2, ?3, ?4, ?5, ?6 "
+                "FROM sessions WHERE owner = ?1 AND number = ?2",
                 (
-                    number,
+                    owner_id(connection, owner),
                     rejected.session,
                     rejected.text,
                     array(rejected.problems),
