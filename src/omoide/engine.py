@@ -265,9 +265,10 @@ class Memory:
         when = When(version=version, session=session, at=at)
         return await self._versions.find(self._owner(user), when, now=self._clock.now())
 
-    async def history(self, user: str) -> tuple[Summary, ...]:
-        """All versions from the first, oldest first."""
-        return await self._versions.history(self._owner(user))
+    async def history(self, user: str, *, at: datetime | None = None) -> tuple[Summary, ...]:
+        """All versions from the first, oldest first; with `at`, those that there were by then."""
+        versions = await self._versions.history(self._owner(user))
+        return tuple(v for v in versions if at is None or v.time <= self._now(at))
 
     async def diff(
         self, user: str, old: When, new: When | None = None

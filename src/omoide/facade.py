@@ -104,9 +104,9 @@ class SyncMemory:
         """See `Memory.memory`."""
         return self._wait(self._memory.memory(user, version=version, session=session, at=at))
 
-    def history(self, user: str) -> tuple[Summary, ...]:
+    def history(self, user: str, *, at: datetime | None = None) -> tuple[Summary, ...]:
         """See `Memory.history`."""
-        return self._wait(self._memory.history(user))
+        return self._wait(self._memory.history(user, at=at))
 
     def diff(self, user: str, old: When, new: When | None = None) -> tuple[SentenceChange, ...]:
         """See `Memory.diff`."""

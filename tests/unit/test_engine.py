@@ -198,6 +198,8 @@ async def test_versions_are_found_by_session_and_by_time(world: World) -> None:
     assert (await world.memory.memory("ana", at=start)).number == 0
     assert (await world.memory.memory("ana", at=start + timedelta(days=1))).number == 1
     assert (await world.memory.memory("ana", at=start + timedelta(days=9))).number == 2
+    by_then = await world.memory.history("ana", at=start + timedelta(days=1))
+    assert [version.number for version in by_then] == [1]
     with pytest.raises(NoSuchVersion, match="there are 0 to 2"):
         await world.memory.memory("ana", version=9)
     with pytest.raises(NoSuchVersion, match="not by both"):
