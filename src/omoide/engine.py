@@ -14,6 +14,7 @@ from omoide.domain import Owner, Purpose, Said, Speaker
 from omoide.domain.text import checked_name, checked_text
 from omoide.errors import BadInput
 from omoide.language import detect, dominant
+from omoide.memory.events.human_recall import HumanRecall
 from omoide.memory.mechanism import Moment, Place, fit
 from omoide.memory.replies import looping
 from omoide.ports import Completion
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Summary,
         Turn,
     )
+    from omoide.memory.events.human_recall import Explained
     from omoide.memory.mechanism import Contribution, Mechanism
     from omoide.memory.replies import ReplyForm
     from omoide.memory.search.recall import Recall
@@ -231,6 +233,19 @@ class Memory:
         summary = await self.memory(user, at=at)
         return await self._recall(
             self._owner(user), query, summary=summary, at=self._now(at), k=k, budget=budget
+        )
+
+    async def explain(self, user: str, text: str, *, at: datetime | None = None) -> Explained:
+        """Every event that was weighed for `text`, with what decided whether it comes to mind."""
+        checked_text(text, longest=self._limits.longest)
+        for mechanism in self.mechanisms:
+            if isinstance(mechanism, HumanRecall):
+                return await mechanism.explain(
+                    self._owner(user), text, now=self._now(at), language=detect(text)
+                )
+        raise BadInput(
+            "there is nothing to explain without the mechanism human-recall; "
+            "name it in OMOIDE_MECHANISMS"
         )
 
     async def end_session(

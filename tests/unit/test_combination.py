@@ -95,6 +95,51 @@ async def test_one_mechanism_that_fails_does_not_stop_the_others(
     assert memo.topic == "Miso's paw"
 
 
+EVENTS = json.dumps(
+    {
+        "events": [
+            {
+                "text": "User's cat Miso had surgery on her paw in Oslo.",
+                "topics": ["pets"],
+                "keywords": ["cat", "surgery"],
+                "participants": ["User", "Miso"],
+            }
+        ]
+    }
+)
+
+
+async def test_events_are_weighed_recalled_and_consolidated(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """What comes to mind is in the prompt, is explained with its figures, and is remembered
+    better from then on; what does not stays silent."""
+    settings = replace(SETTINGS, mechanisms=("human-recall",))
+    world = await make_world(settings=settings)
+    await world.session("ana", SAID, answers=(EVENTS,))
+    (owner,) = await world.store.archive.owners("default")
+    (event,) = await world.store.events.read(owner)
+    weighed = await world.memory.explain("ana", "My cat Miso had surgery on her paw in Oslo")
+    assert [c.recalled for c in weighed.candidates] == [True]
+    assert weighed.candidates[0].probability > weighed.candidates[0].threshold
+    world.replier.answers += ["Poor Miso!", "Nice."]
+    reply = await world.memory.reply("ana", "My cat Miso had surgery on her paw in Oslo")
+    await reply.text()
+    assert [c.id for c in reply.contributions] == [event.id]
+    (after,) = await world.store.events.read(owner)
+    assert after.recalls == 1
+    assert after.consolidation > event.consolidation
+    silent = await world.memory.reply("ana", "Which film shall we watch tonight?")
+    await silent.text()
+    assert silent.contributions == ()
+
+
+async def test_explaining_needs_the_mechanism(world: World) -> None:
+    """The error says what to set."""
+    with pytest.raises(BadInput, match="OMOIDE_MECHANISMS"):
+        await world.memory.explain("ana", "cat")
+
+
 async def test_an_unknown_mechanism_is_refused_with_the_names(
     make_world: Callable[..., Awaitable[World]],
 ) -> None:

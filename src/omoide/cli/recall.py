@@ -9,7 +9,7 @@ import click
 from omoide.cli.moments import LOOKING
 from omoide.cli.scope import scoped
 from omoide.cli.show import emit
-from omoide.cli.views import recalled_lines
+from omoide.cli.views import explained_lines, recalled_lines
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,9 +22,19 @@ if TYPE_CHECKING:
 @click.option("-k", "k", type=click.IntRange(min=1), default=10, help="At most so many items.")
 @click.option("--budget", type=click.IntRange(min=1), help="At most so many tokens in all.")
 @click.option("--at", type=LOOKING, help="As it was at that time.")
+@click.option("--explain", is_flag=True, help="Show every event with r, t, g, p, and the reason.")
 @scoped
-def recall(scope: Scope, text: str, k: int, budget: int | None, at: datetime | None) -> None:
+def recall(
+    scope: Scope, text: str, k: int, budget: int | None, at: datetime | None, explain: bool
+) -> None:
     """Show what comes to mind for TEXT, best first. No language model is asked."""
+    if explain:
+        weighed = scope.run(lambda memory: memory.explain(scope.user, text, at=at))
+        if scope.json:
+            emit(weighed)
+        else:
+            click.echo("\n".join(explained_lines(weighed)))
+        return
     found = scope.run(lambda memory: memory.recall(scope.user, text, at=at, k=k, budget=budget))
     if scope.json:
         emit(found)

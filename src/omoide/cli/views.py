@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Recalled, SentenceChange, Summary, Turn
+    from omoide.memory.events.human_recall import Explained
     from omoide.memory.mechanism import Contribution
     from omoide.versions import Because
 
@@ -128,6 +129,21 @@ def contribution_lines(items: Sequence[Contribution], now: datetime) -> list[str
     return [
         f"{one_line(item.text)} {dim(f'({item.why}, {moment(item.time, now)})')}" for item in items
     ]
+
+
+def explained_lines(explained: Explained) -> list[str]:
+    """Every event that was weighed, with the figures of eq. 8 and the reason."""
+    if not explained.candidates:
+        return ["There are no events to weigh yet.", dim(explained.calibration)]
+    lines = [dim("     p      r   t, days      g")]
+    for one in explained.candidates:
+        days = one.elapsed.total_seconds() / 86400
+        mark = "*" if one.recalled else " "
+        figures = (
+            f"{one.probability:5.3f}  {one.relevance:5.3f}  {days:8.1f}  {one.consolidation:5.2f}"
+        )
+        lines.append(f"{mark} {figures}  {one_line(one.event.text)} {dim(f'({one.why})')}")
+    return [*lines, dim("* comes to mind"), dim(explained.calibration)]
 
 
 def paragraph(text: str, indent: str = "    ") -> str:
