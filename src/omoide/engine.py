@@ -14,11 +14,9 @@ from omoide.domain import Owner, Purpose, Said, Speaker
 from omoide.domain.text import checked_name, checked_text
 from omoide.errors import BadInput
 from omoide.language import detect, dominant
-from omoide.memory.events.human_recall import HumanRecall
 from omoide.memory.mechanism import Moment, Place, fit
 from omoide.memory.replies import looping
 from omoide.ports import Completion
-from omoide.transfer import export
 from omoide.versions import Versions, When
 from omoide.worker import Worker
 
@@ -237,6 +235,8 @@ class Memory:
 
     async def explain(self, user: str, text: str, *, at: datetime | None = None) -> Explained:
         """Every event that was weighed for `text`, with what decided whether it comes to mind."""
+        from omoide.memory.events.human_recall import HumanRecall
+
         checked_text(text, longest=self._limits.longest)
         for mechanism in self.mechanisms:
             if isinstance(mechanism, HumanRecall):
@@ -332,6 +332,8 @@ class Memory:
 
     def export(self, user: str) -> AsyncIterator[Record]:
         """Everything that is stored of the user, as records that can be written as JSON lines."""
+        from omoide.transfer import export
+
         return export(self.store, self._owner(user))
 
     # ── Forgetting ──────────────────────────────────────────────────────────────────────────
