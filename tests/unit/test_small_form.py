@@ -288,6 +288,38 @@ async def test_the_iterator_runs_on_it_and_each_sentence_has_its_source() -> Non
     assert len(model.requests) == 2
 
 
+async def test_a_life_that_changed_in_most_ways_is_rewritten_in_most_ways() -> None:
+    """What newer facts replaced is gone with cause: the guard against forgetting lets it go."""
+    time = datetime(2026, 1, 5, tzinfo=UTC)
+    turn = Turn(
+        id="t1",
+        session=2,
+        position=1,
+        speaker=USER,
+        text="I moved to York last week, and I got engaged to Mia!",
+        time=time,
+        language="en",
+    )
+    known = ("User lives in Leeds.", "User is single.", "User plays the violin.")
+    old = Summary(
+        number=1,
+        sentences=tuple(Sentence(text=t, about=USER, sources=("s",)) for t in known),
+        origin=Origin.DIGEST,
+        session=1,
+        time=time,
+        language="en",
+    )
+    model = ScriptedModel(["User moved to York.\nUser got engaged to Mia."])
+    iterator = RecursiveSummary(model=model, form=SmallForm())
+    result = await iterator.digest(old=old, turns=[turn], at=time, ask=partial(complete, model))
+    assert result.summary is not None
+    assert [s.text for s in result.summary.sentences] == [
+        "User plays the violin.",
+        "User moved to York.",
+        "User got engaged to Mia.",
+    ]
+
+
 async def test_a_session_of_greetings_costs_a_call_and_changes_nothing() -> None:
     """Where nothing is worth noting, the old memory goes on."""
     time = datetime(2026, 1, 5, tzinfo=UTC)

@@ -38,6 +38,8 @@ class Reading:
     sentences: tuple[Sentence, ...]
     notes: tuple[str, ...] = ()
     """What was not kept, and why."""
+    replaced: tuple[str, ...] = ()
+    """Parts of the old memory that are gone because something newer took their place."""
 
 
 class Form(Protocol):

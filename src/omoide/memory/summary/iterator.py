@@ -142,10 +142,11 @@ class RecursiveSummary:
             cleaned = attribute(
                 without_echoes(distinct, turns, language=language), old=old, turns=turns
             )
+            standing = [s for s in old if not any(part in s.text for part in reading.replaced)]
             problems = problems or check(
                 reading.sentences,
                 cleaned=cleaned,
-                old=old,
+                old=standing,
                 turns=turns,
                 instructions=self._instructions(language),
                 language=language,

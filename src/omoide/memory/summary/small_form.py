@@ -79,7 +79,11 @@ class SmallForm:
         packed = pack(merge(holding, good), language, limit=limit)
         notes += [f"no longer true: {fact.sentence(language)}" for fact in untrue]
         notes += [f"no room for: {fact.sentence(language)}" for fact in packed.left_out]
-        return Reading(sentences=packed.sentences, notes=tuple(notes))
+        return Reading(
+            sentences=packed.sentences,
+            notes=tuple(notes),
+            replaced=tuple(fact.text for fact in untrue),
+        )
 
     def _question(self, speaker: Speaker, own: str, language: str) -> Question:
         prompt = render(
