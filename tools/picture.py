@@ -19,11 +19,11 @@ SESSIONS = [
     (
         "3 weeks ago",
         [
-            "Hi, I'm Ana! I work as a nurse in Oslo, and I just adopted a cat called Miso.",
+            "Hi, I'm Ana! I live in Oslo, I work as a nurse, and I adopted a cat called Miso.",
             "I'm allergic to peanuts, so no peanut cookies for me.",
         ],
     ),
-    ("1 week ago", ["Big news: I moved from Oslo to Bergen last weekend! Miso loves it here."]),
+    ("1 week ago", ["Big news: I moved to Bergen last weekend, and I got engaged to Jonas!"]),
     (None, ["I'd like to bake something this evening. What should I keep in mind?"]),
 ]
 

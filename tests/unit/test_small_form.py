@@ -107,6 +107,12 @@ def test_an_assistant_that_parrots_the_user_gets_no_life_of_its_own() -> None:
     )
     assert texts(reading) == ["User works in a bookshop in Leeds.", "Assistant collects stamps."]
     assert reading.notes == ("not kept, it only repeats the user: Assistant works in a bookshop.",)
+    later = read(
+        "Assistant works in a bookshop.",
+        session=told("I work in a bookshop.", speaker=ASSISTANT),
+        old=("User works in a bookshop in Leeds.",),
+    )
+    assert texts(later) == ["User works in a bookshop in Leeds."]
 
 
 def test_new_facts_join_the_old_and_changed_ones_replace_them() -> None:

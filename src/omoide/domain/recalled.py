@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from omoide.domain.turn import Speaker
+
 
 class Kind(StrEnum):
     """What sort of memory an item is."""
@@ -33,3 +35,5 @@ class Recalled:
     time: datetime
     tokens: int
     session: int | None = None
+    speaker: Speaker | None = None
+    """Who said it, for a turn."""

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from omoide.domain import Kind, nothing
 from omoide.memory.baselines.plain import Baseline
 from omoide.memory.mechanism import Contribution, Place
+from omoide.prompts import words
 
 if TYPE_CHECKING:
+    from omoide.domain import Recalled
     from omoide.memory.mechanism import Moment
     from omoide.memory.search.recall import Recall
 
@@ -42,7 +44,7 @@ class Search(Baseline):
                 place=Place.RECALLED,
                 kind=Kind.TURN,
                 id=item.sources[0],
-                text=f"{item.time:%Y-%m-%d}: {' '.join(item.text.split())}",
+                text=_told(item, moment.language),
                 value=0.9 / rank,
                 sources=item.sources,
                 time=item.time,
@@ -51,3 +53,9 @@ class Search(Baseline):
             )
             for rank, item in enumerate(items, start=1)
         )
+
+
+def _told(item: Recalled, language: str) -> str:
+    """When, who and what: without the speaker a model takes the user's words for its own."""
+    who = words(language)[item.speaker.value] if item.speaker else ""
+    return f"{item.time:%Y-%m-%d} {who}: {' '.join(item.text.split())}"

@@ -258,6 +258,7 @@ def _turn(turn: Turn, score: float) -> Recalled:
         time=turn.time,
         tokens=estimate_tokens(turn.text),
         session=turn.session,
+        speaker=turn.speaker,
     )
 
 

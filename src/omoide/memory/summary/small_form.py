@@ -23,7 +23,7 @@ from omoide.ports import Request
 from omoide.prompts import render, words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from omoide.domain import Sentence
     from omoide.memory.transcript import Line
@@ -67,14 +67,15 @@ class SmallForm:
         said = {
             who: "\n".join(line.text for line in session if line.speaker is who) for who in Speaker
         }
+        known = read_facts("\n".join(sentence.text for sentence in old), language)
+        of_user = [said[Speaker.USER], *(f.text for f in known if f.about is Speaker.USER)]
         notes: list[str] = []
         good: list[Fact] = []
         for fact in told:
-            if reason := _unfit(fact, said, language):
+            if reason := _unfit(fact, said[fact.about], "\n".join(of_user), language):
                 notes.append(f"not kept, {reason}: {fact.sentence(language)}")
             else:
                 good.append(fact)
-        known = read_facts("\n".join(sentence.text for sentence in old), language)
         holding, untrue = retire(known, good, language, said=said)
         packed = pack(merge(holding, good), language, limit=limit)
         notes += [f"no longer true: {fact.sentence(language)}" for fact in untrue]
@@ -166,15 +167,16 @@ _PERSON = {
 }
 
 
-def _unfit(fact: Fact, said: Mapping[Speaker, str], language: str) -> str:
-    """Why a fact may not be kept, or nothing."""
+def _unfit(fact: Fact, said: str, of_user: str, language: str) -> str:
+    """Why a fact may not be kept, or nothing: by what its speaker said, and by all that was said
+    or is known of the user."""
     if language in _TALK and _TALK[language].search(fact.text):
         return "it is talk"
     if _PERSON[language].search(fact.text):
         return "it is in the first or second person"
-    if _share(fact, said[fact.about]) < LEAST[language]:
+    if _share(fact, said) < LEAST[language]:
         return "nothing said supports it"
-    if fact.about is Speaker.ASSISTANT and _share(fact, said[Speaker.USER]) >= PARROTED:
+    if fact.about is Speaker.ASSISTANT and _share(fact, of_user) >= PARROTED:
         return "it only repeats the user"
     return ""
 
