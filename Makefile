@@ -2,12 +2,14 @@
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
+CHAT   := $(VENV)/.chat
 READY  := $(VENV)/.ready
+PIP    := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 export OMP_WAIT_POLICY ?= passive
 
 .PHONY: chat test lint types unit model clean size
 
-chat: $(READY) ## Talk to a local model that remembers you
+chat: $(CHAT) ## Talk to a local model that remembers you
 	@$(VENV)/bin/omoide models pull default
 	@$(VENV)/bin/omoide chat $(ARGS)
 
@@ -29,10 +31,14 @@ model: $(READY) ## The small model that the tests talk to
 size: $(READY) ## How large the core install is, and how long it takes to import
 	$(PYTHON) tools/install_size.py
 
-$(READY): pyproject.toml
+$(CHAT): pyproject.toml
 	python3 -m venv $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[local,onnx,server,compress]" --group dev
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --editable ".[local]"
+	@touch $(CHAT)
+
+$(READY): $(CHAT)
+	$(PIP) --editable ".[local,onnx,server,compress]" --group dev
 	@touch $(READY)
 
 clean:

@@ -181,7 +181,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
 def test_talk_leave_and_be_remembered(start: Callable[..., Terminal]) -> None:
     """A chat is answered, updates the memory on Ctrl-D, and is known at the next start."""
     terminal = start("chat")
-    terminal.wait_for("me is new here")
+    terminal.wait_for("We have not talked yet")
     terminal.wait_for(PROMPT)
     terminal.type("I have a cat called Miso.\r")
     terminal.wait_for("Hello to 1 line(s)!")

@@ -107,7 +107,7 @@ def talk(world: World, screen: PaperScreen) -> Conversation:
 async def test_a_stranger_is_greeted(talk: Conversation, screen: PaperScreen) -> None:
     """Who is new is told so, with where to find the commands."""
     await talk.greet()
-    assert screen.take() == "Hello! ana is new here. Say something; /help lists commands.\n"
+    assert screen.take() == "Hello! We have not talked yet. Say something; /help lists commands.\n"
 
 
 async def test_a_friend_is_greeted(world: World, talk: Conversation, screen: PaperScreen) -> None:

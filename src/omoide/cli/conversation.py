@@ -90,7 +90,7 @@ class Conversation:
         stands = await standing(self._memory, self._user)
         user, now = one_line(self._user), self._now()
         if not stands.sessions:
-            self._screen.line(f"Hello! {user} is new here. Say something; /help lists commands.")
+            self._screen.line("Hello! We have not talked yet. Say something; /help lists commands.")
             return
         summary = await self._memory.memory(self._user)
         known = many(len(summary.sentences), "sentence")
