@@ -61,7 +61,7 @@ async def test_a_reply_knows_the_memory_and_what_was_recalled(world: World) -> N
     assert "The user lives in Bergen." in system.content
     assert "Oslo" not in system.content
     assert "User: I have a cat called Miso" in last.content
-    assert last.content.endswith("My cat is ill.")
+    assert last.content.startswith("My cat is ill.")
     assert any(item.kind is Kind.TURN for item in reply.recalled)
 
 

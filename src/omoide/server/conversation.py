@@ -127,9 +127,7 @@ def _known(texts: Sequence[str], language: str) -> str:
 
 def _recalled(texts: Sequence[str], language: str) -> str:
     recalled = "\n".join(f"- {text}" for text in texts)
-    return (
-        render("reply_recalled", language, recalled=recalled, text="").messages[0].content.strip()
-    )
+    return render("proxy_recalled", language, recalled=recalled).messages[0].content
 
 
 def _before(message: Message, text: str) -> Message:
