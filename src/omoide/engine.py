@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.accounts import Account
+from omoide.attention import Attending
 from omoide.digestion import Digestion
 from omoide.domain import Owner, Purpose, Said, Speaker
 from omoide.domain.text import checked_name, checked_text
 from omoide.errors import BadInput
-from omoide.language import detect, dominant
-from omoide.memory.mechanism import Moment, Place, fit
+from omoide.language import detect
+from omoide.memory.mechanism import Place
 from omoide.memory.replies import looping
 from omoide.ports import Completion
 from omoide.versions import Versions, When
@@ -130,6 +131,7 @@ class Memory:
         self._clock = clock
         self._limits = limits
         self._versions = Versions(store)
+        self.attending = Attending(store, self.mechanisms, budget=limits.memory_tokens)
         digestion = Digestion(
             store=store,
             mechanisms=self.mechanisms,
@@ -173,20 +175,10 @@ class Memory:
         owner, now = self._owner(user), self._now(at)
         spoken = Utterance(speaker=Speaker.USER, text=text, id=id)
         (turn,) = await self.record(user, [spoken], session=session, at=at)
-        so_far = await self.store.turns.read(owner, session=turn.session)
-        so_far = tuple(t for t in so_far if t.position <= turn.position)
-        moment = Moment(
-            owner=owner,
-            text=text,
-            session=so_far,
-            now=now,
-            language=dominant(t.text for t in so_far if t.speaker is Speaker.USER),
-        )
-        offered = [c for mechanism in self.mechanisms for c in await mechanism.contribute(moment)]
-        contributions = fit(offered, budget=self._limits.memory_tokens)
+        attention = await self.attending.attend(turn, owner=owner, now=now)
         request = self._reply_form(
-            moment,
-            contributions,
+            attention.moment,
+            attention.contributions,
             window=self.model.window,
             max_tokens=self._limits.reply_tokens,
         )
@@ -209,11 +201,9 @@ class Memory:
 
         async def keep(said: Utterance) -> None:
             await self.record(user, [said], session=session, at=at)
-            for mechanism in self.mechanisms:
-                own = [c for c in contributions if c.mechanism == mechanism.name]
-                await mechanism.used(moment, own)
+            await self.attending.used(attention)
 
-        return Reply(turn=turn, contributions=contributions, pieces=pieces())
+        return Reply(turn=turn, contributions=attention.contributions, pieces=pieces())
 
     async def recall(
         self,

@@ -23,6 +23,7 @@ LAYERS = {
     "versions": 4,
     "worker": 4,
     "digestion": 5,
+    "attention": 5,
     "engine": 6,
     "mechanisms": 7,
     "composition": 8,

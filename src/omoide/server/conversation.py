@@ -117,12 +117,9 @@ def remembering(
 
 
 def _known(texts: Sequence[str], language: str) -> str:
-    """The part of the reply's own prompt that holds the memory: the marks, and the line before
-    them that says what stands there. What that prompt says of manners and length is left out:
-    those are the client's to choose."""
-    whole = render("reply", language, memory="\n".join(texts), now="").messages[0].content
-    opening, closing = whole.index("<memory>"), whole.index("</memory>") + len("</memory>")
-    return whole[whole.rfind("\n", 0, opening - 1) + 1 : closing]
+    """The memory with what says what it is. Of manners and length nothing is said: those are the
+    client's to choose."""
+    return render("proxy_memory", language, memory="\n".join(texts)).messages[0].content
 
 
 def _recalled(texts: Sequence[str], language: str) -> str:

@@ -40,12 +40,12 @@ async def chat(call: Call) -> Response:
         heard = asked(body["messages"], session=session)
         exchange = await call.remembering.attend(call.user, heard, session=session)
         told = exchange.headers
-        if exchange.contributions and exchange.moment is not None:
+        if (attention := exchange.attention) is not None and attention.contributions:
             body["messages"] = remembering(
                 body["messages"],
-                exchange.contributions,
+                attention.contributions,
                 last=exchange.asked.words[-1].index,
-                language=exchange.moment.language,
+                language=attention.moment.language,
             )
             changed = True
     forward = Forward(

@@ -6,14 +6,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from omoide.domain import Call, Owner, Purpose, Speaker
 from omoide.domain.text import checked_name
 from omoide.engine import Utterance
-from omoide.language import dominant
-from omoide.memory.mechanism import Moment, Place, fit
+from omoide.memory.mechanism import Place
 from omoide.server.problems import slug_of
 from omoide.server.recording import Recording
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
     from datetime import timedelta
 
+    from omoide.attention import Attention
     from omoide.domain import Turn
     from omoide.engine import Memory
-    from omoide.memory.mechanism import Contribution, Mechanism
+    from omoide.memory.mechanism import Contribution
     from omoide.ports import Clock
     from omoide.server.conversation import Asked
     from omoide.server.listening import Heard
@@ -41,13 +42,17 @@ class Exchange:
     """The caller's session key."""
     asked: Asked
     turns: tuple[Turn, ...] = ()
-    moment: Moment | None = None
-    contributions: tuple[Contribution, ...] = ()
+    attention: Attention | None = None
     version: int = 0
     problems: list[str] = field(default_factory=list)
     """Kinds of what went wrong; empty if nothing did."""
     attempt: asyncio.Task[None] | None = None
     """Still at it, where memory took longer than the chat would wait."""
+
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What memory puts into the prompt."""
+        return self.attention.contributions if self.attention is not None else ()
 
     @property
     def headers(self) -> dict[str, str]:
@@ -82,14 +87,12 @@ class Remembering:
         clock: Clock,
         metrics: Metrics,
         idle: timedelta,
-        budget: int,
         patience: float,
     ) -> None:
         self._memory = memory
         self._clock = clock
         self._metrics = metrics
         self._recording = Recording(memory, idle=idle)
-        self._budget = budget
         self._patience = patience
         self._writing: dict[Owner, set[asyncio.Task[None]]] = {}
 
@@ -146,9 +149,8 @@ class Remembering:
         """Do work of memory's; whatever it raises becomes a note on the exchange."""
         try:
             await work
-        except Exception as error:  # the boundary beyond which chat goes on
-            exchange.problems.append(slug_of(error))
-            log.warning("memory failed", extra={"reason": slug_of(error)}, exc_info=True)
+        except Exception as error:  # noqa: BLE001 - the boundary beyond which chat goes on
+            _forgiven(exchange, error)
 
     async def _record(self, exchange: Exchange) -> None:
         if before := self._writing.get(exchange.owner):  # the last reply goes before these words
@@ -158,28 +160,21 @@ class Remembering:
         )
 
     async def _gather(self, exchange: Exchange) -> None:
-        owner, turn = exchange.owner, exchange.turns[-1]
-        session = await self._memory.store.turns.read(owner, session=turn.session, last=SESSION)
-        moment = Moment(
-            owner=owner,
-            text=exchange.asked.text,
-            session=tuple(t for t in session if t.position <= turn.position),
-            now=self._clock.now(),
-            language=dominant(_recent(session)),
-        )
-        offers: list[list[Contribution]] = [[] for _ in self._memory.mechanisms]
-        *_, newest = await asyncio.gather(  # they only read, so they need not wait for each other
-            *(
-                self._guarded(exchange, _contribute(mechanism, moment, offer))
-                for mechanism, offer in zip(self._memory.mechanisms, offers, strict=True)
+        owner = exchange.owner
+        attention, newest = await asyncio.gather(
+            self._memory.attending.attend(
+                exchange.turns[-1],
+                owner=owner,
+                now=self._clock.now(),
+                text=exchange.asked.text,
+                last=SESSION,
+                forgive=partial(_forgiven, exchange),
             ),
             self._memory.store.summaries.find(owner),
         )
-        offered = [contribution for offer in offers for contribution in offer]
         if "timeout" not in exchange.problems:  # too late: the request has gone out without
             exchange.version = newest.number if newest else 0
-            exchange.moment = moment
-            exchange.contributions = fit(offered, budget=self._budget)
+            exchange.attention = attention
 
     async def _answered(self, exchange: Exchange, heard: Heard) -> None:
         if exchange.attempt is not None:
@@ -192,10 +187,8 @@ class Remembering:
         if said := heard.said:
             reply = Utterance(speaker=Speaker.ASSISTANT, text=said, id=heard.id(turn.id))
             await self._recording.into_session(owner.user, [reply], session=exchange.key)
-            if exchange.moment is not None:
-                for mechanism in self._memory.mechanisms:
-                    own = [c for c in exchange.contributions if c.mechanism == mechanism.name]
-                    await mechanism.used(exchange.moment, own)
+            if exchange.attention is not None:
+                await self._memory.attending.used(exchange.attention)
         call = Call(
             purpose=Purpose.REPLY,
             model=heard.model,
@@ -209,12 +202,7 @@ class Remembering:
         await self._memory.store.ledger.add(owner, call)
 
 
-async def _contribute(mechanism: Mechanism, moment: Moment, offered: list[Contribution]) -> None:
-    """Add what the mechanism would put into the prompt. One that fails keeps none of the others
-    from it."""
-    offered.extend(await mechanism.contribute(moment))
-
-
-def _recent(session: tuple[Turn, ...]) -> list[str]:
-    """What the user said lately, to tell the language by."""
-    return [turn.text for turn in session if turn.speaker is Speaker.USER][-8:]
+def _forgiven(exchange: Exchange, error: Exception) -> None:
+    """Note on the exchange that something of memory's failed."""
+    exchange.problems.append(slug_of(error))
+    log.warning("memory failed", extra={"reason": slug_of(error)}, exc_info=error)

@@ -135,7 +135,6 @@ class Tenants:
             clock=parts.clock,
             metrics=self._metrics,
             idle=settings.idle,
-            budget=settings.memory_tokens,
             patience=self._options.patience,
         )
         return Tenant(memory=memory, remembering=remembering, stirred=asyncio.Event())
