@@ -28,6 +28,7 @@ LAYERS = {
     "mechanisms": 7,
     "composition": 8,
     "facade": 7,
+    "facts": 7,
     "testing": 7,
     "settings": 1,
     "adapters": 7,

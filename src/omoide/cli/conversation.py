@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from omoide.cli.facts import fact_lines, find_fact, forget
+from omoide.cli.facts import fact_lines
 from omoide.cli.news import News
 from omoide.cli.show import ago, bold, clean, dim, many, one_line, warning
 from omoide.cli.standing import standing, standing_lines
 from omoide.cli.views import contribution_lines, history_lines, memory_lines, why_lines
 from omoide.domain import State, Task
 from omoide.errors import BadInput, OmoideError
+from omoide.facts import find_fact, forget
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import datetime, timedelta
 
-    from omoide.cli.facts import Fact
     from omoide.cli.screen import Screen
     from omoide.domain import Session
     from omoide.engine import Memory
+    from omoide.facts import Fact
     from omoide.memory.mechanism import Contribution
     from omoide.ports import Clock
 

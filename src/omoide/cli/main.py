@@ -17,6 +17,7 @@ from omoide.cli.chat import chat
 from omoide.cli.cost import cost
 from omoide.cli.jobs import jobs
 from omoide.cli.keys import keys
+from omoide.cli.mcp import mcp
 from omoide.cli.mechanisms import mechanisms
 from omoide.cli.memory import memory
 from omoide.cli.models import models
@@ -83,6 +84,7 @@ for command in (
     import_,
     erase,
     serve,
+    mcp,
     keys,
     bench,
 ):

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from omoide.cli.facts import fact_lines, find_fact, forget
+from omoide.cli.facts import fact_lines
 from omoide.cli.progress import bar
 from omoide.cli.scope import scoped
 from omoide.cli.show import dim, emit, many, one_line, unicode, warning
 from omoide.domain import Owner
 from omoide.errors import BadInput
+from omoide.facts import find_fact, forget
 from omoide.transfer import Contents, Restored, bring_in, read, restore
 
 if TYPE_CHECKING:
-    from omoide.cli.facts import Fact
     from omoide.cli.scope import Scope
     from omoide.engine import Memory
+    from omoide.facts import Fact
     from omoide.ports import Erased
     from omoide.transfer import Brought, LeftOut
 

@@ -1,0 +1,157 @@
+"""The memory as tools of an agent, spoken to by the official client."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+pytest.importorskip("mcp", reason="pip install 'omoide[mcp]'")
+
+from mcp import Client, StdioServerParameters
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.composition import compose
+from omoide.server.keys import Keys, Scope
+from omoide.server.options import Options
+from omoide.server.tools import make_tools
+from omoide.server.tools_http import guarded_app
+from omoide.settings import Settings
+from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from omoide.engine import Memory
+
+CAT = "My cat is called Miso."
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+HEADERS = {"accept": "application/json, text/event-stream", "host": "127.0.0.1:8378"}
+
+
+@asynccontextmanager
+async def remembered(folder: Path) -> AsyncIterator[Memory]:
+    """A memory without a real model."""
+    memory = compose(
+        Settings(form="paper"),
+        store=await SqliteStore.open(folder / "m.sqlite"),
+        model=ScriptedModel(),
+        iterator=ScriptedModel(["The user has a cat called Miso."]),
+        embedder=HashEmbedder(),
+        clock=FrozenClock(),
+        worker="test",
+    )
+    try:
+        yield memory
+    finally:
+        await memory.close()
+
+
+async def called(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
+    """The structured result of a tool that must not fail."""
+    result = await client.call_tool(tool, dict(arguments))
+    assert not result.is_error, result.content
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content
+
+
+async def test_an_agent_remembers_recalls_and_sees_the_memory(tmp_path: Path) -> None:
+    """What one call records another finds, and a digested session is shown with sources."""
+    async with (
+        remembered(tmp_path) as memory,
+        Client(make_tools(memory, user="ana")) as client,
+    ):
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert names == {"remember", "recall", "memory", "forget"}
+        kept = await called(client, "remember", text=CAT)
+        found = await called(client, "recall", query="cat")
+        assert found["items"][0]["text"] == CAT
+        assert found["items"][0]["sources"] == [kept["turn"]]
+        await memory.end_session("ana")
+        await memory.settle()
+        shown = await called(client, "memory")
+        assert shown["version"] == 1
+        assert shown["sentences"][0]["sources"] == [kept["turn"]]
+
+
+async def test_forgetting_shows_first_and_removes_when_confirmed(tmp_path: Path) -> None:
+    """Without `confirm` nothing goes; with it the words are gone."""
+    async with (
+        remembered(tmp_path) as memory,
+        Client(make_tools(memory, user="ana")) as client,
+    ):
+        await called(client, "remember", text=CAT)
+        await called(client, "remember", text="I live in York.")
+        seen = await called(client, "forget", text="Miso")
+        assert seen["turns"] == [CAT]
+        assert not seen["done"]
+        assert len(await memory.turns("ana")) == 2
+        assert (await called(client, "forget", text="Miso", confirm=True))["done"]
+        assert [turn.text for turn in await memory.turns("ana")] == ["I live in York."]
+
+
+async def test_users_are_kept_apart_and_errors_say_what_to_do(tmp_path: Path) -> None:
+    """Another user's words are not found, and bad input is told in our words."""
+    async with (
+        remembered(tmp_path) as memory,
+        Client(make_tools(memory, user="ana")) as client,
+    ):
+        await called(client, "remember", text=CAT, user="ben")
+        assert (await called(client, "recall", query="cat"))["items"] == []
+        failed = await client.call_tool("remember", {"text": "  "})
+        assert failed.is_error
+        assert "empty" in str(failed.content)
+
+
+async def test_the_command_speaks_over_stdio(tmp_path: Path) -> None:
+    """`omoide mcp` as a process, as a desktop agent starts it; what it recorded outlives it."""
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "omoide.cli", "--db", str(tmp_path / "m.sqlite"), "--user", "ana", "mcp"],
+        env={**os.environ, "OMOIDE_EMBEDDER": "none"},
+    )
+    async with Client(command) as client:
+        await called(client, "remember", text=CAT)
+        assert (await called(client, "recall", query="cat"))["items"][0]["text"] == CAT
+    async with Client(command) as client:
+        assert (await called(client, "recall", query="cat"))["items"][0]["text"] == CAT
+
+
+async def test_over_http_a_key_of_the_tenant_with_every_scope_is_needed(tmp_path: Path) -> None:
+    """No key, a key without the right to erase, and another tenant's key are refused."""
+    keys = Keys.beside(tmp_path / "m.sqlite")
+
+    def made(tenant: str, *scopes: Scope) -> str:
+        key = keys.create(tenant=tenant, name="k", scopes=scopes, at=FrozenClock().now())
+        return key.secret
+
+    narrow = made("default", Scope.READ, Scope.WRITE)
+    foreign, full = made("other", *Scope), made("default", *Scope)
+    async with remembered(tmp_path) as memory:
+        tools = make_tools(memory, user="ana")
+        app = guarded_app(tools, keys=keys, options=Options(), tenant=memory.tenant)
+        transport = httpx.ASGITransport(app=app)
+        async with (
+            tools.session_manager.run(),
+            httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8378") as client,
+        ):
+            statuses = []
+            for secret in ("", narrow, foreign, full):
+                bearer = {"authorization": f"Bearer {secret}"} if secret else {}
+                answered = await client.post("/mcp", json=INITIALIZE, headers=HEADERS | bearer)
+                statuses.append(answered.status_code)
+    assert statuses == [401, 403, 403, 200]
