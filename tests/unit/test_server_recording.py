@@ -60,6 +60,18 @@ async def test_the_same_words_said_again_later_are_recorded_again(bench: Bench) 
     assert [t.session for t in turns] == [1, 1, 2, 2, 3, 3]
 
 
+async def test_a_request_from_long_ago_may_be_sent_again_and_again(bench: Bench) -> None:
+    """Said again after many others, then repeated: remembered both times, recorded once more."""
+    old = ("A", assistant("I see."), "Once more")
+    await bench.chat(*old)
+    for number in range(20):
+        await bench.chat(f"Something else, {number}")
+    for _ in range(2):
+        answer = await bench.chat(*old)
+        assert answer.headers["x-omoide-status"] == "ok"
+    assert (await bench.said()).count("Once more") == 2
+
+
 async def test_a_client_without_a_history_may_repeat_itself(bench: Bench) -> None:
     """Once something else was said in between, the same words are new."""
     for text in ("yes", "yes", "no", "yes"):

@@ -66,7 +66,8 @@ class Recording:
         if follow_up:  # a client that drops old messages changes the place of these
             same = [t for t in recent if t.speaker is Speaker.USER and t.text == words.text]
             return words.id if known or not same else same[-1].id
-        mine = [t for t in recent if t.id == words.id or t.id.startswith(f"{words.id}-")]
+        spoken = [t for t in recent if t.speaker is Speaker.USER]  # a reply's id begins the same
+        mine = [t for t in spoken if t.id == words.id or t.id.startswith(f"{words.id}-")]
         if mine and now - mine[-1].time <= self._idle:
             since = [t for t in recent if t.position > mine[-1].position]
             said_more = any(
