@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from omoide.accounts import Account
@@ -13,13 +14,17 @@ from omoide.memory.baselines.memory_bank import MemoryBank
 from omoide.memory.baselines.memory_bank_summaries import DailySummaries
 from omoide.memory.baselines.plain import Baseline, Bm25, ContextOnly, Dense
 from omoide.memory.events.human_recall import HumanRecall
-from omoide.memory.events.writer import ModelWriter
+from omoide.memory.events.writer import ModelWriter, Unwritten
+from omoide.memory.fused.notes import CodeScribe, Notes
+from omoide.memory.fused.shared import Shared, SharedEvents, SharedMemos
+from omoide.memory.fused.whole import Answers, WholeForm
 from omoide.memory.memos.compression_budget import Budget
 from omoide.memory.memos.mechanism import MemoChat, Memos
 from omoide.memory.memos.search import MemoChoice, MemoSearch
 from omoide.memory.memos.upkeep import Upkeep
 from omoide.memory.memos.writer import MemoWriter
 from omoide.memory.search.mechanism import Search
+from omoide.memory.summary.both_form import BothForm
 from omoide.memory.summary.forms import Form, PaperForm
 from omoide.memory.summary.iterator import RecursiveSummary
 from omoide.memory.summary.mechanism import SummaryMechanism
@@ -29,8 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeVar
 
+    from omoide.memory.events.writer import Writer
     from omoide.memory.mechanism import Ask, Mechanism, Moment
+    from omoide.memory.memos.writer import Scribe
     from omoide.memory.search.recall import Recall
+    from omoide.memory.summary.iterator import Iterator
     from omoide.ports import ChatModel, Clock, Embedder, Store
     from omoide.settings import Settings
 
@@ -54,6 +62,52 @@ class Parts:
         if self.embedder is None:
             raise BadInput(f"the mechanism {name} needs an embedder; set OMOIDE_EMBEDDER")
         return self.embedder
+
+    @property
+    def fused(self) -> bool:
+        """Whether all mechanisms write from one call."""
+        return chosen(WRITERS, self.settings.writer, "writer")
+
+    @property
+    def small(self) -> bool:
+        """Whether the model is to be asked for notes, not for JSON."""
+        return self.settings.form == "small"
+
+    @cached_property
+    def iteration(self) -> Iterator:
+        """What rewrites the memory; fused, the same for all mechanisms of this memory."""
+        forms = FUSED if self.fused else FORMS
+        iterator = RecursiveSummary(
+            model=self.iterator,
+            form=chosen(forms, self.settings.form, "form"),
+            limit=self.settings.sentences,
+        )
+        if not self.fused:
+            return iterator
+        summarised = "summary" in self.settings.mechanisms
+        return Shared(store=self.store, iterator=iterator, summarised=summarised)
+
+    @property
+    def events(self) -> Writer:
+        """Who writes events down."""
+        model = self.iterator
+        alone = ModelWriter(window=model.window, count=model.count, name=model.name)
+        if not isinstance(self.iteration, Shared):
+            return alone
+        if self.small:
+            return SharedEvents(self.iteration, Notes(embedder=self.embedder), Unwritten())
+        return SharedEvents(self.iteration, Answers(), alone)
+
+    @property
+    def memos(self) -> Scribe:
+        """Who writes memos."""
+        alone = MemoWriter(model=self.iterator)
+        if not isinstance(self.iteration, Shared):
+            return alone
+        if self.small:
+            code = CodeScribe(embedder=self.embedder)
+            return SharedMemos(self.iteration, Notes(embedder=self.embedder), code)
+        return SharedMemos(self.iteration, Answers(), alone)
 
     def asker(self, moment: Moment) -> Ask:
         """Asks the iterator on behalf of a reply; the call is written into the account."""
@@ -79,16 +133,15 @@ class Entry:
 
 
 FORMS: dict[str, Form] = {"small": SmallForm(), "paper": PaperForm()}
+FUSED: dict[str, Form] = {"small": BothForm(), "paper": WholeForm()}
+"""What takes their place when one call is to give everything."""
+WRITERS = {"separate": False, "fused": True}
 
 
 def _summary(parts: Parts) -> Mechanism:
     return SummaryMechanism(
         store=parts.store,
-        iterator=RecursiveSummary(
-            model=parts.iterator,
-            form=chosen(FORMS, parts.settings.form, "form"),
-            limit=parts.settings.sentences,
-        ),
+        iterator=parts.iteration,
         embedder=parts.embedder,
     )
 
@@ -96,7 +149,7 @@ def _summary(parts: Parts) -> Mechanism:
 def _memos(parts: Parts) -> Mechanism:
     return Memos(
         store=parts.store,
-        writer=MemoWriter(model=parts.iterator),
+        writer=parts.memos,
         compressor=Budget(share=0.25),
         retrieval=MemoSearch(store=parts.store, embedder=parts.embedder),
         upkeep=Upkeep(store=parts.store, embedder=parts.embedder),
@@ -106,7 +159,7 @@ def _memos(parts: Parts) -> Mechanism:
 def _memochat(parts: Parts) -> Mechanism:
     return MemoChat(
         store=parts.store,
-        writer=MemoWriter(model=parts.iterator),
+        writer=parts.memos,
         choice=MemoChoice(
             store=parts.store,
             model=parts.iterator,
@@ -114,11 +167,6 @@ def _memochat(parts: Parts) -> Mechanism:
             otherwise=MemoSearch(store=parts.store, embedder=parts.embedder),
         ),
     )
-
-
-def _events(parts: Parts) -> ModelWriter:
-    model = parts.iterator
-    return ModelWriter(window=model.window, count=model.count, name=model.name)
 
 
 def _memory_bank(parts: Parts) -> Mechanism:
@@ -160,7 +208,7 @@ MECHANISMS: dict[str, Entry] = {
     ),
     "human-recall": Entry(
         make=lambda parts: HumanRecall(
-            store=parts.store, embedder=parts.embedder, writer=_events(parts)
+            store=parts.store, embedder=parts.embedder, writer=parts.events
         ),
         about="events that come to mind when relevance, time and past recalls make it probable",
         paper="Hou et al. 2024",
@@ -170,7 +218,7 @@ MECHANISMS: dict[str, Entry] = {
         make=lambda parts: GenerativeAgents(
             store=parts.store,
             embedder=parts.needed_embedder("generative-agents"),
-            writer=_events(parts),
+            writer=parts.events,
         ),
         about="events by recency, importance and relevance; not together with human-recall",
         paper="Park et al. 2023 (Generative Agents)",

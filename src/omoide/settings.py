@@ -34,6 +34,9 @@ class Settings:
     """For endpoints."""
     form: str = "small"
     """How the memory is asked for: `small` for any model, `paper` for large ones."""
+    writer: str = "separate"
+    """How sessions are written down: `separate`, each mechanism by its own calls; or `fused`, all
+    from one call a session."""
     reply_form: str = "chat"
     """How a reply is asked for: `chat`, or `paper` for the paper's single prompt."""
     embedder: str = "multilingual"

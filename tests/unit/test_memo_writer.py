@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omoide.accounts import complete
-from omoide.domain import Speaker, Turn
+from omoide.domain import Owner, Session, Speaker, Turn
 from omoide.errors import BadReply, ContextTooLong, ModelStalled, ModelUnavailable
+from omoide.memory.mechanism import Ended
 from omoide.memory.memos.reading import read_choice, read_entries
 from omoide.memory.memos.writer import MemoWriter, Written
 from omoide.ports import Completion
@@ -74,7 +75,14 @@ async def write(
     """Write with a scripted model."""
     model = ScriptedModel(answers, window=window)
     writer = MemoWriter(model=model, longest=longest)
-    written = await writer.write(turns, language=language, at=NOW, ask=partial(complete, model))
+    ended = Ended(
+        owner=Owner(tenant="acme", user="ana"),
+        session=Session(number=1, started=NOW, last=NOW, ended=NOW),
+        turns=tuple(turns),
+        language=language,
+        ask=partial(complete, model),
+    )
+    written = await writer.write(turns, ended=ended)
     return written, model
 
 

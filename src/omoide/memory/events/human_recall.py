@@ -98,10 +98,11 @@ class HumanRecall:
         for rejected in result.rejected:
             await self._store.summaries.set_aside(ended.owner, rejected)
         if result.events is None:
-            why = " ".join(result.rejected[-1].problems) if result.rejected else ""
+            tried = f" in {len(result.rejected)} tries:" if result.rejected else ":"
+            why = result.rejected[-1].problems if result.rejected else ("no answer was of use.",)
             raise BadReply(
-                f"no usable events of session {ended.session.number} in "
-                f"{len(result.rejected)} tries: {why} Nothing was stored; the turns are there."
+                f"no usable events of session {ended.session.number}{tried} {' '.join(why)} "
+                "Nothing was stored; the turns are there."
             )
         return result.events
 

@@ -136,23 +136,36 @@ class ModelWriter:
             return [], (Problem(flaw=Flaw.EMPTY),)
         if completion.finish == "length":
             return [], (Problem(flaw=Flaw.CUT_SHORT),)
-        try:
-            drafts = forms.read(completion.text)
-        except BadReply:
-            return [], (Problem(flaw=Flaw.UNREADABLE),)
-        answer = forms.sentences(drafts, ended.language)
-        kept = without_echoes(without_repeats(answer), turns, language=ended.language)
-        problems = check(
-            answer,
-            cleaned=attribute(kept, old=(), turns=turns),
-            old=(),
+        return read_drafts(
+            completion.text,
             turns=turns,
             instructions=instructions,
             language=ended.language,
             limit=self._limit,
         )
-        texts = {sentence.text for sentence in kept}
-        return [draft for draft in drafts if draft.text in texts], problems
+
+
+def read_drafts(
+    text: str, *, turns: Sequence[Turn], instructions: str, language: str, limit: int
+) -> tuple[list[Draft], tuple[Problem, ...]]:
+    """The events in an answer, and what is wrong with them."""
+    try:
+        drafts = forms.read(text)
+    except BadReply:
+        return [], (Problem(flaw=Flaw.UNREADABLE),)
+    answer = forms.sentences(drafts, language)
+    kept = without_echoes(without_repeats(answer), turns, language=language)
+    problems = check(
+        answer,
+        cleaned=attribute(kept, old=(), turns=turns),
+        old=(),
+        turns=turns,
+        instructions=instructions,
+        language=language,
+        limit=limit,
+    )
+    texts = {sentence.text for sentence in kept}
+    return [draft for draft in drafts if draft.text in texts], problems
 
 
 class ExtractiveWriter:
@@ -186,6 +199,15 @@ class ExtractiveWriter:
             language=ended.language,
         )
         return Written(events=events)
+
+
+class Unwritten:
+    """Writes nothing and says so: where a model's one answer was no use, and it would make no
+    better one if asked for JSON."""
+
+    async def __call__(self, ended: Ended) -> Written:
+        """No events; the turns are there."""
+        return Written(events=None)
 
 
 class OrElse:

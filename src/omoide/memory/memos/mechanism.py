@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from omoide.memory.memos.compression import Compressor
     from omoide.memory.memos.search import Found, Retrieval
     from omoide.memory.memos.upkeep import Upkeep
-    from omoide.memory.memos.writer import Draft, MemoWriter
+    from omoide.memory.memos.writer import Draft, Scribe
     from omoide.ports import Store
 
 
@@ -64,7 +64,7 @@ class Memos:
         self,
         *,
         store: Store,
-        writer: MemoWriter,
+        writer: Scribe,
         compressor: Compressor,
         retrieval: Retrieval,
         upkeep: Upkeep | None = None,
@@ -116,9 +116,7 @@ class Memos:
     async def _write(self, ended: Ended, turns: Sequence[Turn], known: Sequence[Memo]) -> None:
         """Memos of the turns, stored all at once; then the upkeep."""
         if turns:
-            written = await self._writer.write(
-                turns, language=ended.language, at=ended.at, ask=ended.ask
-            )
+            written = await self._writer.write(turns, ended=ended)
             for rejected in written.rejected:
                 await self._store.summaries.set_aside(ended.owner, rejected)
             weight = _weight(turns, known)
@@ -191,7 +189,7 @@ class MemoChat(Memos):
         self,
         *,
         store: Store,
-        writer: MemoWriter,
+        writer: Scribe,
         choice: Retrieval,
         trigger: Trigger | None = None,
         k: int = 3,

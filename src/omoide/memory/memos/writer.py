@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from omoide.domain import Rejected, Sentence
 from omoide.domain.memo import Span, mend
@@ -21,16 +21,16 @@ from omoide.language import content_terms
 from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
 from omoide.memory.memos.reading import Entry, read_entries
 from omoide.memory.overlap import coverage
-from omoide.memory.transcript import lines, parts, spoken
+from omoide.memory.transcript import line, lines, parts, spoken
 from omoide.ports import Message, Request
 from omoide.prompts import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from datetime import datetime
 
     from omoide.domain import Turn
-    from omoide.memory.mechanism import Ask
+    from omoide.memory.mechanism import Ask, Ended
     from omoide.ports import ChatModel, Completion
 
 
@@ -42,6 +42,10 @@ class Draft:
     summary: str
     turns: tuple[Turn, ...]
     whole: bool = True
+
+    def only(self, ids: Container[str]) -> Draft:
+        """The same of these turns alone."""
+        return replace(self, turns=tuple(turn for turn in self.turns if turn.id in ids))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,14 @@ class _Line:
     text: str
 
 
+class Scribe(Protocol):
+    """Makes memos of a dialogue."""
+
+    async def write(self, turns: Sequence[Turn], *, ended: Ended) -> Written:
+        """The memos of these turns of a session, in order, every turn in one of them. Raises
+        `ModelError` only if a model cannot be had: nothing is written then."""
+
+
 class MemoWriter:
     """Asks a model for the memos of a dialogue.
 
@@ -72,11 +84,9 @@ class MemoWriter:
         self._tries = tries
         self._longest = longest
 
-    async def write(
-        self, turns: Sequence[Turn], *, language: str, at: datetime, ask: Ask
-    ) -> Written:
-        """The memos of the turns, in order. Raises `ModelError` only if the model cannot be had:
-        nothing is written then, and the turns are still there."""
+    async def write(self, turns: Sequence[Turn], *, ended: Ended) -> Written:
+        """As `Scribe.write`."""
+        language, at, ask = ended.language, ended.at, ended.ask
         drafts: list[Draft] = []
         rejected: list[Rejected] = []
         for part in await self._parts(turns, language):
@@ -206,12 +216,21 @@ def _read(
     """The memos of an answer and what is wrong with them."""
     if not completion.text.strip():
         return (), (Problem(flaw=Flaw.EMPTY),)
+    cut = completion.finish == "length"
+    entries, problems = checked(completion.text, _turns(part), language)
+    if cut and all(problem.flaw is Flaw.UNREADABLE for problem in problems):
+        return entries, (Problem(flaw=Flaw.CUT_SHORT),)
+    return entries, problems
+
+
+def checked(
+    text: str, turns: Sequence[Turn], language: str
+) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
+    """The memos in an answer about these turns, without copied lines; or what is wrong."""
     try:
-        entries = read_entries(completion.text)
+        entries = read_entries(text)
     except BadReply:
-        flaw = Flaw.CUT_SHORT if completion.finish == "length" else Flaw.UNREADABLE
-        return (), (Problem(flaw=flaw),)
-    turns = _turns(part)
+        return (), (Problem(flaw=Flaw.UNREADABLE),)
     summaries = tuple(_sentence(entry.summary, turns) for entry in entries)
     cleaned = without_echoes(without_repeats(summaries), turns, language=language)
     problems = check(
@@ -221,16 +240,14 @@ def _read(
         turns=turns,
         instructions=_text(_request([], language)),
         language=language,
-        limit=max(len(part), 1),
+        limit=max(len(turns), 8),
     )
     if _alike([entry.summary for entry in entries]):
         problems = (*problems, Problem(flaw=Flaw.REPEATS))
     if problems:
         return (), problems
     kept = {sentence.text for sentence in cleaned}
-    entries = tuple(entry for entry in entries if entry.summary in kept)
-    cut = completion.finish == "length"
-    return entries, (Problem(flaw=Flaw.CUT_SHORT),) if cut else ()
+    return tuple(entry for entry in entries if entry.summary in kept), ()
 
 
 def _sentence(summary: str, turns: Sequence[Turn], least: float = 0.25) -> Sentence:
@@ -250,6 +267,13 @@ def _alike(summaries: Sequence[str]) -> bool:
         len(one) >= 6 and coverage(one, other) > 0.7 and coverage(other, one) > 0.7
         for one, other in combinations(terms, 2)
     )
+
+
+def cover(entries: Sequence[Entry], turns: Sequence[Turn], language: str) -> tuple[Draft, ...]:
+    """Memos of the entries, their ranges mended so that each turn is in exactly one; a line of
+    the prompt being a turn."""
+    part = [_Line(turn=turn, text=line(turn, language)) for turn in turns]
+    return _drafts(entries, part)
 
 
 def _drafts(

@@ -40,6 +40,8 @@ class Reading:
     """What was not kept, and why."""
     replaced: tuple[str, ...] = ()
     """Parts of the old memory that are gone because something newer took their place."""
+    told: tuple[Sentence, ...] = ()
+    """What this session alone told, where the form keeps it apart from what was known."""
 
 
 class Form(Protocol):
@@ -48,6 +50,10 @@ class Form(Protocol):
     @property
     def name(self) -> str:
         """What it is called in settings."""
+
+    @property
+    def retry(self) -> str:
+        """The prompt that tells what was wrong and asks once more."""
 
     def ask(
         self, *, old: Sequence[Sentence], session: Sequence[Line], language: str, limit: int
@@ -70,6 +76,7 @@ class PaperForm:
     """The paper's own: instructions, old memory and session in one message; prose comes back."""
 
     name = "paper"
+    retry = "memory_retry"
 
     def ask(
         self, *, old: Sequence[Sentence], session: Sequence[Line], language: str, limit: int

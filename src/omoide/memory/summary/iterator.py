@@ -14,7 +14,7 @@ Departures from the paper, all of them around its one call:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from omoide.domain import Origin, Rejected, Speaker, Summary
 from omoide.errors import BadReply
@@ -38,11 +38,38 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Part:
+    """What was asked about and answered at once: a session, or a part of a long one."""
+
+    lines: tuple[Line, ...]
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Digest:
     """What came of digesting a session: a new version, or the old one kept and the reasons."""
 
     summary: Summary | None
     rejected: tuple[Rejected, ...] = ()
+    told: tuple[Sentence, ...] = ()
+    """What this session alone told, each sentence with its turns; empty where the form does not
+    keep it apart."""
+    parts: tuple[Part, ...] = ()
+    """The answers that were accepted."""
+
+
+class Iterator(Protocol):
+    """Makes the next memory of the old one and a session."""
+
+    @property
+    def model(self) -> ChatModel:
+        """Who is asked."""
+
+    async def digest(
+        self, *, old: Summary, turns: Sequence[Turn], at: datetime, ask: Ask
+    ) -> Digest:
+        """M_i from M_{i-1} and the turns of session i. Never raises for a bad answer: the reasons
+        come back, and the old memory stands. Raises `ModelError` if the model cannot be had."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +79,8 @@ class _Rewrite:
     prompt: str
     rejected: tuple[Rejected, ...]
     notes: tuple[str, ...] = ()
+    told: tuple[Sentence, ...] = ()
+    part: Part | None = None
 
 
 class RecursiveSummary:
@@ -66,8 +95,7 @@ class RecursiveSummary:
     async def digest(
         self, *, old: Summary, turns: Sequence[Turn], at: datetime, ask: Ask
     ) -> Digest:
-        """M_i from M_{i-1} and the turns of session i. Never raises for a bad answer: the reasons
-        come back, and the old memory stands. Raises `ModelError` if the model cannot be had."""
+        """As `Iterator.digest`."""
         said = [turn for turn in turns if spoken(turn)]
         from_user = [spoken(t) for t in said if t.speaker == "user"]
         language = dominant(from_user or [spoken(t) for t in said], default=old.language)
@@ -100,7 +128,13 @@ class RecursiveSummary:
             seconds=sum(c.seconds for c in spent),
             notes=tuple(notes),
         )
-        return Digest(summary=summary, rejected=tuple(r for step in done for r in step.rejected))
+        told = without_repeats([sentence for step in done for sentence in step.told])
+        return Digest(
+            summary=summary,
+            rejected=tuple(r for step in done for r in step.rejected),
+            told=attribute(told, old=(), turns=said),
+            parts=tuple(step.part for step in done if step.part),
+        )
 
     async def _parts(
         self, turns: Sequence[Turn], old: Sequence[Sentence], language: str
@@ -163,6 +197,8 @@ class RecursiveSummary:
                     prompt=prompt,
                     rejected=tuple(rejected),
                     notes=tuple(notes),
+                    told=without_echoes(reading.told, turns, language=language),
+                    part=Part(lines=tuple(session), answers=tuple(c.text for c in completions)),
                 )
             told = tuple(problem.told(language) for problem in problems)
             rejected.append(
@@ -222,7 +258,7 @@ class RecursiveSummary:
         it, it does not. A long bad answer is not shown whole, or it would be copied again.
         """
         retry = render(
-            "memory_retry", language, problems="\n".join(told), limit=str(self.limit)
+            self.form.retry, language, problems="\n".join(told), limit=str(self.limit)
         ).messages
         shown = Message(role="assistant", content=answer[:400] or "-")
         return replace(first, messages=(*first.messages, shown, *retry))

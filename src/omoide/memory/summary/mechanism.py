@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from omoide.memory.mechanism import Ended, Moment
-    from omoide.memory.summary.iterator import RecursiveSummary
+    from omoide.memory.summary.iterator import Iterator
     from omoide.ports import Embedder, Store, Vectors
 
 
@@ -28,9 +28,7 @@ class SummaryMechanism:
 
     name = "summary"
 
-    def __init__(
-        self, *, store: Store, iterator: RecursiveSummary, embedder: Embedder | None
-    ) -> None:
+    def __init__(self, *, store: Store, iterator: Iterator, embedder: Embedder | None) -> None:
         self._store = store
         self.iterator = iterator
         self._embedder = embedder

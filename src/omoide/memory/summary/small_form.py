@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from omoide.domain import Speaker
+from omoide.domain import Sentence, Speaker
 from omoide.errors import BadReply
 from omoide.language import split_sentences
 from omoide.memory.overlap import stems
@@ -23,9 +23,8 @@ from omoide.ports import Request
 from omoide.prompts import render, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from omoide.domain import Sentence
     from omoide.memory.transcript import Line
 
 MOST = 10
@@ -39,6 +38,7 @@ class SmallForm:
     """Notes about each speaker from that speaker's own words."""
 
     name = "small"
+    retry = "memory_retry"
 
     def ask(
         self, *, old: Sequence[Sentence], session: Sequence[Line], language: str, limit: int
@@ -67,6 +67,7 @@ class SmallForm:
         said = {
             who: "\n".join(line.text for line in session if line.speaker is who) for who in Speaker
         }
+        told = [self.owned(fact, said, language) for fact in told]
         known = read_facts("\n".join(sentence.text for sentence in old), language)
         of_user = [said[Speaker.USER], *(f.text for f in known if f.about is Speaker.USER)]
         notes: list[str] = []
@@ -84,7 +85,13 @@ class SmallForm:
             sentences=packed.sentences,
             notes=tuple(notes),
             replaced=tuple(fact.text for fact in untrue),
+            told=tuple(Sentence(text=f.sentence(language), about=f.about) for f in good),
         )
+
+    def owned(self, fact: Fact, said: Mapping[Speaker, str], language: str) -> Fact:
+        """The fact, about whom it is: as it was written, since only one speaker was shown."""
+        del said, language
+        return fact
 
     def _question(self, speaker: Speaker, own: str, language: str) -> Question:
         prompt = render(
@@ -96,7 +103,7 @@ class SmallForm:
             limit=str(MOST),
         )
         request = Request(
-            messages=prompt.messages, max_tokens=320, grammar=grammar(speaker, language)
+            messages=prompt.messages, max_tokens=320, grammar=grammar(speaker, language=language)
         )
         return Question(request=request, prompt=prompt.hash)
 
@@ -174,9 +181,9 @@ def _unfit(fact: Fact, said: str, of_user: str, language: str) -> str:
         return "it is talk"
     if _PERSON[language].search(fact.text):
         return "it is in the first or second person"
-    if _share(fact, said) < LEAST[language]:
+    if share(fact, said) < LEAST[language]:
         return "nothing said supports it"
-    if fact.about is Speaker.ASSISTANT and _share(fact, of_user) >= PARROTED:
+    if fact.about is Speaker.ASSISTANT and share(fact, of_user) >= PARROTED:
         return "it only repeats the user"
     return ""
 
@@ -186,7 +193,8 @@ PARROTED = 0.8
 assistant that the user's own words hold to this share is the user's."""
 
 
-def _share(fact: Fact, said: str) -> float:
+def share(fact: Fact, said: str) -> float:
+    """How much of what the fact says was said, 0 to 1."""
     wanted = stems(fact.text)
     return len(wanted & stems(said)) / len(wanted) if wanted else 0.0
 
@@ -210,15 +218,22 @@ _UNIT = {
 }
 
 
-def grammar(speaker: Speaker, language: str, *, longest: int = 160, shortest: int = 3) -> str:
-    """GBNF: at most `MOST` lines, each beginning with the speaker, in the voice of a note."""
+def grammar(
+    *speakers: Speaker, language: str, longest: int = 160, shortest: int = 3, most: int = MOST
+) -> str:
+    """GBNF: of each speaker in turn at most `most` lines that begin with them, in the voice of a
+    note."""
     out = _OUT + _BANNED.get(language, "")
     unit = _UNIT.get(language, "[^%s]").replace("%s", out)
-    subject = VOICES[language].subject(speaker)
-    return "\n".join(
-        [
-            f'root ::= line ("\\n" line){{0,{MOST - 1}}}',
-            f'line ::= "{subject}" {_FIRST[language]} unit{{{shortest},{longest}}}',
-            f"unit ::= {unit}",
-        ]
+    rules = [
+        f'{who.value} ::= "{VOICES[language].subject(who)}" {_FIRST[language]} '
+        f"unit{{{shortest},{longest}}}"
+        for who in speakers
+    ]
+    notes = " ".join(
+        f'{who.value} ("\\n" {who.value}){{0,{most - 1}}}'
+        if i == 0
+        else f'("\\n" {who.value}){{1,{most}}}'
+        for i, who in enumerate(speakers)
     )
+    return "\n".join([f"root ::= {notes}", *rules, f"unit ::= {unit}"])

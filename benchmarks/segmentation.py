@@ -1,0 +1,213 @@
+"""How well code finds where topics change, on dialogues joined end to end.
+
+    python benchmarks/segmentation.py --data ../shared/data [--tune]
+
+As in paper C, two to four short dialogues of different topics are joined, so that the true cuts
+are known: DialogSum in English, the Japanese Daily Dialogue corpus in Japanese. The numbers are
+chosen on one half (`--tune`) and reported on the other: Pk and WindowDiff (lower is better; 50 and
+more is chance), F1 of exact cuts and of cuts off by one turn. Beside it: no cut, a cut every eight
+turns, and TextTiling's depth scores over the same vectors and words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import random
+import re
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from omoide.bootstrap import make_embedder
+from omoide.evals.bootstrap import estimate
+from omoide.memory.memos.segments import BY_WORDS, WITH_VECTORS, Cuts, boundaries
+from omoide.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from omoide.ports import Embedder, Vectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joined:
+    """Several dialogues as one."""
+
+    texts: tuple[str, ...]
+    starts: tuple[int, ...]
+    """Where each but the first begins."""
+    vectors: Vectors
+
+
+def dialogsum(folder: Path, part: str) -> list[tuple[str, list[str]]]:
+    """Topic and turns of each dialogue."""
+    with gzip.open(folder / "dialogsum" / f"{part}.jsonl.gz", "rt") as file:
+        rows = [json.loads(line) for line in file]
+    return [
+        (
+            row.get("topic") or row.get("topic1", ""),
+            [re.sub(r"^#Person\d#:\s*", "", line) for line in row["dialogue"].splitlines()],
+        )
+        for row in rows
+    ]
+
+
+def daily(folder: Path) -> list[tuple[str, list[str]]]:
+    """The same of the Japanese Daily Dialogue corpus, which has five topics."""
+    found = []
+    for path in sorted((folder / "japanese_daily_dialogue").glob("topic*.json.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            rows = json.load(file)
+        found += [(path.stem, [turn["utterance"] for turn in row["utterances"]]) for row in rows]
+    random.Random(0).shuffle(found)  # noqa: S311 - not for secrets
+    return found
+
+
+async def joined(
+    dialogues: Sequence[tuple[str, list[str]]], *, embedder: Embedder, count: int, seed: int
+) -> list[Joined]:
+    """Two to four dialogues of different topics at a time."""
+    dice = random.Random(seed)  # noqa: S311 - not for secrets
+    found = []
+    for _ in range(count):
+        chosen: list[tuple[str, list[str]]] = []
+        while len(chosen) < dice.choice((2, 3, 4)):
+            one = dice.choice(dialogues)
+            if one[0] not in {topic for topic, _ in chosen} and len(one[1]) >= 4:
+                chosen.append(one)
+        texts = [text for _, turns in chosen for text in turns]
+        starts = np.cumsum([len(turns) for _, turns in chosen])[:-1]
+        found.append(
+            Joined(
+                texts=tuple(texts),
+                starts=tuple(int(s) for s in starts),
+                vectors=await embedder.embed(texts),
+            )
+        )
+    return found
+
+
+def errors(true: Sequence[int], found: Sequence[int], size: int) -> dict[str, float]:
+    """Pk, WindowDiff (Pevzner & Hearst 2002), F1 of exact cuts and within one turn, in percent."""
+    k = max(2, round(size / (len(true) + 1) / 2))
+    ids = [np.searchsorted(cuts, np.arange(size), side="right") for cuts in (true, found)]
+    spans = [ids_[k:] - ids_[:-k] for ids_ in ids]
+    pk = float(np.mean((spans[0] == 0) != (spans[1] == 0)))
+    diff = float(np.mean(spans[0] != spans[1]))
+    exact = len(set(true) & set(found))
+    near = sum(min((abs(t - f) for f in found), default=9) <= 1 for t in true)
+    back = sum(min((abs(t - f) for t in true), default=9) <= 1 for f in found)
+    return {
+        "pk": 100 * pk,
+        "windowdiff": 100 * diff,
+        "f1": 200 * exact / max(len(true) + len(found), 1),
+        "f1 ±1": 100 * (near + back) / max(len(true) + len(found), 1),
+        "cuts found/true": len(found) / max(len(true), 1),
+    }
+
+
+def tiling(one: Joined, *, width: int = 3) -> list[int]:
+    """TextTiling: depth of the valleys of likeness between neighbouring blocks."""
+    rows = one.vectors.astype(float)
+    likeness = np.array(
+        [
+            float(_mean(rows[max(0, i - width) : i]) @ _mean(rows[i : i + width]))
+            for i in range(1, len(rows))
+        ]
+    )
+    depth = [
+        max(likeness[: i + 1]) + max(likeness[i:]) - 2 * likeness[i] for i in range(len(likeness))
+    ]
+    limit = float(np.mean(depth) + np.std(depth))
+    return [
+        i + 1
+        for i, d in enumerate(depth)
+        if d > limit and d == max(depth[max(0, i - 2) : i + 3]) and 2 <= i + 1 <= len(rows) - 2
+    ]
+
+
+def _mean(rows: np.ndarray) -> np.ndarray:
+    mixed = rows.mean(0)
+    unit: np.ndarray = mixed / max(float(np.linalg.norm(mixed)), 1e-9)
+    return unit
+
+
+def mean(found: Sequence[dict[str, float]], name: str) -> float:
+    """Of one figure."""
+    return float(np.mean([one[name] for one in found]))
+
+
+def tune(sets: Sequence[Sequence[Joined]], *, with_vectors: bool) -> Cuts:
+    """The numbers with the least WindowDiff over the sets."""
+    best: tuple[float, Cuts] = (1e9, BY_WORDS)
+    grid = product(
+        (1.4, 1.8, 2.0, 2.2, 2.6, 3.0, 3.5),
+        (0.0, 0.1, 0.25, 0.5) if with_vectors else (1.0,),
+        (0.0, 0.25, 0.5),
+    )
+    for price, words, blur in grid:
+        cuts = Cuts(price=price, words=words, blur=blur)
+        score = 0.0
+        for some in sets:
+            for one in some:
+                found = boundaries(
+                    one.texts, vectors=one.vectors if with_vectors else None, cuts=cuts
+                )
+                score += errors(one.starts, found, len(one.texts))["windowdiff"] / len(some)
+        best = min(best, (score / len(sets), cuts), key=lambda pair: pair[0])
+    print(f"tuned {'with vectors' if with_vectors else 'by words'}: {best}")
+    return best[1]
+
+
+async def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--count", type=int, default=200)
+    given = parser.parse_args()
+    embedder = make_embedder(Settings())
+    if embedder is None:
+        raise SystemExit("an embedder is needed")
+    japanese = daily(given.data)
+    half = len(japanese) // 2
+    if given.tune:
+        sets = [
+            await joined(
+                dialogsum(given.data, "dev"), embedder=embedder, count=given.count, seed=1
+            ),
+            await joined(japanese[:half], embedder=embedder, count=given.count, seed=2),
+        ]
+        tune(sets, with_vectors=True)
+        tune(sets, with_vectors=False)
+    for name, dialogues in (
+        ("DialogSum test", dialogsum(given.data, "test")),
+        ("Japanese Daily Dialogue, second half", japanese[half:]),
+    ):
+        some = await joined(dialogues, embedder=embedder, count=given.count, seed=3)
+        ways: dict[str, Callable[[Joined], list[int]]] = {
+            "ours, vectors and words": lambda o: boundaries(
+                o.texts, vectors=o.vectors, cuts=WITH_VECTORS["use-multilingual"]
+            ),
+            "ours, words alone": lambda o: boundaries(o.texts, vectors=None, cuts=BY_WORDS),
+            "TextTiling over vectors": tiling,
+            "every eight turns": lambda o: list(range(8, len(o.texts) - 1, 8)),
+            "no cut": lambda _: [],
+        }
+        size = np.mean([len(o.texts) for o in some])
+        print(f"\n{name}: {len(some)} joined dialogues of {size:.0f} turns")
+        for way, cut in ways.items():
+            got = [errors(o.starts, cut(o), len(o.texts)) for o in some]
+            spread = estimate([one["windowdiff"] for one in got])
+            figures = "  ".join(f"{key} {mean(got, key):.1f}" for key in got[0])
+            print(f"{way:26} {figures}  [windowdiff {spread.low:.1f}, {spread.high:.1f}]")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
