@@ -114,6 +114,13 @@ def make_embedder(settings: Settings) -> Embedder | None:
     )
 
 
+def picture(svg: str) -> bytes:
+    """An SVG as PNG."""
+    from omoide.adapters.pictures import png
+
+    return png(svg)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelInfo:
     """A model of the catalogue, as `omoide models list` shows it."""

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
         Summary,
         Turn,
     )
-    from omoide.memory.events.human_recall import Explained
+    from omoide.memory.events.calibration import Calibration
+    from omoide.memory.events.human_recall import Explained, HumanRecall
+    from omoide.memory.events.scoring import Curve
     from omoide.memory.mechanism import Contribution, Mechanism
     from omoide.memory.replies import ReplyForm
     from omoide.memory.search.recall import Recall
@@ -225,18 +227,20 @@ class Memory:
 
     async def explain(self, user: str, text: str, *, at: datetime | None = None) -> Explained:
         """Every event that was weighed for `text`, with what decided whether it comes to mind."""
-        from omoide.memory.events.human_recall import HumanRecall
-
         checked_text(text, longest=self._limits.longest)
-        for mechanism in self.mechanisms:
-            if isinstance(mechanism, HumanRecall):
-                return await mechanism.explain(
-                    self._owner(user), text, now=self._now(at), language=detect(text)
-                )
-        raise BadInput(
-            "there is nothing to explain without the mechanism human-recall; "
-            "name it in OMOIDE_MECHANISMS"
+        return await self._human_recall.explain(
+            self._owner(user), text, now=self._now(at), language=detect(text)
         )
+
+    async def curves(
+        self, user: str, *, at: datetime | None = None, days: float = 90.0
+    ) -> tuple[Curve, ...]:
+        """How each event that still counts fades, and how it would after a recall."""
+        return await self._human_recall.curves(self._owner(user), now=self._now(at), days=days)
+
+    async def calibrate(self, user: str, *, at: datetime | None = None) -> Calibration:
+        """Fit what a likeness is worth to the user's own words and events; used from now on."""
+        return await self._human_recall.refit(self._owner(user), now=self._now(at))
 
     async def end_session(
         self, user: str, *, session: int | None = None, at: datetime | None = None
@@ -365,6 +369,18 @@ class Memory:
             id=checked_name(turn.id, "a turn's id") if turn.id is not None else uuid.uuid4().hex,
             language=detect(turn.text),
             name=turn.name,
+        )
+
+    @property
+    def _human_recall(self) -> HumanRecall:
+        from omoide.memory.events.human_recall import HumanRecall
+
+        for mechanism in self.mechanisms:
+            if isinstance(mechanism, HumanRecall):
+                return mechanism
+        raise BadInput(
+            "this needs the mechanism human-recall; name it in OMOIDE_MECHANISMS, for example "
+            "OMOIDE_MECHANISMS=summary,search,human-recall"
         )
 
     def _account(self, owner: Owner, session: int | None) -> Account:

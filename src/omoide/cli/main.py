@@ -21,7 +21,8 @@ from omoide.cli.mcp import mcp
 from omoide.cli.mechanisms import mechanisms
 from omoide.cli.memory import memory
 from omoide.cli.models import models
-from omoide.cli.recall import recall
+from omoide.cli.plot import plot
+from omoide.cli.recall import calibrate, recall
 from omoide.cli.scope import options
 from omoide.cli.serve import serve
 from omoide.cli.show import one_line
@@ -77,6 +78,8 @@ for command in (
     mechanisms,
     memory,
     recall,
+    calibrate,
+    plot,
     cost,
     jobs,
     models,

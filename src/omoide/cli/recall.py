@@ -9,12 +9,25 @@ import click
 from omoide.cli.moments import LOOKING
 from omoide.cli.scope import scoped
 from omoide.cli.show import emit
-from omoide.cli.views import explained_lines, recalled_lines
+from omoide.cli.views import calibration_lines, explained_lines, recalled_lines
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.cli.scope import Scope
+
+
+@click.command()
+@click.option("--at", type=LOOKING, help="As it was at that time.")
+@scoped
+def calibrate(scope: Scope, at: datetime | None) -> None:
+    """Fit to the user's own words what a likeness is worth, so that `recall --explain` and replies
+    judge by it. What was fitted is kept, and told by `recall --explain`."""
+    made = scope.run(lambda memory: memory.calibrate(scope.user, at=at))
+    if scope.json:
+        emit(made)
+    else:
+        click.echo("\n".join(calibration_lines(made)))
 
 
 @click.command()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from omoide.cli.show import bold, clean, dim, many, moment, one_line, table, warning
 from omoide.domain import Change, Origin, Speaker, diff
+from omoide.domain.forgetting import THRESHOLD, recall_probability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from omoide.domain import Recalled, SentenceChange, Summary, Turn
+    from omoide.memory.events.calibration import Calibration
     from omoide.memory.events.human_recall import Explained
     from omoide.memory.mechanism import Contribution
     from omoide.versions import Because
@@ -144,6 +147,19 @@ def explained_lines(explained: Explained) -> list[str]:
         )
         lines.append(f"{mark} {figures}  {one_line(one.event.text)} {dim(f'({one.why})')}")
     return [*lines, dim("* comes to mind"), dim(explained.calibration)]
+
+
+def calibration_lines(made: Calibration) -> list[str]:
+    """A map from likeness to relevance, by the chance that a fresh event comes to mind."""
+    lines = [
+        f"Fitted for {made.embedder} {made.version} to {made.n:,} pairs: {made.data}.",
+        dim("likeness  relevance  chance of a fresh event"),
+    ]
+    for raw, relevance in made.points:
+        chance = recall_probability(relevance=relevance, elapsed=timedelta(), consolidation=1.0)
+        mark = dim("  ← the threshold") if abs(chance - THRESHOLD) < 5e-4 else ""
+        lines.append(f"{raw:8.3f}  {relevance:9.3f}  {chance:6.3f}{mark}")
+    return lines
 
 
 def paragraph(text: str, indent: str = "    ") -> str:

@@ -14,6 +14,8 @@ WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 56, 150, 40, 48
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Told apart by colour-blind people too (Okabe & Ito 2008)."""
+FONTS = "DejaVu Sans, Noto Sans, Liberation Sans, Arial, Helvetica, sans-serif"
+"""By name, since what turns SVG into PNG may not know which one `sans-serif` is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,27 +26,37 @@ class Series:
     points: tuple[tuple[float, float], ...]
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
+    dashed: bool = False
+    colour: str = ""
+    """Instead of the next one."""
+    marked: bool = True
+    """With a dot at each point."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Lines over a logarithmic x axis."""
+    """Lines over an x axis, logarithmic unless told otherwise."""
 
     title: str
     x: str
     y: str
     series: Sequence[Series]
     log_y: bool = False
+    log_x: bool = True
+    y_range: tuple[float, float] | None = None
+    """What the y axis spans; by the data if None."""
+    wide: int = WIDTH
+    """In pixels; what is beyond the usual width goes to the names of the lines."""
 
     def svg(self) -> str:
         """The whole picture."""
-        xs = sorted({x for line in self.series for x, _ in line.points})
+        xs = self._x_ticks()
         ticks = self._ticks()
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-            'font-family="sans-serif" font-size="12" role="img">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.wide} {HEIGHT}" '
+            f'font-family="{FONTS}" font-size="12" role="img">',
             f"<title>{escape(self.title)}</title>",
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+            f'<rect width="{self.wide}" height="{HEIGHT}" fill="white"/>',
             f'<text x="{LEFT}" y="22" font-size="14">{escape(self.title)}</text>',
         ]
         for tick in ticks:
@@ -64,15 +76,19 @@ class Chart:
             f'<text transform="translate(14 {HEIGHT / 2}) rotate(-90)" text-anchor="middle">'
             f"{escape(self.y)}</text>"
         )
-        for line, colour in zip(self.series, COLOURS, strict=False):
+        for line, colour in self._coloured():
             parts += self._drawn(line, colour)
         return "\n".join([*parts, *self._names(), "</svg>", ""])
 
     def _drawn(self, line: Series, colour: str) -> list[str]:
         places = [(self._x(x), self._y(y)) for x, y in line.points]
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-        parts = [f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>']
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
+        style = ' stroke-dasharray="5 4"' if line.dashed else ""
+        parts = [f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"{style}/>']
+        if line.marked:
+            parts += [
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places
+            ]
         for (x, _), low, high in zip(places, line.low, line.high, strict=False):
             parts.append(
                 f'<path d="M{x:.1f} {self._y(low):.1f}V{self._y(high):.1f}" stroke="{colour}"/>'
@@ -83,7 +99,8 @@ class Chart:
         """At the end of each line, moved apart where two would meet."""
         ends = sorted(
             (self._y(line.points[-1][1]), line.name, colour)
-            for line, colour in zip(self.series, COLOURS, strict=False)
+            for line, colour in self._coloured()
+            if line.name
         )
         parts, last = [], float("-inf")
         for y, name, colour in ends:
@@ -95,6 +112,8 @@ class Chart:
         return parts
 
     def _range(self) -> tuple[float, float]:
+        if self.y_range is not None:
+            return self.y_range
         values = [y for line in self.series for _, y in line.points]
         if self.log_y:
             return 10 ** floor(log10(min(values))), 10 ** ceil(log10(max(values)))
@@ -104,12 +123,32 @@ class Chart:
         low, high = self._range()
         if self.log_y:
             return [10.0**power for power in range(round(log10(low)), round(log10(high)) + 1)]
+        if self.y_range is not None:
+            step = 0.05 if high - low < 0.35 else 0.1 if high - low < 0.65 else 0.2
+            return [round(high - step * i, 2) for i in range(floor((high - low) / step + 1.01))]
         return [float(tick) for tick in range(int(low), int(high) + 1, 10)]
 
+    def _coloured(self) -> list[tuple[Series, str]]:
+        colours = iter(COLOURS)
+        return [
+            (line, colour) for line in self.series if (colour := line.colour or next(colours, ""))
+        ]
+
+    def _x_ticks(self) -> list[float]:
+        xs = sorted({x for line in self.series for x, _ in line.points})
+        if self.log_x:
+            return xs
+        step = 10 ** floor(log10((xs[-1] - xs[0]) or 1))
+        step = next(s for s in (step / 5, step / 2, step, 2 * step) if (xs[-1] - xs[0]) / s <= 10)
+        return [step * i for i in range(ceil(xs[0] / step), floor(xs[-1] / step) + 1)]
+
     def _x(self, x: float) -> float:
-        xs = [log10(x) for line in self.series for x, _ in line.points]
-        share = (log10(x) - min(xs)) / ((max(xs) - min(xs)) or 1)
+        xs = [self._scaled(x) for line in self.series for x, _ in line.points]
+        share = (self._scaled(x) - min(xs)) / ((max(xs) - min(xs)) or 1)
         return LEFT + 10 + share * (WIDTH - RIGHT - LEFT - 20)
+
+    def _scaled(self, x: float) -> float:
+        return log10(x) if self.log_x else x
 
     def _y(self, y: float) -> float:
         low, high = self._range()

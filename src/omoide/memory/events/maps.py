@@ -41,7 +41,8 @@ class Maps:
     async def refit(self, owner: Owner, *, now: datetime) -> Calibration:
         """Fit the map to the user's own events, keep it for them, and use it from now on."""
         if self._embedder is None:
-            raise BadInput("there is no embedder to calibrate")
+            raise BadInput("there is no embedder to calibrate; set OMOIDE_EMBEDDER")
+        self._guessed.pop(owner, None)
         made = await self._background(owner, now)
         if made is None:
             raise BadInput(

@@ -206,6 +206,8 @@ class Curve:
 
     event: Event
     relevance: float
+    since: tuple[tuple[float, float], ...]
+    """From when it was told or last came to mind until now, as far back as the days looked at."""
     fading: tuple[tuple[float, float], ...]
     """If it does not come to mind."""
     recalled: tuple[tuple[float, float], ...]
@@ -228,22 +230,31 @@ def curve(
     knobs = knobs or Knobs()
     steps = [days * i / (points - 1) for i in range(points)]
     after = event.recalled(now, unit=knobs.spacing)
-    as_is, renewed = (
-        tuple(
+
+    def fades(one: Event, over: Sequence[float]) -> tuple[tuple[float, float], ...]:
+        grown = one.consolidation * (1 + knobs.feeling * one.feeling)
+        return tuple(
             (
                 day,
                 recall_probability(
                     relevance=relevance,
                     elapsed=now + timedelta(days=day) - one.last_recalled,
-                    consolidation=one.consolidation * (1 + knobs.feeling * one.feeling),
+                    consolidation=grown,
                     unit=knobs.unit,
                 ),
             )
-            for day in steps
+            for day in over
         )
-        for one in (event, after)
-    )
+
+    as_is, renewed = fades(event, steps), fades(after, steps)
+    ago = min((now - event.last_recalled) / timedelta(days=1), days)
+    past = [-ago * (1 - i / 20) for i in range(21)] if ago > 0 else []
     gone = next((day for day, p in as_is if p <= knobs.threshold), None)
     return Curve(
-        event=event, relevance=relevance, fading=as_is, recalled=renewed, out_of_reach=gone
+        event=event,
+        relevance=relevance,
+        since=fades(event, past),
+        fading=as_is,
+        recalled=renewed,
+        out_of_reach=gone,
     )

@@ -1,0 +1,133 @@
+"""`omoide plot forgetting` and `omoide calibrate`, run as a user would."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from omoide.adapters.pictures import png
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.cli.main import cli
+from omoide.cli.scope import Outside
+from omoide.composition import compose
+from omoide.errors import BadInput
+from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+
+from .conftest import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from omoide.engine import Memory
+    from omoide.settings import Settings
+
+
+VERBS = """painted sold cooked mended planted washed opened carried built drew sang danced
+climbed cleaned counted borrowed""".split()
+
+
+class Bench:
+    """A database file behind the real command, with human-like recall."""
+
+    def __init__(self, folder: Path) -> None:
+        self.db = folder / "memory.sqlite"
+        self.clock = FrozenClock()
+        self.iterator = ScriptedModel()
+        self.said = 0
+
+    async def open(
+        self,
+        settings: Settings,
+        *,
+        create: bool = True,
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> Memory:
+        """An `Opener`."""
+        del progress
+        return compose(
+            replace(SETTINGS, tenant=settings.tenant, mechanisms=("human-recall",)),
+            store=await SqliteStore.open(settings.db, create=create),
+            model=ScriptedModel(["I see."] * 40),
+            iterator=self.iterator,
+            embedder=HashEmbedder(),
+            clock=self.clock,
+            worker="test",
+        )
+
+    def run(self, *args: str) -> Result:
+        """Run the command for ana."""
+        outside = Outside(open=self.open, clock=self.clock)
+        return CliRunner().invoke(cli, ["--db", str(self.db), "--user", "ana", *args], obj=outside)
+
+    def session(self, *facts: str) -> None:
+        """Say these, and end the session with an event of each."""
+        events = [{"text": f"User {fact}."} for fact in facts]
+        self.iterator.answers.append(json.dumps({"events": events}))
+        said = [part for fact in facts for part in ("--say", f"Well, I {fact}, you know.")]
+        result = self.run("chat", *said, "--end")
+        assert result.exit_code == 0, result.output
+        self.clock.time = self.clock.time.replace(day=self.clock.time.day + 2)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """Two things told."""
+    made = Bench(tmp_path)
+    made.session("adopted a cat called Miso", "broke an arm while skiing")
+    return made
+
+
+def test_the_curves_are_drawn(bench: Bench, tmp_path: Path) -> None:
+    """Each event has its name, a line and a dashed one, in SVG and in PNG."""
+    out = tmp_path / "f.svg"
+    result = bench.run("plot", "forgetting", "--out", str(out))
+    assert result.output == f"{out}: 2 of 2 events\n"
+    svg = out.read_text()
+    assert "User adopted a cat called Miso." in svg
+    assert svg.count("stroke-dasharray") == 2
+    assert "comes to mind above 0.86" in svg
+    assert bench.run("plot", "forgetting", "--most", "1", "--out", str(out)).exit_code == 0
+    assert out.read_text().count("stroke-dasharray") == 1
+
+
+def test_a_png_is_a_png() -> None:
+    """The same picture; where a machine has no fonts it is refused, not drawn without words."""
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/>'
+    assert png(f"{svg}</svg>").startswith(b"\x89PNG")
+    nowhere = '<text y="8" font-family="No Such Font Anywhere">x</text>'
+    with pytest.raises(BadInput, match="no font"):
+        png(f"{svg}{nowhere}</svg>")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("plot", "forgetting", "--out", "f.gif"), ".svg or .png"),
+        (("plot", "forgetting", "--user", "bob"), "bob has no events yet"),
+        (("calibrate",), "needs 10 events"),
+    ],
+)
+def test_what_cannot_be_done_is_told(bench: Bench, args: tuple[str, ...], told: str) -> None:
+    """In one line, with what to do."""
+    result = bench.run(*args)
+    assert result.exit_code == 1
+    assert told in result.stderr
+
+
+def test_a_calibration_of_ones_own_is_kept_and_shown(bench: Bench) -> None:
+    """After a refit `recall --explain` says which map it judges by."""
+    for day in range(4):
+        numbers = range(4 * day, 4 * day + 4)
+        bench.session(*(f"{VERBS[n]} {n}a{n} {n}b{n} {n}c{n} {n}d{n} {n}e{n}" for n in numbers))
+    result = bench.run("calibrate")
+    assert "what the user said against their events" in result.output
+    assert "← the threshold" in result.output
+    explained = bench.run("recall", "--explain", "cat")
+    assert "fitted to this user's own events on 2026-01-15" in explained.output
