@@ -9,16 +9,26 @@ from omoide.accounts import Account
 from omoide.domain import Call, Kind, Purpose, Speaker, Task
 from omoide.errors import BadReply
 from omoide.language import dominant, estimate_tokens
-from omoide.memory.mechanism import Ended
+from omoide.memory.mechanism import Ended, KeepingUp
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from omoide.domain import Job
+    from omoide.domain import Job, Turn
     from omoide.memory.mechanism import Mechanism
     from omoide.ports import ChatModel, Clock, Embedder, Store
 
 BATCH = 64
+STEP = 8
+"""After so many turns it is looked whether a session that goes on has grown long."""
+LONG = 512
+"""Or after so many tokens at once."""
+
+
+def grown(recorded: Sequence[Turn]) -> bool:
+    """Whether what was just recorded is a reason to look at the session's length."""
+    said = sum(estimate_tokens(turn.text) for turn in recorded)
+    return any(turn.position % STEP == 0 for turn in recorded) or said >= LONG
 
 
 class Digestion:
@@ -43,31 +53,47 @@ class Digestion:
     @property
     def tasks(self) -> Mapping[Task, Callable[[Job], Awaitable[None]]]:
         """Which function does which task."""
-        return {Task.DIGEST: self.digest, Task.EMBED: self.embed}
+        return {Task.DIGEST: self.digest, Task.EMBED: self.embed, Task.KEEP_UP: self.keep_up}
 
     async def digest(self, job: Job) -> None:
         """Let each mechanism take in the session. One that got nothing usable out of the model
         does not keep the others from it; its `BadReply` is raised when all are done."""
+        if ended := await self._session(job):
+            await self._each(ended, [mechanism.digest for mechanism in self._mechanisms])
+
+    async def keep_up(self, job: Job) -> None:
+        """Let the mechanisms that can write down a session while it goes on. One that has ended
+        meanwhile is digested whole by its own job."""
+        going = await self._session(job)
+        if going and going.session.open:
+            keeping = [m.keep_up for m in self._mechanisms if isinstance(m, KeepingUp)]
+            await self._each(going, keeping)
+
+    async def _session(self, job: Job) -> Ended | None:
         turns = await self._store.turns.read(job.owner, session=job.session)
         sessions = await self._store.turns.sessions(job.owner)
         session = next((s for s in sessions if s.number == job.session), None)
         if session is None or not turns:  # erased since
-            return
+            return None
         account = Account(
             ledger=self._store.ledger, clock=self._clock, owner=job.owner, session=job.session
         )
         from_user = [turn.text for turn in turns if turn.speaker is Speaker.USER]
-        ended = Ended(
+        return Ended(
             owner=job.owner,
             session=session,
             turns=turns,
             language=dominant(from_user or [turn.text for turn in turns]),
             ask=account.asker(self._model, Purpose.DIGEST),
         )
+
+    async def _each(
+        self, ended: Ended, works: Sequence[Callable[[Ended], Awaitable[object]]]
+    ) -> None:
         failures: list[BadReply] = []
-        for mechanism in self._mechanisms:
+        for work in works:
             try:
-                await mechanism.digest(ended)
+                await work(ended)
             except BadReply as error:
                 failures.append(error)
         if failures:

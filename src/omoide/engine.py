@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from omoide.accounts import Account
 from omoide.attention import Attending
-from omoide.digestion import Digestion
-from omoide.domain import Owner, Purpose, Said, Speaker
+from omoide.digestion import Digestion, grown
+from omoide.domain import Owner, Purpose, Said, Speaker, Task
 from omoide.domain.text import checked_name, checked_text
 from omoide.errors import BadInput
 from omoide.language import detect
-from omoide.memory.mechanism import Place
+from omoide.memory.mechanism import KeepingUp, Place
 from omoide.memory.replies import looping
 from omoide.ports import Completion
 from omoide.versions import Versions, When
@@ -133,6 +133,7 @@ class Memory:
         self._clock = clock
         self._limits = limits
         self._versions = Versions(store)
+        self._keeps_up = any(isinstance(m, KeepingUp) for m in self.mechanisms)
         self.attending = Attending(store, self.mechanisms, budget=limits.memory_tokens)
         digestion = Digestion(
             store=store,
@@ -161,6 +162,9 @@ class Memory:
         recorded = await self.store.turns.append(
             owner, said, session=session, idle=self._limits.idle
         )
+        if self._keeps_up and grown(recorded):
+            number = recorded[-1].session
+            await self.store.jobs.enqueue(owner, Task.KEEP_UP, session=number, at=now)
         self.worker.wake()
         return recorded
 

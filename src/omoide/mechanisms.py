@@ -69,6 +69,12 @@ class Parts:
         return chosen(WRITERS, self.settings.writer, "writer")
 
     @property
+    def room(self) -> int:
+        """About how many tokens of the current session a reply's prompt holds."""
+        taken = self.settings.reply_tokens + self.settings.memory_tokens + 800
+        return max(self.model.window - taken, 0)
+
+    @property
     def small(self) -> bool:
         """Whether the model is to be asked for notes, not for JSON."""
         return self.settings.form == "small"
@@ -153,6 +159,7 @@ def _memos(parts: Parts) -> Mechanism:
         compressor=Budget(share=0.25),
         retrieval=MemoSearch(store=parts.store, embedder=parts.embedder),
         upkeep=Upkeep(store=parts.store, embedder=parts.embedder),
+        room=parts.room,
     )
 
 
@@ -165,7 +172,9 @@ def _memochat(parts: Parts) -> Mechanism:
             model=parts.iterator,
             asker=parts.asker,
             otherwise=MemoSearch(store=parts.store, embedder=parts.embedder),
+            room=parts.room,
         ),
+        room=parts.room,
     )
 
 

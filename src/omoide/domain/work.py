@@ -19,6 +19,8 @@ class Task(StrEnum):
     """Rewrite the summary from a session that ended."""
     EMBED = "embed"
     """Give vectors to turns, events and memos that have none yet."""
+    KEEP_UP = "keep_up"
+    """Write down the earlier part of a session that goes on and has grown long."""
 
 
 class State(StrEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from omoide.language import estimate_tokens
 
@@ -103,6 +103,15 @@ class Mechanism(Protocol):
     async def used(self, moment: Moment, contributions: Sequence[Contribution]) -> None:
         """The reply was made with these of its contributions: recalls consolidate now. Not called
         for a reply that was broken off before its first word."""
+
+
+@runtime_checkable
+class KeepingUp(Protocol):
+    """A mechanism that need not wait for a session's end."""
+
+    async def keep_up(self, going: Ended) -> tuple[Turn, ...]:
+        """Write down what has been said so far, if that has grown long; what of the session still
+        has to stand in a prompt comes back. May be run again at any time."""
 
 
 def fit(contributions: Iterable[Contribution], *, budget: int) -> tuple[Contribution, ...]:

@@ -43,7 +43,7 @@ def paper(
     """The paper's prompt; what was recalled stands with the memory (its retrieval + memory)."""
     known = "\n".join(_listed(contributions, Place.MEMORY) + _listed(contributions, Place.RECALLED))
     room = window - max_tokens - estimate_tokens(known) - 600
-    said = lines(_latest(moment.session, room))
+    said = lines(latest(moment.session, room))
     dialogue = "\n".join(line.labelled(moment.language) for line in said)
     memory = known or words(moment.language)["none"]
     prompt = render("reply_paper", moment.language, memory=memory, dialogue=dialogue)
@@ -62,7 +62,7 @@ def chat(
         recalled = "\n".join(f"- {text}" for text in came)
         (last,) = render("reply_recalled", language, recalled=recalled, text=last.content).messages
     fixed = sum(estimate_tokens(message.content) for message in (*system, last))
-    earlier = _latest(moment.session[:-1], window - max_tokens - fixed - 100)
+    earlier = latest(moment.session[:-1], window - max_tokens - fixed - 100)
     said = tuple(
         Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
     )
@@ -89,7 +89,7 @@ def _listed(contributions: Sequence[Contribution], place: Place) -> list[str]:
     return [quoted(c.text) for c in contributions if c.place is place]
 
 
-def _latest(turns: Sequence[Turn], room: int) -> list[Turn]:
+def latest(turns: Sequence[Turn], room: int) -> list[Turn]:
     """As many of the latest turns as fit. What is left out here is still found by recall."""
     kept: list[Turn] = []
     for turn in reversed(turns):

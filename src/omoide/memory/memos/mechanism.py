@@ -56,7 +56,8 @@ class Trigger:
 
 
 class Memos:
-    """The mechanism: memos written, compressed, kept few, and found."""
+    """The mechanism: memos written, compressed, kept few, and found. `room` is how many tokens of
+    the current session a prompt holds: what was said before may be recalled; all, if None."""
 
     name = "memos"
 
@@ -70,8 +71,10 @@ class Memos:
         upkeep: Upkeep | None = None,
         trigger: Trigger | None = None,
         k: int = 3,
+        room: int | None = None,
     ) -> None:
         self._store = store
+        self._room = room
         self._writer = writer
         self._compressor = compressor
         self._retrieval = retrieval
@@ -102,7 +105,7 @@ class Memos:
         return tuple(
             self._contribution(one, rank)
             for rank, one in enumerate(found, start=1)
-            if not within(one.memo, moment)
+            if not within(one.memo, moment, room=self._room)
         )
 
     async def used(self, moment: Moment, contributions: Sequence[Contribution]) -> None:
@@ -120,7 +123,12 @@ class Memos:
             for rejected in written.rejected:
                 await self._store.summaries.set_aside(ended.owner, rejected)
             weight = _weight(turns, known)
-            memos = [await self._memo(draft, ended.language, weight) for draft in written.drafts]
+            left = {turn.id for turn in _uncovered(turns, await self._own(ended))}
+            memos = [
+                await self._memo(draft, ended.language, weight)
+                for draft in written.drafts
+                if any(turn.id in left for turn in draft.turns)  # not written by another meanwhile
+            ]
             await self._store.memos.add(ended.owner, memos)
         if self._upkeep is not None:
             await self._upkeep.tidy(ended.owner, mechanism=self.name)
@@ -193,6 +201,7 @@ class MemoChat(Memos):
         choice: Retrieval,
         trigger: Trigger | None = None,
         k: int = 3,
+        room: int | None = None,
     ) -> None:
         super().__init__(
             store=store,
@@ -201,4 +210,5 @@ class MemoChat(Memos):
             retrieval=choice,
             trigger=trigger,
             k=k,
+            room=room,
         )

@@ -16,6 +16,7 @@ from omoide.errors import ModelError
 from omoide.language import content_terms, estimate_tokens, query_terms
 from omoide.memory.memos.reading import read_choice
 from omoide.memory.overlap import coverage, rarity
+from omoide.memory.replies import latest
 from omoide.ports import Request
 from omoide.prompts import render
 
@@ -147,12 +148,14 @@ class MemoChoice:
         asker: Callable[[Moment], Ask],
         otherwise: MemoSearch,
         shown: int = DEPTH,
+        room: int | None = None,
     ) -> None:
         self._store = store
         self._model = model
         self._asker = asker
         self._otherwise = otherwise
         self._shown = shown
+        self._room = room
 
     async def __call__(self, moment: Moment, *, mechanism: str, k: int) -> tuple[Found, ...]:
         """Those the model chose, in its order."""
@@ -162,7 +165,7 @@ class MemoChoice:
             if memo.folded_into is None
             and own(memo.id, mechanism)
             and memo.time <= moment.now
-            and not within(memo, moment)
+            and not within(memo, moment, room=self._room)
         ]
         if not memos:
             return ()
@@ -201,9 +204,11 @@ def own(name: str, mechanism: str) -> bool:
     return name.startswith(f"{mechanism}-")
 
 
-def within(memo: Memo, moment: Moment) -> bool:
-    """Whether all that the memo covers stands in the prompt anyway."""
-    return set(memo.sources) <= {turn.id for turn in moment.session}
+def within(memo: Memo, moment: Moment, *, room: int | None = None) -> bool:
+    """Whether all that the memo covers stands in the prompt anyway, which holds the latest `room`
+    tokens of the session."""
+    shown = moment.session if room is None else latest(moment.session, room)
+    return set(memo.sources) <= {turn.id for turn in shown}
 
 
 def text_of(memo: Memo) -> str:
