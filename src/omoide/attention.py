@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
 from omoide.language import dominant
-from omoide.memory.mechanism import Moment, fit
+from omoide.memory.mechanism import Company, Moment, fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,8 +35,16 @@ class Attention:
 class Attending:
     """Hears the mechanisms of one configuration, in its order."""
 
-    def __init__(self, store: Store, mechanisms: Sequence[Mechanism], *, budget: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        mechanisms: Sequence[Mechanism],
+        *,
+        budget: int,
+        company: Company | None = None,
+    ) -> None:
         self._store = store
+        self._company = company or Company()
         self._mechanisms = tuple(mechanisms)
         self._budget = budget
 
@@ -60,8 +68,9 @@ class Attending:
             owner=owner,
             text=turn.text if text is None else text,
             session=tuple(t for t in session if t.position <= turn.position),
-            now=now,
+            now=now.astimezone(self._company.zone),
             language=dominant(said[-RECENT:]),
+            company=self._company,
         )
         # They only read, so they need not wait for each other.
         heard = await asyncio.gather(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from omoide.engine import Limits, Memory
+from omoide.errors import BadInput
 from omoide.mechanisms import MECHANISMS, Parts, chosen
+from omoide.memory.mechanism import Company
 from omoide.memory.replies import FORMS
 from omoide.memory.search.recall import Recall
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from omoide.ports import ChatModel, Clock, Embedder, Store
     from omoide.settings import Settings
 
@@ -54,4 +59,16 @@ def compose(
             reply_tokens=settings.reply_tokens,
             longest=settings.longest,
         ),
+        company=Company(
+            persona=settings.persona, called=settings.called, zone=_zone(settings.timezone)
+        ),
     )
+
+
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise BadInput(
+            f"OMOIDE_TIMEZONE={name!r} is not a time zone; give one like Asia/Tokyo"
+        ) from error

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from omoide.memory.events.calibration import Calibration
     from omoide.memory.events.human_recall import Explained, HumanRecall
     from omoide.memory.events.scoring import Curve
-    from omoide.memory.mechanism import Contribution, Mechanism
+    from omoide.memory.mechanism import Company, Contribution, Mechanism
     from omoide.memory.replies import ReplyForm
     from omoide.memory.search.recall import Recall
     from omoide.ports import ChatModel, Clock, Embedder, Erased, Store
@@ -121,6 +121,7 @@ class Memory:
         clock: Clock,
         worker: str,
         limits: Limits,
+        company: Company | None = None,
     ) -> None:
         self.tenant = checked_name(tenant, "the tenant")
         self.store = store
@@ -134,7 +135,9 @@ class Memory:
         self._limits = limits
         self._versions = Versions(store)
         self._keeps_up = any(isinstance(m, KeepingUp) for m in self.mechanisms)
-        self.attending = Attending(store, self.mechanisms, budget=limits.memory_tokens)
+        self.attending = Attending(
+            store, self.mechanisms, budget=limits.memory_tokens, company=company
+        )
         digestion = Digestion(
             store=store,
             mechanisms=self.mechanisms,

@@ -12,7 +12,7 @@ from omoide.errors import BadInput
 from omoide.memory.baselines.generative_agents import GenerativeAgents
 from omoide.memory.baselines.memory_bank import MemoryBank
 from omoide.memory.baselines.memory_bank_summaries import DailySummaries
-from omoide.memory.baselines.plain import Baseline, Bm25, ContextOnly, Dense
+from omoide.memory.baselines.plain import Baseline, Bm25, ContextOnly, Dense, Gold
 from omoide.memory.events.human_recall import HumanRecall
 from omoide.memory.events.writer import ModelWriter, Unwritten
 from omoide.memory.fused.notes import CodeScribe, Notes
@@ -252,6 +252,13 @@ MECHANISMS: dict[str, Entry] = {
         about="all history, the oldest left out where it does not fit",
         paper="baseline of Wang et al. 2023 (context-only)",
         calls="none",
+    ),
+    "gold": Entry(
+        make=lambda parts: Gold(store=parts.store),
+        about="a memory that people wrote, from notes of the kind `gold`",
+        paper="baseline of Wang et al. 2023 (gold memory)",
+        calls="none",
+        needs="notes written by people",
     ),
     "bm25": Entry(
         make=lambda parts: Bm25(parts.store),

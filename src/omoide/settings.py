@@ -38,7 +38,14 @@ class Settings:
     """How sessions are written down: `separate`, each mechanism by its own calls; or `fused`, all
     from one call a session."""
     reply_form: str = "chat"
-    """How a reply is asked for: `chat`, or `paper` for the paper's single prompt."""
+    """How a reply is asked for: `chat`; `agent` with a sense of time; or one of the paper's single
+    prompts: `paper`, `retrieval`, `retrieval+memory`, `2-shot`, `3-shot`."""
+    persona: str = ""
+    """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""
+    called: str = ""
+    """What the user is called, where neither turns nor memory say so."""
+    timezone: str = ""
+    """Where the user is, for example `Asia/Tokyo`; the machine's own if empty."""
     embedder: str = "multilingual"
     """A name, the URL of an endpoint with `#model-name`, or `none`."""
     models: Path = field(default_factory=lambda: Path.home() / ".cache/omoide/models")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from omoide.ports import Store
     from omoide.testing import Answer
 
-SETTINGS = Settings(form="paper", recall=6, reply_tokens=200, longest=10_000)
+SETTINGS = Settings(form="paper", timezone="UTC", recall=6, reply_tokens=200, longest=10_000)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -152,7 +153,8 @@ async def test_related_memos_are_contributed_with_topic_date_and_dialogue(world:
     (found,) = await world.memos.contribute(world.moment("Guess what Miso the cat did?"))
     assert found.kind is Kind.MEMO
     assert found.place is Place.RECALLED
-    assert found.text.startswith("2026-01-05 Miso the cat: The User adopted a cat, Miso")
+    told = r"2026-01-05 \([^)]+\) Miso the cat: The User adopted a cat, Miso"
+    assert re.match(told, found.text)
     assert "User: " in found.text
     assert found.sources == tuple(f"d0t{i}" for i in range(4))
     assert 0 < found.value <= 1

@@ -14,7 +14,7 @@ from omoide.language import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from omoide.domain import Kind, Owner, Session, Turn
     from omoide.ports import Completion, Request
@@ -32,6 +32,18 @@ class Place(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Company:
+    """Who talks with whom, and by which clock."""
+
+    persona: str = ""
+    """Who the assistant is, as "a gardener who loves riddles"; an old friend if empty."""
+    called: str = ""
+    """What the user is called, if that is known beforehand."""
+    zone: tzinfo | None = None
+    """Where the user is; the machine's own time zone if None."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Moment:
     """A reply is about to be made: to whom, to what, when."""
 
@@ -40,7 +52,9 @@ class Moment:
     session: tuple[Turn, ...]
     """The session so far, the user's last turn included."""
     now: datetime
+    """In the user's time zone, so that a day and its parts are theirs."""
     language: str
+    company: Company = Company()
 
 
 @dataclass(frozen=True, kw_only=True)

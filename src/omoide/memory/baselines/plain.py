@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.domain import Kind
+from omoide.domain import Kind, Note
 from omoide.language import query_terms
 from omoide.memory.mechanism import Contribution, Place
 from omoide.memory.transcript import line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
-    from omoide.domain import Turn
+    from omoide.domain import Owner, Turn
     from omoide.memory.mechanism import Ended, Moment
     from omoide.ports import Embedder, Store
 
@@ -102,15 +103,27 @@ class Dense(Baseline):
 
 
 class Gold(Baseline):
-    """A memory that people wrote: the upper bound of the paper's ablation."""
+    """A memory that people wrote: the upper bound of the paper's ablation.
+
+    It is read from the owner's notes of the kind `GOLD`, a sentence a line, as far as they were
+    there at the moment; `gold` writes one. `memories` are sentences by user, for code that has them
+    at hand.
+    """
 
     name = "gold"
 
-    def __init__(self, memories: Mapping[str, Sequence[str]]) -> None:
-        self._memories = memories
+    def __init__(
+        self, memories: Mapping[str, Sequence[str]] | None = None, *, store: Store | None = None
+    ) -> None:
+        self._memories = memories or {}
+        self._store = store
 
     async def contribute(self, moment: Moment) -> tuple[Contribution, ...]:
         """The sentences written for this user."""
+        texts = list(self._memories.get(moment.owner.user, ()))
+        if self._store is not None:
+            notes = await self._store.notes.read(moment.owner, kind=GOLD)
+            texts += [t for n in notes if n.time <= moment.now for t in n.text.splitlines()]
         return tuple(
             Contribution(
                 mechanism=self.name,
@@ -123,8 +136,21 @@ class Gold(Baseline):
                 time=moment.now,
                 why="written by people",
             )
-            for i, text in enumerate(self._memories.get(moment.owner.user, ()))
+            for i, text in enumerate(texts)
         )
+
+
+GOLD = "gold"
+"""Kind of the notes that hold what people wrote."""
+
+
+async def gold(
+    store: Store, owner: Owner, sentences: Sequence[str], *, key: str, at: datetime
+) -> None:
+    """Note what people wrote about a user, under a key such as the session's number; it counts
+    from `at` on."""
+    text = "\n".join(" ".join(sentence.split()) for sentence in sentences)
+    await store.notes.put(owner, Note(kind=GOLD, key=key, text=text, time=at))
 
 
 def _earlier(turns: Sequence[Turn], moment: Moment) -> list[Turn]:

@@ -163,6 +163,16 @@ def present(now: datetime, language: str) -> str:
     )
 
 
+def today(now: datetime, language: str) -> str:
+    """The same without the clock: it changes a few times a day only, so that a prompt that begins
+    with it stays the same for a while."""
+    words = _WORDS.get(language, _WORDS["en"])
+    told = words.now.replace(", {clock}", "").replace(" {clock}", "")
+    return told.format(
+        day=words.weekdays[now.weekday()], date=f"{now:%Y-%m-%d}", part=words.parts[_part(now)]
+    )
+
+
 def weekday_named(text: str, language: str) -> int | None:
     """The day of the week that a text names, Monday as 0, if it names just one."""
     lowered = text.lower()

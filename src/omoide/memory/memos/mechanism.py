@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, Memo
 from omoide.language import content_terms, estimate_tokens
+from omoide.memory.events.human_time import human_time
 from omoide.memory.mechanism import Contribution, Place
 from omoide.memory.memos.compression import Whole, compress
 from omoide.memory.memos.search import own, text_of, within
@@ -103,7 +104,7 @@ class Memos:
         """The related memos, without those whose turns stand in the prompt anyway."""
         found = await self._retrieval(moment, mechanism=self.name, k=self._k)
         return tuple(
-            self._contribution(one, rank)
+            self._contribution(one, rank, moment)
             for rank, one in enumerate(found, start=1)
             if not within(one.memo, moment, room=self._room)
         )
@@ -152,9 +153,10 @@ class Memos:
             whole=draft.whole,
         )
 
-    def _contribution(self, found: Found, rank: int) -> Contribution:
+    def _contribution(self, found: Found, rank: int, moment: Moment) -> Contribution:
         memo = found.memo
-        head = f"{memo.time:%Y-%m-%d}"
+        ago = human_time(memo.time, moment.now, moment.language)
+        head = f"{memo.time:%Y-%m-%d} ({ago})"
         if memo.topic:
             head += f" {memo.topic}"
         told = memo.summary if memo.whole else ""
