@@ -4,7 +4,9 @@
 has its baselines: `retrieval`, `retrieval+memory`, and worked examples before the case. `chat`
 keeps the session as chat messages after a system message that stays the same all session long,
 so that a model's prefix cache is hit at each turn; what came to mind goes with the last message.
-`agent` is the same with the prompt of Hou et al. 2024: a persona with a sense of time.
+`agent` is the same with the prompt of Hou et al. 2024: a persona with a sense of time. `small` is
+`chat` with worked examples in front: handed a fact, a model of 1.5 B parameters uses it far more
+often when it has seen how (docs/LOG.md has the figures).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass
 from string import Template
 from typing import TYPE_CHECKING, Protocol
 
-from omoide.domain import Speaker
+from omoide.domain import Kind, Speaker
 from omoide.language import estimate_tokens
 from omoide.memory.events.human_time import today
 from omoide.memory.mechanism import Place
@@ -59,16 +61,39 @@ def chat(
     moment: Moment, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """Chat messages behind a system message with the memory."""
-    language = moment.language
     if moment.company.persona:
         return agent(moment, contributions, window=window, max_tokens=max_tokens)
+    before = _friend("reply", moment, contributions)
+    return _conversed(moment, contributions, before, window=window, max_tokens=max_tokens)
+
+
+def small(
+    moment: Moment, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+) -> Request:
+    """The same for small models, which learn from an example what they cannot be told."""
+    if moment.company.persona:
+        return agent(moment, contributions, window=window, max_tokens=max_tokens)
+    return _conversed(
+        moment,
+        contributions,
+        _friend("reply_small", moment, contributions),
+        recalled="reply_small_recalled",
+        window=window,
+        max_tokens=max_tokens,
+    )
+
+
+def _friend(
+    form: str, moment: Moment, contributions: Sequence[Contribution]
+) -> tuple[Message, ...]:
+    """What stands before the session: who an old friend is, and what it remembers."""
+    language = moment.language
     known = _listed(contributions, Place.MEMORY)
     if name := called(moment, known):
         line = Template(words(language)["called"]).substitute(name=name)
         known = [line, *(text for text in known if text != line)]
     memory = "\n".join(known) or words(language)["none"]
-    system = render("reply", language, memory=memory, now=today(moment.now, language)).messages
-    return _conversed(moment, contributions, system, window=window, max_tokens=max_tokens)
+    return render(form, language, memory=memory, now=today(moment.now, language)).messages
 
 
 def agent(
@@ -92,25 +117,36 @@ def agent(
 def _conversed(
     moment: Moment,
     contributions: Sequence[Contribution],
-    system: tuple[Message, ...],
+    before: tuple[Message, ...],
     *,
     window: int,
     max_tokens: int,
+    recalled: str = "reply_recalled",
 ) -> Request:
-    """The session as messages, what came to mind with the last."""
-    language = moment.language
+    """The session as messages behind those `before` it, what came to mind with the last."""
     last = Message(role="user", content=spoken(moment.session[-1]))
-    if came := _listed(contributions, Place.RECALLED):
-        recalled = "\n".join(f"- {text}" for text in came)
-        (last,) = render("reply_recalled", language, recalled=recalled, text=last.content).messages
-    fixed = sum(estimate_tokens(message.content) for message in (*system, last))
+    if came := _listed(_distinct(contributions), Place.RECALLED):
+        notes = "\n".join(f"- {text}" for text in came)
+        (last,) = render(recalled, moment.language, recalled=notes, text=last.content).messages
+    fixed = sum(estimate_tokens(message.content) for message in (*before, last))
     earlier = latest(moment.session[:-1], window - max_tokens - fixed - 100)
     said = tuple(
         Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
     )
     return Request(
-        messages=(*system, *said, last), max_tokens=max_tokens, frequency_penalty=PENALTY
+        messages=(*before, *said, last), max_tokens=max_tokens, frequency_penalty=PENALTY
     )
+
+
+def _distinct(contributions: Sequence[Contribution]) -> list[Contribution]:
+    """All but the turns that a sentence which is shown with them rests on: it says the same."""
+    shown = {
+        source
+        for c in contributions
+        if c.place is Place.RECALLED and c.kind is Kind.SENTENCE
+        for source in c.sources
+    }
+    return [c for c in contributions if c.kind is not Kind.TURN or shown.isdisjoint(c.sources)]
 
 
 PENALTY = 0.4
@@ -213,6 +249,7 @@ def shipped(language: str) -> tuple[Shot, ...]:
 
 FORMS: dict[str, ReplyForm] = {
     "chat": chat,
+    "small": small,
     "agent": agent,
     "paper": paper,
     "retrieval": retrieval,

@@ -12,6 +12,7 @@ from omoide.memory.mechanism import Contribution, Place
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from omoide.domain import Sentence
     from omoide.memory.mechanism import Ended, Moment
     from omoide.memory.summary.iterator import Iterator
     from omoide.ports import Embedder, Store, Vectors
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 NEAR = 3
 """Sentences repeated beside the user's message."""
 CACHED = 2000
-"""Sentences whose vectors are kept: a memory changes only when a session ends."""
+"""Texts whose vectors are kept: a memory changes only when a session ends."""
+LONGEST = 1000
+"""Characters of a turn that its nearness goes by."""
 
 
 class SummaryMechanism:
@@ -87,20 +90,34 @@ class SummaryMechanism:
                 score=cosine,
                 why=f"memory nearest to what was said, cosine {cosine:.2f}",
             )
-            for i, cosine in await self._nearest(moment.text, [c.text for c in standing])
+            for i, cosine in await self._nearest(moment, summary.sentences)
         ]
         return (*standing, *near)
 
-    async def _nearest(self, text: str, sentences: list[str]) -> list[tuple[int, float]]:
-        """The few sentences nearest to the text, best first, by place and cosine."""
+    async def _nearest(
+        self, moment: Moment, sentences: Sequence[Sentence]
+    ) -> list[tuple[int, float]]:
+        """The few sentences nearest to what was said, best first, by place and cosine. A sentence
+        is as near as it and the words it rests on are on average: people ask in their own words,
+        and the memory has written theirs anew."""
         if self._embedder is None or not sentences:
             return []
-        known = {s: self._vectors[s] for s in sentences if s in self._vectors}
-        unknown = [s for s in dict.fromkeys(sentences) if s not in known]
-        vectors = await self._embedder.embed([text, *unknown])
+        sources = {s.sources[0] for s in sentences if s.sources}
+        turns = await self._store.turns.read(moment.owner, ids=sorted(sources))
+        said = {turn.id: turn.text[:LONGEST] for turn in turns}
+        pairs = [
+            (s.text, said.get(s.sources[0], s.text) if s.sources else s.text) for s in sentences
+        ]
+        wanted = {text for pair in pairs for text in pair}
+        known = {text: self._vectors[text] for text in wanted if text in self._vectors}
+        unknown = sorted(wanted - known.keys())
+        vectors = await self._embedder.embed([moment.text[:LONGEST], *unknown])
         known.update(zip(unknown, vectors[1:], strict=True))
         self._vectors = known if len(self._vectors) > CACHED else {**self._vectors, **known}
-        cosines = [(i, float(known[s] @ vectors[0])) for i, s in enumerate(sentences)]
+        cosines = [
+            (i, float((known[text] + known[words]) @ vectors[0]) / 2)
+            for i, (text, words) in enumerate(pairs)
+        ]
         return sorted(cosines, key=lambda pair: -pair[1])[:NEAR]
 
     async def used(self, moment: Moment, contributions: Sequence[Contribution]) -> None:
