@@ -8,6 +8,7 @@ OmoideError
 │   ├── NoSuchVersion
 │   ├── NoSuchSession
 │   ├── BadImport         a file that is not the export it was said to be
+│   ├── BadData           a data set's file that has not the form its authors published
 │   └── BadPrompt         a template and its variables differ
 ├── ConflictingTurn       a turn id that was used before, with other words
 ├── StaleVersion          someone else rewrote the memory in between
@@ -65,6 +66,10 @@ class NoSuchSession(BadInput):
 
 class BadImport(BadInput):
     """A file that is not the export it was said to be."""
+
+
+class BadData(BadInput):
+    """A data set's file that has not the form its authors published."""
 
 
 class BadPrompt(BadInput):

@@ -49,7 +49,7 @@ def test_bench_without_data(tmp_path: Path) -> None:
     """A folder without the data is an error that says what is missing."""
     done = CliRunner().invoke(cli, ["bench", "evidence", "--data", str(tmp_path)])
     assert done.exit_code == 1
-    assert "locomo10.json.gz" in done.output
+    assert "locomo10.json" in done.output
 
 
 def test_refusals() -> None:

@@ -1,0 +1,187 @@
+"""LoCoMo (Maharana et al. 2024): ten long conversations of two people, and questions about them.
+
+`locomo10.json` is a list of conversations; one, made up and shortened:
+
+    {"sample_id": "conv-1",
+     "conversation": {
+       "speaker_a": "Ann", "speaker_b": "Bo",
+       "session_1_date_time": "1:56 pm on 8 May, 2023",
+       "session_1": [
+         {"speaker": "Ann", "dia_id": "D1:1", "text": "I bought a kayak yesterday."},
+         {"speaker": "Bo", "dia_id": "D1:2", "text": "Here is where I would take it!",
+          "blip_caption": "a photo of a lake"}]},
+     "qa": [
+       {"question": "When did Ann buy a kayak?", "answer": "7 May 2023",
+        "evidence": ["D1:1"], "category": 2},
+       {"question": "What did Bo buy?", "adversarial_answer": "a kayak",
+        "evidence": ["D1:1"], "category": 5}]}
+
+Categories: 1 several turns together, 2 time, 3 open, 4 a single turn, 5 no answer. Questions have
+no date; they are taken to be asked on the day after the last session. An image that was shared is
+told by its caption. Evidence is every `D…:…` in the field that names an existing turn.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from omoide.evals.data.reading import json_file
+from omoide.evals.data.shapes import Dialogue, Line, Question, Session, next_day
+from omoide.evals.data.source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from omoide.evals.data.reading import Record
+
+SOURCE = Source(
+    name="locomo",
+    title="LoCoMo (Maharana et al. 2024)",
+    licence="CC BY-NC 4.0: not for commercial use",
+    page="https://github.com/snap-research/locomo",
+)
+FILE = "locomo10.json.gz"
+TUNED_ON = 5
+"""The weights of recall were fitted on the first so many conversations."""
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
+ADVERSARIAL = "adversarial"
+"""What category 5 is called in `Question.category`."""
+_EVIDENCE = re.compile(r"D\d+:\d+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A question and the turns that hold its answer."""
+
+    text: str
+    category: int
+    evidence: frozenset[str]
+    at: datetime
+    id: str = ""
+    answer: str | None = None
+    """None in category 5."""
+    wrong: str | None = None
+    """What is told of the other person, in category 5."""
+
+    def question(self) -> Question:
+        """In the shape that all data sets share, the category by its name."""
+        return Question(
+            id=self.id,
+            text=self.text,
+            at=self.at,
+            answer=self.answer,
+            category=CATEGORIES.get(self.category, ADVERSARIAL),
+            evidence=self.evidence,
+            wrong=self.wrong,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversation:
+    """Two people over many sessions."""
+
+    name: str
+    speakers: tuple[str, str]
+    lines: tuple[Line, ...]
+    questions: tuple[Asked, ...]
+    """Of categories 1 to 4, as far as their evidence exists."""
+    unanswerable: tuple[Asked, ...]
+    """Of category 5."""
+    asked: tuple[Asked, ...] = ()
+    """Every question of the file, those without evidence too."""
+
+    def dialogue(self) -> Dialogue:
+        """In the shape that all data sets share, with every question."""
+        return Dialogue(
+            id=self.name,
+            language="en",
+            speakers=self.speakers,
+            sessions=tuple(
+                Session(number=number, lines=tuple(lines))
+                for number, lines in groupby(self.lines, key=lambda line: line.session)
+            ),
+            questions=tuple(asked.question() for asked in self.asked),
+        )
+
+
+def load(data: Path | None) -> tuple[Conversation, ...]:
+    """All conversations, in the order of the file."""
+    path = SOURCE.find(data, FILE.removesuffix(".gz"))
+    return tuple(_conversation(record) for record in json_file(path).each())
+
+
+def _conversation(record: Record) -> Conversation:
+    told = record.of("conversation")
+    name = record.of("sample_id").text
+    lines: list[Line] = []
+    number = 1
+    while told.has(f"session_{number}_date_time"):
+        key = f"session_{number}"
+        if told.has(key):
+            began = _time(told.of(f"{key}_date_time"))
+            lines += [
+                _line(turn, number, began + timedelta(seconds=place))
+                for place, turn in enumerate(told.of(key).each())
+            ]
+        number += 1
+    if not lines:
+        raise told.bad("at least one session with a date and turns")
+    known = {line.id for line in lines}
+    asked = tuple(
+        Asked(
+            id=f"{name}.{n}",
+            text=question.of("question").text,
+            category=question.of("category").number,
+            evidence=_evidence(question) & known,
+            at=next_day(lines),
+            answer=_answer(question),
+            wrong=(
+                question.of("adversarial_answer").plain
+                if question.has("adversarial_answer")
+                else None
+            ),
+        )
+        for n, question in enumerate(record.of("qa").each(), start=1)
+    )
+    return Conversation(
+        name=name,
+        speakers=(told.of("speaker_a").text, told.of("speaker_b").text),
+        lines=tuple(lines),
+        questions=tuple(q for q in asked if q.category in CATEGORIES and q.evidence),
+        unanswerable=tuple(q for q in asked if q.category not in CATEGORIES),
+        asked=asked,
+    )
+
+
+def _line(turn: Record, session: int, time: datetime) -> Line:
+    caption = f" [shares {turn.of('blip_caption').text}]" if turn.has("blip_caption") else ""
+    return Line(
+        id=turn.of("dia_id").text,
+        session=session,
+        speaker=turn.of("speaker").text,
+        text=turn.of("text").text + caption,
+        time=time,
+    )
+
+
+def _evidence(question: Record) -> frozenset[str]:
+    if not question.has("evidence"):
+        return frozenset()
+    return frozenset(_EVIDENCE.findall(" ".join(question.of("evidence").texts())))
+
+
+def _answer(question: Record) -> str | None:
+    if question.of("category").number not in CATEGORIES or not question.has("answer"):
+        return None
+    return question.of("answer").plain
+
+
+def _time(told: Record) -> datetime:
+    try:
+        return datetime.strptime(told.text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise told.bad("a time such as '1:56 pm on 8 May, 2023'") from error
