@@ -27,27 +27,27 @@ import asyncio
 import gzip
 import hashlib
 import json
-import math
 import random
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from omoide.adapters.embedders import choose
 from omoide.domain.forgetting import THRESHOLD, UNIT, consolidated, recall_probability
+from omoide.evals.bootstrap import paired_t as paired
+from omoide.evals.metrics import choice_loss as loss
 from omoide.language import content_terms
 from omoide.memory.baselines.generative_agents_scoring import (
     PAPER,
     Trace,
     Weights,
     heuristic_importance,
-    scaled,
     scores,
 )
 from omoide.memory.events.calibration import of_space
@@ -297,82 +297,6 @@ def tasks(people: Sequence[Person], *, each: int, hard: bool, seed: int) -> list
     return made
 
 
-def loss(scores: Sequence[float]) -> float:
-    """Half the squared error of the softmax of the min-max scaled scores; the first is right."""
-    powers = [math.exp(score) for score in scaled(scores)]
-    total = sum(powers)
-    return 0.5 * sum(
-        (power / total - (1.0 if i == 0 else 0.0)) ** 2 for i, power in enumerate(powers)
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """A paired, two-tailed t-test."""
-
-    t: float
-    p: float
-    low: float
-    high: float
-    mean: float
-    n: int
-
-
-def paired(one: Sequence[float], other: Sequence[float]) -> Compared:
-    """Whether the means of paired samples differ; the interval is of the mean difference."""
-    gaps = [a - b for a, b in zip(one, other, strict=True)]
-    n, mean = len(gaps), fmean(gaps)
-    error = stdev(gaps) / math.sqrt(n)
-    if error == 0:
-        return Compared(t=0.0, p=1.0, low=mean, high=mean, mean=mean, n=n)
-    t = mean / error
-    half = _t_quantile(0.975, n - 1) * error
-    return Compared(
-        t=t, p=_t_tail(abs(t), n - 1), low=mean - half, high=mean + half, mean=mean, n=n
-    )
-
-
-def _t_tail(t: float, df: int) -> float:
-    """Two-tailed probability of Student's t, by the regularised incomplete beta function."""
-    return _beta(df / (df + t * t), df / 2, 0.5)
-
-
-def _t_quantile(share: float, df: int) -> float:
-    low, high = 0.0, 200.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        if 1 - _t_tail(middle, df) / 2 < share:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
-
-
-def _beta(x: float, a: float, b: float) -> float:
-    """I_x(a, b) by Lentz's continued fraction."""
-    if x <= 0 or x >= 1:
-        return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _beta(1 - x, b, a)
-    front = math.exp(
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    )
-    tiny = 1e-300
-    c, d = 1.0, 1 / max(1 - (a + b) * x / (a + 1), tiny)
-    total = d
-    for m in range(1, 400):
-        for step in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d = 1 / (1 + step * d or tiny)
-            c = 1 + step / c or tiny
-            total *= c * d
-        if abs(c * d - 1) < 1e-13:
-            break
-    return front * total / a
-
-
 # ── Rivals ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -522,7 +446,7 @@ def report(label: str, made: Sequence[Task], calibration: Calibration) -> None:
             c = paired(base, losses[name])
             print(
                 f"  calibrated − {name}: {c.mean:+.4f} [{c.low:+.4f}, {c.high:+.4f}], "
-                f"t = {c.t:.2f}, p = {c.p:.2g}, n = {c.n}"
+                f"t = {c.statistic:.2f}, p = {c.p:.2g}, n = {c.count}"
             )
 
 

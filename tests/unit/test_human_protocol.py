@@ -1,64 +1,48 @@
-"""The paper's protocol: the loss and the t-test of `benchmarks/recall_protocol.py`."""
+"""The paper's protocol: the loss and the t-test that `benchmarks/recall_protocol.py` uses."""
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-FILE = Path(__file__).parents[2] / "benchmarks" / "recall_protocol.py"
-if not FILE.exists():
-    pytest.skip("benchmarks are not part of this checkout", allow_module_level=True)
-
-
-def _loaded() -> Any:  # noqa: ANN401 - a script, loaded by its path
-    spec = importlib.util.spec_from_file_location("recall_protocol", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["recall_protocol"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-protocol = _loaded()
+from omoide.evals.bootstrap import paired_t, t_quantile, t_tail
+from omoide.evals.metrics import choice_loss
 
 
 def test_the_papers_own_t_and_p() -> None:
     """t = −5.687 over 10 tasks is p = 0.000299, and the critical value is 2.26."""
-    assert protocol._t_tail(5.687, 9) == pytest.approx(0.000299, abs=2e-6)
-    assert protocol._t_quantile(0.975, 9) == pytest.approx(2.262, abs=1e-3)
+    assert t_tail(5.687, 9) == pytest.approx(0.000299, abs=2e-6)
+    assert t_quantile(0.975, 9) == pytest.approx(2.262, abs=1e-3)
 
 
 def test_a_worked_paired_test() -> None:
     """Differences 1, 2, 3, 4: mean 2.5, t = 3.873, p = 0.0305."""
-    found = protocol.paired([2, 4, 6, 8], [1, 2, 3, 4])
+    found = paired_t([2, 4, 6, 8], [1, 2, 3, 4])
     assert found.mean == 2.5
-    assert found.t == pytest.approx(3.873, abs=1e-3)
+    assert found.statistic == pytest.approx(3.873, abs=1e-3)
     assert found.p == pytest.approx(0.0305, abs=1e-4)
     assert found.low < 2.5 < found.high
-    assert protocol.paired([1, 2, 3], [1, 2, 3]).p == 1
+    assert paired_t([1, 2, 3], [1, 2, 3]).p == 1
+    assert paired_t([2, 3, 4], [1, 2, 3]).p == 0, "the same gap each time leaves no doubt"
 
 
 def test_the_least_and_the_greatest_loss() -> None:
     """The right event alone on top is as good as it gets; alone at the bottom, as bad."""
     e = math.e
-    best = protocol.loss([1, 0, 0, 0])
+    best = choice_loss([1, 0, 0, 0])
     assert best == pytest.approx(0.5 * ((e / (e + 3) - 1) ** 2 + 3 * (1 / (e + 3)) ** 2))
-    assert protocol.loss([0, 1, 1, 1]) == pytest.approx(
+    assert choice_loss([0, 1, 1, 1]) == pytest.approx(
         0.5 * ((1 / (1 + 3 * e) - 1) ** 2 + 3 * (e / (1 + 3 * e)) ** 2)
     )
+    assert choice_loss([0, 0, 1, 0], right=2) == pytest.approx(best)
 
 
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=4))
 def test_loss_is_bounded_and_blind_to_scale(scores: list[float]) -> None:
     """Min-max makes any positive scale the same."""
-    found = protocol.loss(scores)
+    found = choice_loss(scores)
     assert 0.17 < found < 0.6
-    assert protocol.loss([s * 8 for s in scores]) == pytest.approx(found, abs=1e-6)
+    assert choice_loss([s * 8 for s in scores]) == pytest.approx(found, abs=1e-6)
