@@ -1,0 +1,356 @@
+"""Judges: what they are asked, how their answers are read, and what they are worth."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omoide.accounts import complete
+from omoide.errors import BadInput, ModelUnavailable
+from omoide.evals.agreement import agreement
+from omoide.evals.judges import (
+    Answered,
+    AnswerJudge,
+    Case,
+    Labelled,
+    Pair,
+    PairJudge,
+    SingleJudge,
+    calibrate_answers,
+    calibrate_pairs,
+    calibrate_ratings,
+    pair_report,
+    rated,
+)
+from omoide.evals.judges.answers import read_correct, share_correct
+from omoide.evals.judges.pairwise import Better, read_better
+from omoide.evals.judges.single import read_score
+from omoide.evals.judges.wrong import another, perturbed
+from omoide.language import LANGUAGES
+from omoide.testing import ScriptedModel
+
+if TYPE_CHECKING:
+    from omoide.evals.judges.asking import Ask
+    from omoide.ports import Request
+
+CASE = Case(
+    known=["User keeps bees."], dialogue=["User: How are my bees?"], reply="Your bees are well."
+)
+
+
+def asker(model: ScriptedModel) -> Ask:
+    """How a judge asks the model."""
+    return partial(complete, model)
+
+
+SCORES = [
+    ('{"score": 77}', 77),
+    ('Sure! {"score": 100}', 100),
+    ('{"score": 80.0}', 80),
+    ('{"score": "65"}', 65),
+    ("Rating: [[90]]", 90),
+    ("I would give it 85/100.", 85),
+    ("72 out of 100", 72),
+    ("Score: 40.", 40),
+    ("between 60 and 70", None),
+    ('{"score": 0}', None),
+    ('{"score": 101}', None),
+    ('{"score": true}', None),
+    ("3.5", None),
+    ("excellent", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("answer", "score"), SCORES)
+def test_reading_a_score(answer: str, score: int | None) -> None:
+    """JSON first, then looser forms; what is out of range or doubtful is unscored, never 0."""
+    assert read_score(answer) == score
+
+
+BETTER = [
+    ('{"better": "A"}', Better.FIRST),
+    ('{"better": "neither"}', Better.NEITHER),
+    ("Both are fine.\nAnswer: tie", Better.TIE),
+    ("[[B]]", Better.SECOND),
+    ("Reply B", Better.SECOND),
+    ("B.", Better.SECOND),
+    ("The better reply is A", Better.FIRST),
+    ("I prefer a longer reply", None),
+    ('{"better": "C"}', None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("answer", "better"), BETTER)
+def test_reading_a_preference(answer: str, better: Better | None) -> None:
+    """An option that is named alone counts; a sentence that merely holds an "a" does not."""
+    assert read_better(answer) == better
+
+
+MARKS = [
+    ('{"correct": true}', True),
+    ('{"correct": false}', False),
+    ('{"correct": "yes"}', True),
+    ("They match.\nCorrect.", True),
+    ("incorrect", False),
+    ("The answer is wrong", False),
+    ("[[no]]", False),
+    ("It is not clear whether this is correct or incorrect, sorry", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("answer", "correct"), MARKS)
+def test_reading_a_mark(answer: str, correct: bool | None) -> None:
+    """Yes or no in its usual forms, and nothing else."""
+    assert read_correct(answer) is correct
+
+
+@given(st.text(max_size=80))
+def test_reading_never_fails(answer: str) -> None:
+    """Whatever a model says is a verdict in range or none."""
+    score = read_score(answer)
+    assert score is None or 1 <= score <= 100
+    assert read_better(answer) in (None, *Better)
+    assert read_correct(answer) in (None, True, False)
+
+
+async def test_single_judge() -> None:
+    """A call a criterion, held to a schema; unread answers are counted, not scored."""
+    model = ScriptedModel(
+        ['{"score": 80}', "no idea", '{"score": 60}', '{"score": 90}', "[[70]]", "x"]
+    )
+    judge = SingleJudge(ask=asker(model))
+    ratings = [rating for _ in range(2) for rating in await judge.rate(CASE)]
+    assert [rating.score for rating in ratings] == [80, None, 60, 90, 70, None]
+    assert [rating.criterion for rating in ratings[:3]] == ["engaging", "coherent", "consistent"]
+    request = model.requests[0]
+    assert request.schema is not None
+    assert "User keeps bees." in request.messages[-1].content
+    assert "Your bees are well." in request.messages[-1].content
+    summary = rated(ratings)
+    assert summary["engaging"].mean is not None
+    assert summary["engaging"].mean.mean == 85
+    assert (summary["coherent"].scored, summary["coherent"].unscored) == (1, 1)
+    assert rated([r for r in ratings if r.score is None])["coherent"].mean is None
+    with pytest.raises(BadInput, match="engaging"):
+        SingleJudge(ask=asker(model), criteria=("witty",))
+
+
+async def test_a_failing_model_is_not_a_verdict() -> None:
+    """If the model cannot be reached, that is an error, not an unscored item."""
+    judge = SingleJudge(ask=asker(ScriptedModel([ModelUnavailable("gone")])))
+    with pytest.raises(ModelUnavailable):
+        await judge.rate(CASE)
+
+
+PAIR = Pair(known="", dialogue="User: Hi", ours="Hello!", theirs="Go away.")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "outcome", "consistent"),
+    [
+        ("A", "B", "win", True),
+        ("B", "A", "loss", True),
+        ("A", "A", "tie", False),
+        ("tie", "tie", "tie", True),
+        ("neither", "neither", "neither", True),
+        ("A", "tie", "tie", False),
+        ("A", "?", None, None),
+    ],
+)
+async def test_pairs_are_asked_in_both_orders(
+    first: str,
+    second: str,
+    outcome: str | None,
+    consistent: bool | None,
+) -> None:
+    """Only what holds in both orders is won; what cannot be read is unscored."""
+    model = ScriptedModel([f'{{"better": "{first}"}}', f'{{"better": "{second}"}}'])
+    verdict = await PairJudge(ask=asker(model)).compare(PAIR)
+    assert verdict.outcome == outcome
+    assert verdict.consistent is consistent
+    shown = [request.messages[-1].content for request in model.requests]
+    assert shown[0].index("Hello!") < shown[0].index("Go away.")
+    assert shown[1].index("Go away.") < shown[1].index("Hello!")
+
+
+async def test_position_bias_is_reported() -> None:
+    """A judge that always picks the first wins nothing and is found out."""
+    model = ScriptedModel(['{"better": "A"}'] * 6)
+    judge = PairJudge(ask=asker(model))
+    report = pair_report([await judge.compare(PAIR) for _ in range(3)])
+    assert (report.wins, report.losses, report.ties) == (0, 0, 3)
+    assert report.position_bias == 1
+    assert report.consistent == 0
+    assert pair_report([]).position_bias is None
+
+
+async def test_answer_judge() -> None:
+    """The right answer is shown; where nothing was told, that is the right answer."""
+    model = ScriptedModel(['{"correct": true}', '{"correct": false}', "hm"])
+    judge = AnswerJudge(ask=asker(model))
+    known = Answered(question="Where is Per?", gold="Oslo", answer="In Oslo.")
+    unknown = Answered(question="Where is Ines?", gold=None, answer="In Oslo.")
+    marks = [await judge.mark(one) for one in (known, unknown, known)]
+    assert [mark.correct for mark in marks] == [True, False, None]
+    assert "Right answer: Oslo" in model.requests[0].messages[-1].content
+    assert "Right answer: (never told)" in model.requests[1].messages[-1].content
+    assert share_correct(marks) == (0.5, 1)
+    assert share_correct([]) == (None, 0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_judges_ask_in_every_language(language: str) -> None:
+    """Each judge has its prompt and its criteria in all five."""
+    model = ScriptedModel(['{"score": 50}'] * 4 + ['{"better": "tie"}'] * 2 + ['{"correct": true}'])
+    single = SingleJudge(
+        ask=asker(model),
+        language=language,
+        criteria=("engaging", "coherent", "consistent", "faithful"),
+    )
+    assert [rating.score for rating in await single.rate(CASE)] == [50] * 4
+    pair = await PairJudge(ask=asker(model), language=language).compare(PAIR)
+    assert pair.outcome == "tie"
+    mark = await AnswerJudge(ask=asker(model), language=language).mark(
+        Answered(question="?", gold=None, answer="")
+    )
+    assert mark.correct is True
+
+
+def test_wrong_answers_are_wrong() -> None:
+    """A date, a number or a name is changed, one thing at a time; the rest stays."""
+    dice = random.Random(1)
+    date = perturbed("7 May 2023", dice)
+    assert date is not None
+    assert date.sort == "date"
+    assert "May" not in date.answer
+    assert date.answer.endswith("2023")
+    year = perturbed("in 2022", dice)
+    assert year is not None
+    assert year.sort == "date"
+    assert year.answer != "in 2022"
+    number = perturbed("two cats", dice)
+    assert number is not None
+    assert (number.sort, number.answer.split()[1]) == ("number", "cats")
+    assert number.answer != "two cats"
+    name = perturbed("her sister Mia", dice, names=["Mia", "Oslo"])
+    assert name is not None
+    assert name.answer == "her sister Oslo"
+    assert perturbed("a kayak", dice) is None
+    chinese = perturbed("养了三只猫", dice)
+    assert chinese is not None
+    assert chinese.answer != "养了三只猫"
+    assert len(chinese.answer) == 5
+
+
+def test_answers_to_other_questions_are_far_off() -> None:
+    """An answer that shares words with the right one is not taken for a wrong one."""
+    one, near, far = (
+        Answered(question=str(n), gold=gold, answer="")
+        for n, gold in enumerate(("a red kayak", "the kayak", "in Oslo"))
+    )
+    wrong = another(one, [one, near, far], random.Random(0))
+    assert wrong is not None
+    assert wrong.answer == "in Oslo"
+    assert another(one, [one, near], random.Random(0)) is None
+
+
+QUESTIONS = [
+    Answered(question="When?", gold="7 May 2023", answer=""),
+    Answered(question="Which pets?", gold="two cats", answer=""),
+    Answered(question="Who?", gold="her sister Mia", answer=""),
+    Answered(question="Never?", gold=None, answer=""),
+]
+
+
+def lenient(request: Request) -> str:
+    """A judge that accepts whatever shares a word with the right answer."""
+    told = request.messages[-1].content
+    gold = told.split("Right answer: ")[1].split("\n")[0]
+    answer = told.split("Answer to be checked: ")[1]
+    alike = set(gold.lower().split()) & set(answer.lower().split())
+    return '{"correct": true}' if alike else '{"correct": false}'
+
+
+async def test_a_lenient_judge_is_found_out() -> None:
+    """It accepts every perturbed answer and no foreign one: the report says so by sort."""
+    judge = AnswerJudge(ask=asker(ScriptedModel([lenient] * 9)))
+    found = await calibrate_answers(judge, QUESTIONS)
+    assert found.accepts_right is not None
+    assert found.accepts_right.mean == 1
+    assert found.accepts_wrong["other"].mean == 0
+    assert found.accepts_wrong["date"].mean == 1
+    assert found.accepts_wrong["number"].mean == 1
+    assert found.accepts_wrong["name"].mean == 1
+    assert found.accepts_wrong["all"].mean == 0.5
+    assert (found.asked, found.unscored) == (9, 0)
+    assert "accepts wrong answers (all): 50.0 %" in found.lines()[0]
+
+
+async def test_agreement_with_people_and_unread_answers() -> None:
+    """Labelled answers give accuracy and kappa over what could be read; the rest is counted."""
+    answers = ['{"correct": true}', '{"correct": false}'] * 2 + ["?"]
+    judge = AnswerJudge(ask=asker(ScriptedModel(["?"] * 2 + answers)))
+    one = Answered(question="Which pets?", gold="two cats", answer="cats")
+    labels = [Labelled(given=one, correct=right) for right in (True, False, True, True, True)]
+    found = await calibrate_answers(judge, [QUESTIONS[1]], labelled=labels)
+    assert found.accepts_right is None
+    assert found.accepts_wrong == {}
+    assert found.agreement is not None
+    assert found.agreement.accuracy == 0.75
+    assert found.agreement.kappa == pytest.approx(0.5)
+    assert (found.asked, found.unscored) == (7, 3)
+    with pytest.raises(BadInput, match="none was given"):
+        await calibrate_answers(judge, [QUESTIONS[3]])
+
+
+CASES = [
+    Case(known="", dialogue="User: And the bees?", reply="The bees are well."),
+    Case(known="", dialogue="User: And the tram?", reply="The tram is late."),
+]
+
+
+async def test_calibrating_judges_of_replies() -> None:
+    """A judge that looks for the topic is not fooled; one that likes all alike always is."""
+
+    def sees(request: Request) -> str:
+        told = request.messages[-1].content
+        topic = "bees" if "the bees?" in told else "tram"
+        first = told.split("Reply A:")[1].split("Reply B:")[0]
+        return '{"better": "A"}' if topic in first else '{"better": "B"}'
+
+    good = await calibrate_pairs(PairJudge(ask=asker(ScriptedModel([sees] * 4))), CASES)
+    assert good.prefers_wrong is not None
+    assert good.prefers_wrong.mean == 0
+    assert good.report is not None
+    assert good.report.position_bias == 0
+    flat = SingleJudge(
+        ask=asker(ScriptedModel(['{"score": 80}'] * 3 + ["?"])), criteria=("coherent",)
+    )
+    found = (await calibrate_ratings(flat, CASES))["coherent"]
+    assert found.prefers_wrong is not None
+    assert found.prefers_wrong.mean == 1
+    assert found.unscored == 1
+    with pytest.raises(BadInput, match="two different replies"):
+        await calibrate_pairs(PairJudge(ask=asker(ScriptedModel())), CASES[:1])
+
+
+def test_agreement() -> None:
+    """Kappa of a worked table (Cohen 1960): 20 and 15 agreed of 50, 5 and 10 not: 0.4."""
+    first = ["yes"] * 25 + ["no"] * 25
+    second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
+    found = agreement(first, second)
+    assert found.accuracy == pytest.approx(0.7)
+    assert found.kappa == pytest.approx(0.4)
+    assert found.labels["yes"].precision == pytest.approx(0.8)
+    assert found.labels["yes"].recall == pytest.approx(2 / 3)
+    assert agreement(["a"], ["a"]).kappa == 1
+    with pytest.raises(ValueError, match="same items"):
+        agreement([], [])
