@@ -4,6 +4,7 @@ Where a published measure works on English words, text in Chinese, Japanese or K
 characters instead (`tokens`): that is our departure, and such figures are not the paper's.
 """
 
+from omoide.evals.metrics.auditing import Fault, Finding, audit, audit_rates
 from omoide.evals.metrics.bleu import bleu_against_characters, corpus_bleu
 from omoide.evals.metrics.locomo import locomo_f1
 from omoide.evals.metrics.memory import memory_score, plain_memory_score
@@ -19,7 +20,11 @@ from omoide.evals.metrics.protocol import choice_loss
 from omoide.evals.metrics.replies import distinct, reply_length
 
 __all__ = [
+    "Fault",
+    "Finding",
     "Score",
+    "audit",
+    "audit_rates",
     "bleu_against_characters",
     "boundary_score",
     "choice_loss",
