@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.engine import Memory
-    from omoide.ports import ChatModel, Clock, Embedder
+    from omoide.ports import ChatModel, Clock, Embedder, TokenEncoder
 
     Progress = Callable[[int, int, str], None]
 
@@ -119,6 +119,13 @@ def picture(svg: str) -> bytes:
     from omoide.adapters.pictures import png
 
     return png(svg)
+
+
+def make_token_encoder(settings: Settings, name: str = "gte-small") -> TokenEncoder:
+    """What gives the vectors of tokens, for likeness token by token (`evals.metrics.encoded`)."""
+    from omoide.adapters.embedders import choose_tokens
+
+    return choose_tokens(name, models=settings.models, offline=settings.offline)
 
 
 @dataclass(frozen=True, kw_only=True)

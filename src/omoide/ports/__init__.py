@@ -6,7 +6,17 @@ All times are aware datetimes in UTC. All methods are safe to call from many tas
 
 from typing import TYPE_CHECKING
 
-from omoide.ports.models import ChatModel, Clock, Completion, Embedder, Message, Request, Space
+from omoide.ports.models import (
+    ChatModel,
+    Clock,
+    Completion,
+    Embedder,
+    Message,
+    Request,
+    Space,
+    TokenEncoder,
+    TokenVectors,
+)
 from omoide.ports.store import (
     Archive,
     Erased,
@@ -46,5 +56,7 @@ __all__ = [
     "Store",
     "Summaries",
     "Text",
+    "TokenEncoder",
+    "TokenVectors",
     "Turns",
 ]

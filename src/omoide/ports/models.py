@@ -104,6 +104,31 @@ class Embedder(Protocol):
         """Let go of whatever it holds. Calling it again does nothing."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TokenVectors:
+    """The tokens of one text as an encoder sees them."""
+
+    vectors: Vectors
+    """A row a token, special tokens too; not of length 1."""
+    counts: Vectors
+    """1 for a token of the text, 0 for a special one."""
+
+
+class TokenEncoder(Protocol):
+    """Gives the vectors of a text's tokens, for measures that compare token by token."""
+
+    @property
+    def name(self) -> str:
+        """Model, version and layer: to stand beside every figure."""
+
+    async def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Of each text, in order; one that is too long is cut short. Raises `ModelError`,
+        `DownloadFailed` or `MissingExtra`."""
+
+    async def close(self) -> None:
+        """Let go of whatever it holds. Calling it again does nothing."""
+
+
 class Clock(Protocol):
     """Tells the time."""
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.adapters.embedders.onnx import OnnxModel
+    from omoide.adapters.embedders.onnx_tokens import OnnxTokens
     from omoide.ports import Embedder
 
 NONE = "none"
@@ -37,6 +38,18 @@ def choose(spec: str, *, models: Path, offline: bool, api_key: str | None) -> Em
             "URL of an endpoint such as http://localhost:11434/v1#nomic-embed-text@768"
         )
     return makers[spec]()
+
+
+def choose_tokens(name: str, *, models: Path, offline: bool) -> OnnxTokens:
+    """What gives the vectors of tokens: `gte-small` or `minilm`."""
+    from omoide.adapters.embedders import onnx
+    from omoide.adapters.embedders.onnx_tokens import OnnxTokens
+    from omoide.adapters.models.download import Cache
+
+    known = {"gte-small": onnx.GTE_SMALL, "minilm": onnx.MINILM}
+    if name not in known:
+        raise UnknownModel(f"token vectors are to be had of {', '.join(known)}, not of {name!r}")
+    return OnnxTokens(known[name], cache=Cache(models, offline=offline))
 
 
 def _multilingual() -> Embedder:

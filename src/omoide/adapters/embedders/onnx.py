@@ -136,9 +136,7 @@ class OnnxEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector a text, in order."""
-        if self._closed:
-            raise ModelUnavailable(f"{self._about.space.name} was closed")
-        await self._load()
+        await self._ready()
         loop = asyncio.get_running_loop()
         parts = [
             await loop.run_in_executor(self._pool, self._embed, list(texts[start : start + _BATCH]))
@@ -152,6 +150,11 @@ class OnnxEmbedder:
         self._closed = True
         await asyncio.to_thread(self._pool.shutdown, cancel_futures=True)
         self._network = self._tokenizer = None
+
+    async def _ready(self) -> None:
+        if self._closed:
+            raise ModelUnavailable(f"{self._about.space.name} was closed")
+        await self._load()
 
     async def _load(self) -> None:
         async with self._loading:
@@ -200,6 +203,13 @@ class OnnxEmbedder:
 
     def _means(self, batch: list[list[int]]) -> NDArray[np.float32]:
         """The mean of the token vectors of each piece."""
+        states, mask = self._states(batch)
+        weights = mask[:, :, None].astype(np.float32)
+        means: NDArray[np.float32] = (states * weights).sum(axis=1) / weights.sum(axis=1)
+        return means
+
+    def _states(self, batch: list[list[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The token vectors of each piece, and which of them are padding (0)."""
         longest = max(map(len, batch))
         ids = np.zeros((len(batch), longest), np.int64)
         mask = np.zeros((len(batch), longest), np.int64)
@@ -208,9 +218,7 @@ class OnnxEmbedder:
             mask[row, : len(piece)] = 1
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         states: NDArray[np.float32] = self._network.run(["last_hidden_state"], feeds)[0]
-        weights = mask[:, :, None].astype(np.float32)
-        means: NDArray[np.float32] = (states * weights).sum(axis=1) / weights.sum(axis=1)
-        return means
+        return states, mask
 
 
 def _vendor(name: str) -> Any:  # noqa: ANN401 - onnxruntime ships no types

@@ -6,6 +6,12 @@ characters instead (`tokens`): that is our departure, and such figures are not t
 
 from omoide.evals.metrics.auditing import Fault, Finding, audit, audit_rates
 from omoide.evals.metrics.bleu import bleu_against_characters, corpus_bleu
+from omoide.evals.metrics.encoded import (
+    EncodedScores,
+    encoded_scores,
+    greedy_match,
+    library_scores,
+)
 from omoide.evals.metrics.locomo import locomo_f1
 from omoide.evals.metrics.memory import memory_score, plain_memory_score
 from omoide.evals.metrics.memos import (
@@ -20,6 +26,7 @@ from omoide.evals.metrics.protocol import choice_loss
 from omoide.evals.metrics.replies import distinct, reply_length
 
 __all__ = [
+    "EncodedScores",
     "Fault",
     "Finding",
     "Score",
@@ -32,6 +39,9 @@ __all__ = [
     "corpus_bleu",
     "distinct",
     "divides",
+    "encoded_scores",
+    "greedy_match",
+    "library_scores",
     "locomo_f1",
     "matched_topics",
     "memory_score",
