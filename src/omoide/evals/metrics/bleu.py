@@ -86,14 +86,16 @@ def bleu_against_characters(replies: Sequence[str], gold: Sequence[str], *, orde
     return math.exp(penalty + sum(math.log(p) for p in precisions) / orders)
 
 
-def _clipped(reply: Sequence[str], references: Sequence[Sequence[str]], n: int) -> tuple[int, int]:
-    """Matches of the reply's n-grams, each at most as often as in one reference, and their number
-    (at least 1)."""
+def _clipped(reply: Sequence[str], references: Sequence[str], n: int) -> tuple[int, int]:
+    """Matches of the reply's n-grams with runs of characters in a word, each at most as often as
+    one word has it, and the number of n-grams (at least 1)."""
     grams = _grams(reply, n)
-    most: Counter[tuple[str, ...]] = Counter()
-    for reference in references:
-        most |= _grams(reference, n)
-    return (grams & most).total(), max(1, grams.total())
+    hits = 0
+    for gram, count in grams.items():
+        if all(len(token) == 1 for token in gram):  # a character can be nothing longer
+            most = max((_grams(word, n)[gram] for word in references), default=0)
+            hits += min(count, most)
+    return hits, max(1, grams.total())
 
 
 def _smoothed(
