@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_protocol import Cosines, Person, locomo, mentions, msc
+from recall_protocol import Cosines
 
 from omoide.domain.forgetting import THRESHOLD, recall_probability
+from omoide.evals.protocol.people import Person, locomo, mentions, msc
 from omoide.memory.events.calibration import (
     STORE,
     TARGET,
@@ -150,7 +151,7 @@ async def main() -> None:
     given.cache.mkdir(parents=True, exist_ok=True)
     sets = {
         "msc": msc(given.data / "msc/valid.jsonl.gz", dialogues=given.dialogues),
-        "locomo": locomo(given.data),
+        "locomo": locomo(given.data / "locomo/locomo10.json.gz"),
     }
     for name in given.names:
         if name == WORDS:

@@ -24,14 +24,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gzip
 import hashlib
-import json
-import random
-import re
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from datetime import timedelta
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -39,185 +33,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omoide.adapters.embedders import choose
-from omoide.domain.forgetting import THRESHOLD, UNIT, consolidated, recall_probability
+from omoide.domain.forgetting import UNIT, recall_probability
 from omoide.evals.bootstrap import paired_t as paired
 from omoide.evals.metrics import choice_loss as loss
-from omoide.language import content_terms
-from omoide.memory.baselines.generative_agents_scoring import (
-    PAPER,
-    Trace,
-    Weights,
-    heuristic_importance,
-    scores,
+from omoide.evals.protocol.contest import (
+    Task,
+    by_cosine,
+    generative,
+    human,
+    ready,
+    replayed,
 )
+from omoide.evals.protocol.people import Person, locomo, msc
+from omoide.memory.baselines.generative_agents_scoring import Weights
 from omoide.memory.events.calibration import of_space
-from omoide.memory.events.feeling import feeling
-from omoide.memory.overlap import coverage, rarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from omoide.memory.events.calibration import Calibration
     from omoide.ports import Vectors
-
-START = datetime(2026, 1, 5, 12, tzinfo=UTC)
-
-
-# ── People with events, out of the data ─────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, kw_only=True)
-class Happening:
-    """An event of a person, and when it was told."""
-
-    text: str
-    time: datetime
-    session: int
-
-
-@dataclass(kw_only=True)
-class Person:
-    """One person of a data set: what is known of them, and inputs that are about an event."""
-
-    key: str
-    events: list[Happening]
-    related: list[tuple[str, datetime, tuple[int, ...]]] = field(default_factory=list)
-    """Input, when it is said, and which events are right."""
-    turns: list[tuple[str, datetime]] = field(default_factory=list)
-
-
-def locomo(data: Path) -> list[Person]:
-    """Two people a conversation, with their observations and questions."""
-    people = []
-    for conversation in json.loads(_text(data / "locomo" / "locomo10.json.gz")):
-        talk = conversation["conversation"]
-        names = (talk["speaker_a"], talk["speaker_b"])
-        times = {
-            int(key.split("_")[1]): _locomo_time(value)
-            for key, value in talk.items()
-            if key.endswith("_date_time")
-        }
-        last = max(time for number, time in times.items() if f"session_{number}" in talk)
-        for name in names:
-            found: list[tuple[Happening, set[str]]] = []
-            for key, told in conversation["observation"].items():
-                session = int(key.split("_")[1])
-                for text, evidence in told.get(name, []):
-                    ids = evidence if isinstance(evidence, list) else [evidence]
-                    event = Happening(
-                        text=unnamed(text, name), time=times[session], session=session
-                    )
-                    found.append((event, set(ids)))
-            person = Person(
-                key=f"{conversation['sample_id']}/{name}", events=[event for event, _ in found]
-            )
-            for qa in conversation["qa"]:
-                if qa["category"] == 5 or name not in qa["question"]:
-                    continue
-                right = tuple(i for i, (_, ids) in enumerate(found) if ids & set(qa["evidence"]))
-                if right:
-                    asked = (unnamed(qa["question"], name), last + timedelta(days=1), right)
-                    person.related.append(asked)
-            person.turns = [
-                (turn["text"], times[number])
-                for number in times
-                for turn in talk.get(f"session_{number}", [])
-                if turn["speaker"] == name and turn["text"].strip()
-            ]
-            people.append(person)
-    return people
-
-
-def msc(path: Path, *, dialogues: int) -> list[Person]:
-    """Two people a dialogue, with their persona facts and the turns that mention one again."""
-    people = []
-    for line in _text(path).splitlines()[:dialogues]:
-        dialogue = json.loads(line)
-        times, now = {}, START
-        for session in dialogue["sessions"]:
-            times[session["session"]] = now
-            now += _gap(session.get("gap_to_next") or "1 days")
-        for side in (0, 1):
-            person = Person(key=f"{dialogue['id']}/{side}", events=[])
-            for session in dialogue["sessions"]:
-                number, time = session["session"], times[session["session"]]
-                said = [
-                    turn["text"]
-                    for turn in session["turns"]
-                    if turn["speaker"] == f"Speaker {side + 1}" and turn["text"].strip()
-                ]
-                person.turns += [(text, time) for text in said]
-                if number in (2, 3):  # the gap before these is known
-                    person.related += _mentions(said, time, person.events)
-                gold = session.get("gold_persona_summary")
-                person.events += [
-                    Happening(text=third_person(fact), time=time, session=number)
-                    for fact in (gold[side] if gold else [])
-                    if fact.strip()
-                ]
-            people.append(person)
-    return people
-
-
-def _mentions(
-    said: Sequence[str], time: datetime, events: Sequence[Happening]
-) -> list[tuple[str, datetime, tuple[int, ...]]]:
-    weight = rarity(terms_of(event.text) for event in events)
-    found = []
-    for text in said:
-        right = tuple(i for i, e in enumerate(events) if mentions(text, e.text, weight))
-        if right:
-            found.append((text, time, right))
-    return found
-
-
-@lru_cache(maxsize=100_000)
-def terms_of(text: str) -> set[str]:
-    """The meaningful terms of a text, remembered."""
-    return content_terms(text)
-
-
-def mentions(text: str, event: str, weight: dict[str, float] | None = None) -> bool:
-    """Whether an input speaks of an event, by words: two meaningful terms and most of them."""
-    wanted, heard = terms_of(event), terms_of(text)
-    return len(wanted & heard) >= 2 and coverage(wanted, heard, weight) >= 0.6
-
-
-def unnamed(text: str, name: str) -> str:
-    """The text with "the user" for the person's name."""
-    text = re.sub(rf"\b{re.escape(name)}\b", "the user", text)
-    return text[:1].upper() + text[1:]
-
-
-_THIRD = (
-    (r"\bI'm\b|\bI am\b|\bi am\b|\bi'm\b", "the user is"),
-    (r"\bI've\b|\bI have\b", "the user has"),
-    (r"\b[Ii]\b", "the user"),
-    (r"\b[Mm]y\b", "the user's"),
-    (r"\bme\b|\bmyself\b", "the user"),
-)
-
-
-def third_person(fact: str) -> str:
-    """A persona fact in the third person, well enough."""
-    for pattern, words in _THIRD:
-        fact = re.sub(pattern, words, fact)
-    return fact[:1].upper() + fact[1:]
-
-
-def _text(path: Path) -> str:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return file.read()
-
-
-def _locomo_time(text: str) -> datetime:
-    return datetime.strptime(text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-
-
-def _gap(text: str) -> timedelta:
-    number, unit = text.split()[:2]
-    return int(number) * (timedelta(hours=1) if unit.startswith("hour") else timedelta(days=1))
-
 
 # ── Vectors, kept between runs ──────────────────────────────────────────────────────────────
 
@@ -259,91 +94,7 @@ def _key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-# ── Tasks and their losses ──────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """An input and four events, the first of which is right."""
-
-    text: str
-    now: datetime
-    events: tuple[Happening, ...]
-    cosines: tuple[float, ...] = ()
-    grown: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
-    """g of each event, as the dialogue before would have made it."""
-    recalled: tuple[datetime, ...] = ()
-
-
-def tasks(people: Sequence[Person], *, each: int, hard: bool, seed: int) -> list[Task]:
-    """At most `each` tasks a person; the wrong events at random, or those that share most words."""
-    dice = random.Random(seed)  # noqa: S311 - a seeded choice, not a secret
-    made = []
-    for person in people:
-        asked = dice.sample(person.related, min(each, len(person.related)))
-        for text, now, right in asked:
-            before = [i for i, e in enumerate(person.events) if e.time <= now]
-            others = [i for i in before if i not in right]
-            if len(others) < 3:
-                continue
-            if hard:
-                terms = content_terms(text)
-                others.sort(key=lambda i: -len(terms & content_terms(person.events[i].text)))
-                wrong = others[:3]
-            else:
-                wrong = dice.sample(others, 3)
-            chosen = tuple(person.events[i] for i in (dice.choice(right), *wrong))
-            made.append(Task(text=text, now=now, events=chosen))
-    return made
-
-
-# ── Rivals ──────────────────────────────────────────────────────────────────────────────────
-
-
-def human(
-    *,
-    relevance: Callable[[float], float],
-    unit: timedelta = UNIT,
-    felt: float = 0.0,
-) -> Callable[[Task], list[float]]:
-    """Eq. 8."""
-
-    def score(task: Task) -> list[float]:
-        return [
-            recall_probability(
-                relevance=relevance(cosine),
-                elapsed=task.now - last,
-                consolidation=grown * (1 + felt * feeling(event.text, "en")),
-                unit=unit,
-            )
-            for event, cosine, grown, last in zip(
-                task.events, task.cosines, task.grown, task.recalled, strict=True
-            )
-        ]
-
-    return score
-
-
-def generative(weights: Weights = PAPER, decay: float = 0.995) -> Callable[[Task], list[float]]:
-    """Recency, importance (without a model here) and relevance."""
-
-    def score(task: Task) -> list[float]:
-        traces = [
-            Trace(
-                elapsed=task.now - last,
-                importance=heuristic_importance(event.text, "en"),
-                relevance=cosine,
-            )
-            for event, cosine, last in zip(task.events, task.cosines, task.recalled, strict=True)
-        ]
-        return scores(traces, weights=weights, decay=decay)
-
-    return score
-
-
-def by_cosine(task: Task) -> list[float]:
-    """Relevance alone."""
-    return list(task.cosines)
+# ── Rivals that learn ───────────────────────────────────────────────────────────────────────
 
 
 def learnt_human(
@@ -374,54 +125,6 @@ def learnt_generative(given: Sequence[Task]) -> tuple[Callable[[Task], list[floa
     return generative(best), f"recency {best.recency:g}, importance {best.importance:g}"
 
 
-def replayed(
-    person: Person, cosines: Cosines, calibration: Calibration, *, until: datetime
-) -> tuple[list[float], list[datetime]]:
-    """g and the last recall of each event, had the mechanism listened to the dialogue so far."""
-    grown = [1.0] * len(person.events)
-    last = [event.time for event in person.events]
-    for text, now in sorted(person.turns, key=lambda turn: turn[1]):
-        known = [i for i, event in enumerate(person.events) if event.time < now]
-        if now > until or not known:
-            continue
-        raw = cosines(text, [person.events[i].text for i in known])
-        chance = {
-            i: recall_probability(
-                relevance=calibration(c), elapsed=now - last[i], consolidation=grown[i]
-            )
-            for i, c in zip(known, raw, strict=True)
-        }
-        best = max(chance, key=lambda i: chance[i])
-        if chance[best] > THRESHOLD:
-            grown[best] = consolidated(grown[best], elapsed=now - last[best])
-            last[best] = now
-    return grown, last
-
-
-def ready(
-    people: Sequence[Person], cosines: Cosines, calibration: Calibration, *, hard: bool, each: int
-) -> list[Task]:
-    """The tasks with cosines, and with what the dialogue made of each event."""
-    made = []
-    for person in people:
-        states: dict[datetime, tuple[list[float], list[datetime]]] = {}
-        place = {id(event): i for i, event in enumerate(person.events)}
-        for task in tasks([person], each=each, hard=hard, seed=7):
-            if task.now not in states:
-                states[task.now] = replayed(person, cosines, calibration, until=task.now)
-            grown, last = states[task.now]
-            chosen = [place[id(event)] for event in task.events]
-            made.append(
-                replace(
-                    task,
-                    cosines=tuple(cosines(task.text, [event.text for event in task.events])),
-                    grown=tuple(grown[i] for i in chosen),
-                    recalled=tuple(last[i] for i in chosen),
-                )
-            )
-    return made
-
-
 def report(label: str, made: Sequence[Task], calibration: Calibration) -> None:
     """Mean losses, how often the right event is first, and paired tests, on the second half."""
     fit, held = made[::2], made[1::2]
@@ -446,7 +149,7 @@ def report(label: str, made: Sequence[Task], calibration: Calibration) -> None:
             c = paired(base, losses[name])
             print(
                 f"  calibrated − {name}: {c.mean:+.4f} [{c.low:+.4f}, {c.high:+.4f}], "
-                f"t = {c.statistic:.2f}, p = {c.p:.2g}, n = {c.count}"
+                f"t = {c.t:.2f}, p = {c.p:.2g}, n = {c.n}"
             )
 
 
@@ -507,7 +210,7 @@ async def main() -> None:
     calibration = of_space(cosines.embedder.space)
     assert calibration is not None, "run benchmarks/calibrate.py first"
     sets = {
-        "LoCoMo": locomo(given.data),
+        "LoCoMo": locomo(given.data / "locomo/locomo10.json.gz"),
         "MSC": msc(given.data / "msc/valid.jsonl.gz", dialogues=given.dialogues),
     }
     for people in sets.values():
