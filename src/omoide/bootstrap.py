@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.engine import Memory
-    from omoide.ports import ChatModel, Clock, Embedder, TokenEncoder
+    from omoide.ports import ChatModel, Clock, Embedder, Store, TokenEncoder
+    from omoide.ports.analysis import Analyser
 
     Progress = Callable[[int, int, str], None]
 
@@ -76,6 +77,7 @@ def chat_model(settings: Settings, spec: str, *, progress: Progress | None = Non
             choice.model,
             api_key=settings.api_key or None,
             window=settings.window,
+            grammar=settings.grammar,
             timeouts=Timeouts(between=settings.timeout),
         )
 
@@ -126,6 +128,20 @@ def make_token_encoder(settings: Settings, name: str = "gte-small") -> TokenEnco
     from omoide.adapters.embedders import choose_tokens
 
     return choose_tokens(name, models=settings.models, offline=settings.offline)
+
+
+async def passing_store() -> Store:
+    """A store in memory, which dies with it: for benchmarks."""
+    from omoide.adapters.stores.sqlite import SqliteStore
+
+    return await SqliteStore.open(":memory:")
+
+
+def word_analyser(language: str) -> Analyser:
+    """What takes the words of a language apart. Raises `MissingExtra` where it is not installed."""
+    from omoide.adapters.analysers import choose
+
+    return choose(language)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,8 @@ class Settings:
     """Who rewrites the memory; the same as `model` if empty."""
     api_key: str = field(default="", repr=False)
     """For endpoints."""
+    grammar: bool = False
+    """Whether the endpoint takes GBNF grammars, as llama.cpp's server does."""
     form: str = "small"
     """How the memory is asked for: `small` for any model, `paper` for large ones."""
     writer: str = "separate"

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
     from omoide.ports import Request
 
 _PATH = "/chat/completions"
-_WISHES = ("stream_options", "response_format", "frequency_penalty", "seed", "temperature")
+_WISHES = (
+    "stream_options",
+    "response_format",
+    "grammar",
+    "frequency_penalty",
+    "seed",
+    "temperature",
+)
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _FRAME = 5
 """Tokens that a chat template spends on one message: its role and the marks around it."""
