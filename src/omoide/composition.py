@@ -13,8 +13,10 @@ from omoide.memory.replies import FORMS
 from omoide.memory.search.recall import Recall
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import tzinfo
 
+    from omoide.mechanisms import Entry
     from omoide.ports import ChatModel, Clock, Embedder, Store
     from omoide.settings import Settings
 
@@ -28,8 +30,10 @@ def compose(
     embedder: Embedder | None,
     clock: Clock,
     worker: str,
+    known: Mapping[str, Entry] = MECHANISMS,
 ) -> Memory:
-    """A memory of these parts, as the settings say."""
+    """A memory of these parts, as the settings say. `known` is where mechanisms are looked up by
+    name, so that a benchmark can add variants of its own."""
     recall = Recall(store=store, embedder=embedder)
     parts = Parts(
         settings=settings,
@@ -45,9 +49,7 @@ def compose(
         store=store,
         model=model,
         iterator=iterator,
-        mechanisms=[
-            chosen(MECHANISMS, name, "mechanism").make(parts) for name in settings.mechanisms
-        ],
+        mechanisms=[chosen(known, name, "mechanism").make(parts) for name in settings.mechanisms],
         reply_form=chosen(FORMS, settings.reply_form, "reply form"),
         recall=recall,
         embedder=embedder,

@@ -72,6 +72,13 @@ def words(language: str) -> Mapping[str, str]:
     return {key.strip(): value.strip() for key, _, value in lines}
 
 
+def hashes(language: str) -> Mapping[str, str]:
+    """The hash of every prompt of a language, by name: what a result was made with."""
+    names = (entry.name for entry in (files(__name__) / language).iterdir())
+    found = sorted(name.removesuffix(".txt") for name in names if name.endswith(".txt"))
+    return {name: hashlib.sha256(_read(name, language).encode()).hexdigest()[:12] for name in found}
+
+
 def _read(name: str, language: str) -> str:
     folder = files(__name__) / (language if language in LANGUAGES else "en")
     return (folder / f"{name}.txt").read_text("utf-8")

@@ -1,10 +1,9 @@
-"""`omoide bench`: how good recall is, on public data."""
+"""`omoide bench evidence` and `omoide bench abstention`: retrieval alone, no language model."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import platform
 import shlex
 import sys
@@ -17,8 +16,9 @@ from typing import TYPE_CHECKING
 import click
 
 from omoide import __version__, bootstrap
+from omoide.cli.bench.options import DATA, EMBEDDER, OUT, write
 from omoide.cli.progress import bar
-from omoide.cli.scope import options, scoped
+from omoide.cli.scope import scoped
 from omoide.cli.show import as_json, emit, table
 
 if TYPE_CHECKING:
@@ -28,25 +28,7 @@ if TYPE_CHECKING:
     from omoide.settings import Settings
 
 
-@click.group()
-@options
-def bench() -> None:
-    """Measure memory on public data."""
-
-
-DATA = click.option(
-    "--data",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    required=True,
-    help="The folder with LoCoMo's locomo10.json.gz.",
-)
-EMBEDDER = click.option("--embedder", help="The embedder, or `none`.  [default: as set]")
-OUT = click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON."
-)
-
-
-@bench.command()
+@click.command()
 @DATA
 @EMBEDDER
 @click.option(
@@ -88,7 +70,7 @@ def evidence(
         "lines": as_json(lines),
     }
     if out:
-        _write(out, result | {"questions": as_json(outcomes)})
+        write(out, result | {"questions": as_json(outcomes)})
     if plot:
         plot.write_text(_drawn(lines, settings.embedder), encoding="utf-8")
     if scope.json:
@@ -97,7 +79,7 @@ def evidence(
         click.echo(_shown(lines))
 
 
-@bench.command()
+@click.command()
 @DATA
 @EMBEDDER
 @OUT
@@ -113,7 +95,7 @@ def abstention(scope: Scope, data: Path, embedder: str | None, out: Path | None)
     refusals, areas = asyncio.run(_judged(settings, data))
     result = _circumstances(settings, data) | {"auc": areas, "refusals": as_json(refusals)}
     if out:
-        _write(out, result)
+        write(out, result)
     if scope.json:
         emit(result)
         return
@@ -148,10 +130,6 @@ def _circumstances(settings: Settings, data: Path) -> dict[str, object]:
         "data": {path.name: _sha256(path) for path in sorted(data.glob("*.json.gz"))},
         "embedder": settings.embedder,
     }
-
-
-def _write(out: Path, result: dict[str, object]) -> None:
-    out.write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 async def _judged(settings: Settings, data: Path) -> tuple[list[Refusal], dict[str, float]]:

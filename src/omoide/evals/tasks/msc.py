@@ -1,0 +1,154 @@
+"""Multi-Session Chat: the paper A protocol. Earlier sessions are lived through; then each gold
+reply of session 4 or 5 is asked for, the dialogue going on as it truly did; and what the memory
+holds is scored against what people noted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.domain import Speaker
+from omoide.errors import BadInput
+from omoide.evals.data import msc
+from omoide.evals.running.items import Item
+from omoide.evals.tasks import judging, scoring
+from omoide.evals.tasks.dialogues import gold_facts, remembered, utterance, utterances
+from omoide.prompts import words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from omoide.evals.data.shapes import Dialogue, Session
+    from omoide.evals.running.lab import Place
+    from omoide.evals.tasks.base import Sample, Trial
+
+
+class Msc:
+    """Replies and memories of MSC."""
+
+    name = "msc"
+    about = "replies at sessions 4 and 5, and memory against what people noted (paper A)"
+    source = msc.SOURCE
+    usual: tuple[str, ...] = ("summary", "search", "summary+search", "gold")
+    rivals: tuple[str, ...] = ()
+    measures = (*scoring.REPLY, *judging.CRITERIA, *scoring.MEMORY, *scoring.WHOLE)
+    options: Mapping[str, str] = {
+        "sessions": "which sessions' replies are asked for, such as 5 or 4,5 (default 4,5)",
+        "memory": "yes (default), no, or only: score what the memory holds before these sessions",
+        "split": "test (default) or valid",
+    }
+
+    def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
+        """Dialogues that have the sessions whose replies are wanted."""
+        dialogues = msc.load(data, sample.option("split", "test"))
+        wanted = _sessions(sample.option("sessions", "4,5"))
+        if sample.option("memory", "yes") == "only":
+            have = [d for d in dialogues if len(d.sessions) >= max(wanted) - 1]
+        else:
+            have = [d for d in dialogues if {s.number for s in d.sessions} & set(wanted)]
+        return sample.draw(have)
+
+    async def run(self, case: Dialogue, trial: Trial) -> list[Item]:
+        """Live through the sessions; where one is wanted, first the memory, then its replies."""
+        return await dialogue_items(
+            case,
+            trial,
+            wanted=_sessions(trial.option("sessions", "4,5")),
+            memory=trial.option("memory", "yes"),
+        )
+
+    def whole(self, items: Sequence[Item]) -> Mapping[str, Mapping[str, float]]:
+        """BLEU and distinct n-grams of all replies of a session."""
+        return scoring.whole_replies(items)
+
+
+async def dialogue_items(
+    dialogue: Dialogue, trial: Trial, *, wanted: Sequence[int], memory: str
+) -> list[Item]:
+    """The items of one dialogue in the manner of paper A, for any data set of sessions."""
+    gold: dict[str, list[str]] = {dialogue.id: []}
+    items: list[Item] = []
+    last = max(wanted)
+    began = dialogue.sessions[0].start
+    async with trial.place(user=dialogue.id, began=began, gold=gold) as place:
+        await trial.warm(line.text for line in dialogue.lines)
+        for session in dialogue.sessions:
+            if session.number > last or (memory == "only" and session.number >= last):
+                break
+            gold[dialogue.id][:] = gold_facts(dialogue, until=session.number - 1)
+            if session.number in wanted:
+                if memory != "no":
+                    items += await _memory(dialogue, place, before=session.number)
+                if memory != "only":
+                    items += await _replies(dialogue, session, place, trial)
+                    if session.number < last:
+                        await place.end_session()
+                    continue
+            await place.live_through([utterances(session, dialogue)])
+        if memory == "only":
+            items += await _memory(dialogue, place, before=last)
+    return items
+
+
+async def _memory(dialogue: Dialogue, place: Place, *, before: int) -> list[Item]:
+    """What is remembered before a session, against what people noted until then."""
+    facts = [fact for side in dialogue.facts(before - 1) for fact in side]
+    held = await remembered(place.memory, dialogue.id)
+    if not facts or not held:
+        return []
+    group = f"memory before session {before}"
+    return [
+        Item(
+            id=f"{dialogue.id}/memory/{before}",
+            cluster=dialogue.id,
+            group=group,
+            scores=scoring.memory_scores(held, facts, language=dialogue.language),
+            texts={"memory": "\n".join(held), "gold": "\n".join(facts)},
+        )
+    ]
+
+
+async def _replies(dialogue: Dialogue, session: Session, place: Place, trial: Trial) -> list[Item]:
+    """Each reply of the assistant that follows words of the user."""
+    items = []
+    names, said_before = words(dialogue.language), list[str]()
+    before: str | None = None
+    turn = None
+    for line in session.lines:
+        if not line.text.strip():
+            continue
+        said = utterance(line, dialogue)
+        if said.speaker is Speaker.ASSISTANT and turn is not None:
+            answer = await place.reply_to(turn)
+            marks, unscored = await judging.replies(
+                trial,
+                known=gold_facts(dialogue, until=session.number - 1),
+                dialogue=said_before,
+                reply=answer.text,
+                language=dialogue.language,
+            )
+            items.append(
+                Item(
+                    id=f"{dialogue.id}/{line.id}",
+                    cluster=dialogue.id,
+                    group=f"session {session.number}",
+                    scores=marks
+                    | scoring.reply_scores(answer.text, line.text, language=dialogue.language),
+                    unscored=unscored,
+                    prompt_tokens=answer.completion.prompt_tokens,
+                    completion_tokens=answer.completion.completion_tokens,
+                    texts={"asked": before or "", "reply": answer.text, "gold": line.text},
+                )
+            )
+        (recorded,) = await place.say([said], session=f"session {session.number}")
+        user = said.speaker is Speaker.USER
+        said_before.append(f"{names[said.speaker.value]}: {line.text}")
+        turn, before = (recorded, line.text) if user else (None, None)
+    return items
+
+
+def _sessions(text: str) -> list[int]:
+    try:
+        return sorted(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise BadInput(f"sessions are numbers such as 4,5, not {text!r}") from error

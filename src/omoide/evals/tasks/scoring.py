@@ -1,0 +1,101 @@
+"""How replies, answers and memories are scored: where tasks meet metrics and judges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.evals.metrics import (
+    bleu_against_characters,
+    corpus_bleu,
+    distinct,
+    locomo_f1,
+    memory_score,
+    parlai_f1,
+    plain_memory_score,
+    reply_length,
+)
+from omoide.evals.tasks.base import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omoide.evals.data.shapes import Question
+    from omoide.evals.running.items import Item
+
+EVIDENCE = "evidence"
+LENGTH = Measure(name="length", about="words of the reply", percent=False, better=0)
+JUDGED = Measure(name="faithful", about="to what was said; a judge's mark, 1-100", percent=False)
+EVIDENCE_MEASURE = Measure(name=EVIDENCE, about="share of the evidence that the prompt rests on")
+REPLY = (Measure(name="F1", about="words shared with the gold reply (ParlAI)"), LENGTH)
+MEMORY = (
+    Measure(name="memory F1", about="words against what people noted, person and endings aside"),
+    Measure(name="memory precision", about="of what is remembered, how much people noted"),
+    Measure(name="memory recall", about="of what people noted, how much is remembered"),
+    Measure(name="memory plain F1", about="the same by ParlAI's words, perhaps the paper's"),
+    Measure(name="sentences", about="how many a memory has", percent=False, better=0),
+)
+QUESTIONS = (
+    Measure(name="F1", about="as published with LoCoMo, by category"),
+    EVIDENCE_MEASURE,
+)
+WHOLE = (
+    Measure(name="BLEU-1", about="of all replies together, correct, without smoothing"),
+    Measure(name="BLEU-2", about="of all replies together, correct, without smoothing"),
+    Measure(name="paper's BLEU-1", about="the published formula: words against characters"),
+    Measure(name="paper's BLEU-2", about="the published formula: words against characters"),
+    Measure(name="distinct-1", about="different words over all words of all replies"),
+    Measure(name="distinct-2", about="different pairs of words over all pairs"),
+)
+GIVEN, GOLD = "reply", "gold"
+"""Under which names a reply and the gold one are among an item's texts."""
+
+
+def reply_scores(reply: str, gold: str, *, language: str) -> dict[str, float]:
+    """The scores of a reply against the one that was truly given."""
+    return {
+        "F1": parlai_f1(reply, gold, language=language),
+        LENGTH.name: float(reply_length(reply, language=language)),
+    }
+
+
+def answer_scores(answer: str, question: Question, *, language: str) -> dict[str, float]:
+    """The score of a short answer: by the category's rule where the data set is LoCoMo, else as
+    for a single fact."""
+    if question.answer is None and question.category != "adversarial":
+        return {}
+    return {"F1": locomo_f1(answer, question.answer, question.category, language=language)}
+
+
+def memory_scores(held: Sequence[str], facts: Sequence[str], *, language: str) -> dict[str, float]:
+    """Precision, recall and F1 of a memory against what people noted."""
+    fair = memory_score(held, facts, language=language)
+    return {
+        "memory F1": fair.f1,
+        "memory precision": fair.precision,
+        "memory recall": fair.recall,
+        "memory plain F1": plain_memory_score(held, facts, language=language).f1,
+        "sentences": float(len(held)),
+    }
+
+
+def whole_replies(
+    items: Sequence[Item], *, language: str = "en"
+) -> Mapping[str, Mapping[str, float]]:
+    """Measures of all replies of a group together."""
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        if GIVEN in item.texts and GOLD in item.texts:
+            groups.setdefault(item.group, []).append(item)
+    return {group: _whole(own, language) for group, own in sorted(groups.items())}
+
+
+def _whole(items: Sequence[Item], language: str) -> dict[str, float]:
+    items = sorted(items, key=lambda item: item.id)
+    said = [item.texts[GIVEN] for item in items]
+    gold = [item.texts[GOLD] for item in items]
+    found = {}
+    for order in (1, 2):
+        found[f"BLEU-{order}"] = corpus_bleu(said, gold, order=order, language=language)
+        found[f"paper's BLEU-{order}"] = bleu_against_characters(said, gold, order=order)
+        found[f"distinct-{order}"] = distinct(said, order, language=language)
+    return found
