@@ -62,8 +62,11 @@ def open_sync(settings: Settings | None = None) -> SyncMemory:
     return SyncMemory(open_memory(settings or Settings()))
 
 
-def chat_model(settings: Settings, spec: str, *, progress: Progress | None = None) -> ChatModel:
-    """The model that `spec` names: of the catalogue, in a file, or behind an endpoint."""
+def chat_model(
+    settings: Settings, spec: str, *, progress: Progress | None = None, whole: bool = False
+) -> ChatModel:
+    """The model that `spec` names: of the catalogue, in a file, or behind an endpoint, which is
+    asked for `whole` answers where nobody reads along."""
     from omoide.adapters.models.catalogue import GgufFile, RemoteModel, resolve
     from omoide.adapters.models.lazy import LazyChat
 
@@ -78,6 +81,7 @@ def chat_model(settings: Settings, spec: str, *, progress: Progress | None = Non
             api_key=settings.api_key or None,
             window=settings.window,
             grammar=settings.grammar,
+            whole=whole,
             timeouts=Timeouts(between=settings.timeout),
         )
 

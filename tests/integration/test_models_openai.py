@@ -240,6 +240,25 @@ async def test_an_endpoint_that_does_not_stream_is_understood() -> None:
     assert completion.finish == "length"
 
 
+async def test_whole_answers_are_asked_for_where_nobody_reads_along() -> None:
+    """Neither a stream nor its options are asked for; a grammar still goes along, and is left out
+    from then on where it is turned down."""
+    body = {
+        "choices": [{"message": {"content": "Hi."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+    }
+    no = httpx.Response(400, json={"error": {"message": "unknown field: grammar"}})
+    desk = Desk(no, httpx.Response(200, json=body), httpx.Response(200, json=body))
+    model = desk.model(whole=True, grammar=True)
+    pieces, completion = await answer(model, REQUEST)
+    await answer(model, REQUEST)
+    assert pieces == ["Hi."]
+    assert (completion.prompt_tokens, completion.completion_tokens) == (3, 2)
+    assert [one["stream"] for one in desk.bodies] == [False] * 3
+    assert not any("stream_options" in one for one in desk.bodies)
+    assert ["grammar" in one for one in desk.bodies] == [True, False, False]
+
+
 @pytest.mark.parametrize("event", [b"data: {not json\n\n", b"data: [1]\n\n"])
 async def test_malformed_events_are_an_error(event: bytes) -> None:
     """What is no JSON object ends the stream with clear words, and without the event's text."""

@@ -99,7 +99,8 @@ class Endpoint:
         self._base = base_url.rstrip("/")
         self._sleep, self._chance = sleep, chance
         limit = httpx.Timeout(None, connect=self.timeouts.connect)  # the rest is ours to time
-        self._client = httpx.AsyncClient(timeout=limit, transport=transport)
+        pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)  # callers bound it
+        self._client = httpx.AsyncClient(timeout=limit, limits=pool, transport=transport)
 
     def url(self, path: str) -> str:
         """The address as errors show it: without a user name, a password or a query."""

@@ -52,8 +52,9 @@ class _Answer:
 class OpenAIChat:
     """A chat model behind HTTP.
 
-    `grammar=True` says that the endpoint is llama.cpp's and takes GBNF grammars. The window is
-    not told by such endpoints: give the true one. An adapter serves one event loop.
+    `grammar=True` says that the endpoint is llama.cpp's and takes GBNF grammars. `whole=True` asks
+    for answers in one piece, which costs a tenth of the work where nobody reads along. The window
+    is not told by such endpoints: give the true one. An adapter serves one event loop.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class OpenAIChat:
         api_key: str | None = None,
         window: int = 8192,
         grammar: bool = False,
+        whole: bool = False,
         timeouts: Timeouts | None = None,
         retries: Retries | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -81,6 +83,7 @@ class OpenAIChat:
         self._model = model
         self._window = window
         self._grammar = grammar
+        self._whole = whole
         self._clock = clock
         self._dropped: frozenset[str] = frozenset()
         self._limit = _LIMITS[0]
@@ -131,11 +134,12 @@ class OpenAIChat:
         body: dict[str, object] = {
             "model": self._model,
             "messages": [{"role": m.role, "content": m.content} for m in request.messages],
-            "stream": True,
-            "stream_options": {"include_usage": True},
+            "stream": not self._whole,
             "temperature": request.temperature,
             limit: request.max_tokens,
         }
+        if not self._whole:
+            body["stream_options"] = {"include_usage": True}
         if request.stop:
             body["stop"] = list(request.stop)
         if request.seed is not None:

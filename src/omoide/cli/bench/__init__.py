@@ -10,6 +10,7 @@ from omoide.cli.bench.reporting import report
 from omoide.cli.bench.retrieval import abstention, evidence
 from omoide.cli.bench.running import run
 from omoide.cli.bench.suite import suite
+from omoide.cli.bench.warming import warm
 from omoide.cli.scope import options
 
 
@@ -19,5 +20,5 @@ def bench() -> None:
     """Measure memory on public data."""
 
 
-for command in (list_, run, suite, compare, report, evidence, abstention):
+for command in (list_, run, suite, warm, compare, report, evidence, abstention):
     bench.add_command(command)

@@ -77,4 +77,4 @@ async def lab(
 def _model(settings: Settings, spec: str) -> ChatModel:
     if spec == STAND_IN:
         return StandIn(window=settings.window)
-    return bootstrap.chat_model(settings, spec, progress=bar)
+    return bootstrap.chat_model(settings, spec, progress=bar, whole=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SEARCH = Method(name="search", mechanisms=("search",))
 
 
-class _Named:
+class Named:
     """A conversation with an id."""
 
     def __init__(self, conversation: Conversation) -> None:
@@ -45,12 +45,12 @@ class Evidence:
     )
     options: Mapping[str, str] = {"half": "all (default), tune or held-out"}
 
-    def cases(self, data: Path, sample: Sample) -> tuple[_Named, ...]:
+    def cases(self, data: Path, sample: Sample) -> tuple[Named, ...]:
         """Conversations."""
         chosen = evidence.half(locomo.load(data), sample.option("half", "all"))
-        return sample.draw([_Named(one) for one in chosen])
+        return sample.draw([Named(one) for one in chosen])
 
-    async def run(self, case: _Named, trial: Trial) -> list[Item]:
+    async def run(self, case: Named, trial: Trial) -> list[Item]:
         """Record, embed, ask every question."""
         conversation = case.conversation
         began = conversation.lines[-1].time
