@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,3 +118,22 @@ def test_terms_and_estimates_take_any_text(text: str) -> None:
     """Nothing a person can type breaks them."""
     assert all(terms(text))
     assert estimate_tokens(text) >= 1
+
+
+def test_terms_are_the_same_in_every_thread() -> None:
+    """Stores index in threads of their own while the event loop reads a question: the stemmer
+    works in place, so unguarded it gave one thread the stems of another, or failed."""
+    words = [f"{stem}{end}" for stem in _INVENTED for end in ("ing", "ations", "ness", "fully")]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(lambda word: terms(word), words))
+    finally:
+        sys.setswitchinterval(before)
+    stemmer = snowballstemmer.stemmer("english")
+    assert found == [[stemmer.stemWord(word)] for word in words]
+
+
+_INVENTED = [f"{a}{b}{c}" for a in "brklm" for b in ("ando", "este", "ilo") for c in ("pr", "st")]
+"""Words that no other test has put into the cache."""

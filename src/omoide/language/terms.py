@@ -8,6 +8,7 @@ Bigrams made here find every two-character query; dictionary segmenters miss up 
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from functools import lru_cache
 from math import exp
@@ -19,7 +20,10 @@ from omoide.language.sentences import split_sentences
 _CJK = r"\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_]+(?:['’][^\W_]+)*", re.UNICODE)
 _IS_CJK = re.compile(rf"[{_CJK}]")
-_stem_english = snowballstemmer.stemmer("english").stemWord
+_stemmer = snowballstemmer.stemmer("english")
+_stemming = threading.Lock()
+"""The stemmer works in place: two threads at once (a store's and the event loop's) would get each
+other's stems, and the cache below would keep them."""
 
 STOP = frozenset(
     """a an the and or but if then so as at by for from in into of on to with about over than
@@ -97,7 +101,8 @@ def _latin(word: str) -> tuple[str, ...]:
     folded = _fold(word)
     if folded != word:  # Vietnamese, or another language with diacritics: never stem it
         return (word, f"~{folded}")
-    stem = _stem_english(re.sub(r"'s$", "", word))
+    with _stemming:
+        stem = _stemmer.stemWord(re.sub(r"'s$", "", word))
     return (stem,)
 
 
