@@ -15,7 +15,6 @@ from omoide.memory.baselines.plain import Bm25, Dense, Gold
 from omoide.memory.memos.compression import FunctionWords, RandomTokens, Whole
 from omoide.memory.memos.mechanism import Memos
 from omoide.memory.memos.search import MemoSearch
-from omoide.memory.memos.writer import MemoWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,7 +113,9 @@ def registry(
             known[f"memos:function-{share}"] = _entry(
                 _memos(words), f"memos without {share} % of the function words"
             )
-    known[GOLD] = _entry(lambda _: Gold(gold or {}), "the memory that people wrote")
+    known[GOLD] = _entry(
+        lambda _: Gold(gold or {}), "the memory that people wrote, where a data set has it"
+    )
     return known
 
 
@@ -140,7 +141,8 @@ def _memos(compressor: Compressor) -> Callable[[Parts], Mechanism]:
     """Without merging or folding, so that nothing but the compression differs."""
     return lambda parts: Memos(
         store=parts.store,
-        writer=MemoWriter(model=parts.iterator),
+        writer=parts.memos,
         compressor=compressor,
         retrieval=MemoSearch(store=parts.store, embedder=parts.embedder),
+        room=parts.room,
     )

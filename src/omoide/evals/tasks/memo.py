@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omoide.accounts import complete
-from omoide.domain import Memo, Speaker, Turn
+from omoide.domain import Memo, Owner, Session, Speaker, Turn
 from omoide.domain.memo import Span
 from omoide.engine import Utterance
 from omoide.errors import BadReply
@@ -30,6 +30,7 @@ from omoide.evals.running.items import Item
 from omoide.evals.tasks import scoring
 from omoide.evals.tasks.base import Measure
 from omoide.language import detect
+from omoide.memory.mechanism import Ended
 from omoide.memory.memos.reading import read_entries
 from omoide.memory.memos.writer import MemoWriter
 from omoide.ports import Message, Request
@@ -109,7 +110,15 @@ async def _writing(case: Writing, trial: Trial) -> Item:
         for i, (who, text) in enumerate(case.lines, start=1)
     ]
     writer = MemoWriter(model=trial.model, longest=len(turns))
-    written = await writer.write(turns, language="en", at=turns[-1].time, ask=ask)
+    session = Session(number=1, started=turns[0].time, last=turns[-1].time, turns=len(turns))
+    ended = Ended(
+        owner=Owner(tenant="bench", user=case.id),
+        session=session,
+        turns=tuple(turns),
+        language="en",
+        ask=ask,
+    )
+    written = await writer.write(turns, ended=ended)
     drafts = written.drafts
     topics = [draft.topic for draft in drafts], [topic.topic for topic in case.topics]
     spans = [Span(first=d.turns[0].position, last=d.turns[-1].position) for d in drafts]
