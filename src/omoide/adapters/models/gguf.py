@@ -1,4 +1,5 @@
-"""The head of a GGUF file: what a model says about itself before it is loaded."""
+"""The head of a GGUF file: what a model says about itself before it is loaded, and where its
+tensors lie."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from omoide.errors import ModelUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _SCALARS = {
@@ -42,12 +44,46 @@ class Head:
     """Texts of tokens that steer the model, and must never come out of somebody's words."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TensorPlace:
+    """Where a tensor lies in a GGUF file."""
+
+    name: str
+    shape: tuple[int, ...]
+    """The fastest-moving dimension first, as the file has it."""
+    kind: int
+    """How its numbers are stored: ggml's own number for the type."""
+    offset: int
+    """From the beginning of the file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """All that a GGUF file says before its tensors."""
+
+    values: Mapping[str, object]
+    tensors: tuple[TensorPlace, ...]
+
+
 class _Broken(Exception):
     """The bytes are not those of a whole GGUF file."""
 
 
 def read_head(path: Path) -> Head:
     """Read it; raises `ModelUnavailable` for a file that is not a whole GGUF."""
+    values = read_contents(path).values
+    length = values.get(f"{values.get('general.architecture')}.context_length")
+    return Head(
+        context_length=length if isinstance(length, int) else 0,
+        has_template=bool(values.get("tokenizer.chat_template")),
+        specials=_specials(
+            values.get("tokenizer.ggml.tokens"), values.get("tokenizer.ggml.token_type")
+        ),
+    )
+
+
+def read_contents(path: Path) -> Contents:
+    """Everything but the tensors' numbers; raises `ModelUnavailable` as `read_head` does."""
     try:
         with path.open("rb") as file:
             return _read(file, size=path.stat().st_size)
@@ -61,7 +97,7 @@ def read_head(path: Path) -> Head:
         ) from error
 
 
-def _read(file: BinaryIO, *, size: int) -> Head:
+def _read(file: BinaryIO, *, size: int) -> Contents:
     if file.read(4) != b"GGUF":
         raise _Broken("it does not begin with GGUF")
     version, tensors, pairs = struct.unpack("<IQQ", _take(file, 20))
@@ -74,22 +110,24 @@ def _read(file: BinaryIO, *, size: int) -> Head:
         key = _text(file, size)
         (kind,) = struct.unpack("<I", _take(file, 4))
         values[key] = _value(file, kind, size)
-    last = 0
+    found: list[tuple[str, tuple[int, ...], int, int]] = []
     for _ in range(tensors):
-        _text(file, size)
+        name = _text(file, size)
         (dimensions,) = struct.unpack("<I", _take(file, 4))
-        *_, offset = struct.unpack(f"<{dimensions}QIQ", _take(file, 8 * dimensions + 12))
-        last = max(last, offset)
+        *shape, stored, offset = struct.unpack(
+            f"<{dimensions}QIQ", _take(file, 8 * dimensions + 12)
+        )
+        found.append((name, tuple(shape), stored, offset))
+    last = max((offset for *_, offset in found), default=0)
     if file.tell() + last >= size:
         raise _Broken(f"it ends at {size} bytes, before its last tensor begins")
-    length = values.get(f"{values.get('general.architecture')}.context_length")
-    return Head(
-        context_length=length if isinstance(length, int) else 0,
-        has_template=bool(values.get("tokenizer.chat_template")),
-        specials=_specials(
-            values.get("tokenizer.ggml.tokens"), values.get("tokenizer.ggml.token_type")
-        ),
+    align = values.get("general.alignment", 32)
+    start = -(-file.tell() // align) * align if isinstance(align, int) and align > 0 else 0
+    places = (
+        TensorPlace(name=name, shape=shape, kind=kind, offset=start + offset)
+        for name, shape, kind, offset in found
     )
+    return Contents(values=values, tensors=tuple(places))
 
 
 def _specials(tokens: object, types: object) -> tuple[str, ...]:
