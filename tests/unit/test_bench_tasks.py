@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -213,3 +214,29 @@ def test_every_task_says_what_it_needs() -> None:
         checked_options(TASKS["msc"], {"session": "5"})
     with pytest.raises(BadInput, match=r"test\.jsonl"):
         TASKS["msc"].cases(FIXTURES / "locomo", Sample())
+
+
+async def test_realpersona_in_japanese() -> None:
+    """The last meeting is asked for, with memos compressed by function words."""
+    work = job("realpersona", "session", "memos:random-50", "memos:whole")
+    async with lab() as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    for method in result.methods:
+        assert [item.group for item in method.items] == ["last meeting"]
+    assert result.prompts["ja/reply"]
+
+
+async def test_replies_are_judged_in_pairs_and_the_bias_of_the_judge_is_told() -> None:
+    """A judge that always picks the first gives ties only, a bias of 1, and is found out on true
+    replies against foreign ones."""
+    first = ScriptedModel([lambda _: '{"better": "A"}'] * 200, name="first-picker")
+    work = job("msc", "session", "context", sessions="5", memory="no")
+    async with lab(judge=first) as parts:
+        # The single marks of this judge cannot be read: they are left unscored.
+        result = await carry_out(replace(work, against="session"), lab=parts, course=course(work))
+    [duel] = result.duels
+    assert (duel.one, duel.other) == ("session", "context")
+    assert (duel.wins, duel.ties, duel.losses) == (0, 4, 0)
+    assert (duel.consistent, duel.position_bias) == (0.0, 1.0)
+    assert any("does not prefer the true reply" in note for note in result.notes)
+    assert all("coherent" in item.unscored for item in result.methods[0].items)

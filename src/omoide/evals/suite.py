@@ -22,6 +22,9 @@ class Run:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Changes to the settings of the product."""
 
+    against: str = ""
+    """The method whose replies a judge compares with every other's, where one is named."""
+
     def scaled(self, scale: float) -> Run:
         """With a larger or smaller sample."""
         return replace(self, limit=self.limit and max(1, round(self.limit * scale)))
@@ -47,6 +50,7 @@ SUITE: tuple[Run, ...] = (
         ),
         limit=50,
         options={"sessions": "5", "memory": "no"},
+        against="summary",
     ),
     Run(
         name="msc-memory",
@@ -107,6 +111,23 @@ SUITE: tuple[Run, ...] = (
             "memos:function-75",
             "memos:function-100",
         ),
+    ),
+    Run(
+        name="japanese-compression",
+        about="Japanese replies with memos by how they are compressed (paper C's sweep)",
+        task="realpersona",
+        methods=(
+            "session",
+            "memos:whole",
+            "memos:random-25",
+            "memos:random-50",
+            "memos:random-75",
+            "memos:function-25",
+            "memos:function-50",
+            "memos:function-75",
+            "memos:function-100",
+        ),
+        limit=30,
     ),
     Run(
         name="memo-tasks",

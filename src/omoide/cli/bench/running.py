@@ -37,6 +37,7 @@ CACHE = Path("bench-cache.sqlite")
 )
 @click.option("--model", help="Who replies and writes memory.  [default: as set]")
 @click.option("--judge", default="", help="The model that judges, where a task is judged.")
+@click.option("--pairs", default="", help="Judge this method's replies against every other's.")
 @EMBEDDER
 @click.option("--method", "methods", multiple=True, help="Such as summary+search; may be repeated.")
 @click.option("--only", is_flag=True, help="Without the baselines that else run beside them.")
@@ -71,6 +72,7 @@ def run(
     data: Path | None,
     model: str | None,
     judge: str,
+    pairs: str,
     embedder: str | None,
     methods: tuple[str, ...],
     only: bool,
@@ -94,6 +96,8 @@ def run(
     from omoide.evals.tasks.base import Sample
 
     found = _task(task)
+    if pairs and not judge:
+        raise click.UsageError("--pairs needs a --judge")
     options = _options(found, chosen)
     if found.source is not None:
         click.echo(found.source.notice(), err=True)
@@ -136,6 +140,7 @@ def run(
                 cases=cases,
                 data=fingerprints(found, data),
                 command=shlex.join(["omoide", *sys.argv[1:]]),
+                against=pairs,
             )
             result = await carry_out(
                 job,

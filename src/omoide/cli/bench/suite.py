@@ -137,6 +137,7 @@ async def _one(
         data=fingerprints(task, data),
         command=shlex.join(["omoide", *sys.argv[1:]]),
         notes=(run.about,),
+        against=run.against,
     )
     settings = replace(parts.settings, **run.settings)
     return await carry_out(

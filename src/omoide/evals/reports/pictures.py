@@ -31,7 +31,27 @@ def pictures(result: Result) -> dict[str, str]:
                 found[_file(f"{group}-{measure}")] = drawn
     if drawn := wins(result):
         found["wins"] = drawn
+    if drawn := judged_wins(result):
+        found["judged"] = drawn
     return found
+
+
+def judged_wins(result: Result) -> str:
+    """How often the judge preferred one method's reply, in both orders."""
+    shares = []
+    for duel in result.duels:
+        total = duel.wins + duel.losses + duel.ties + duel.neither
+        if total:
+            shares.append(
+                Share(
+                    name=f"against {duel.other}",
+                    wins=duel.wins / total,
+                    ties=(duel.ties + duel.neither) / total,
+                    losses=duel.losses / total,
+                )
+            )
+    title = f"{result.task}: {result.duels[0].one} before {result.judge}" if shares else ""
+    return shares_svg(title, shares) if shares else ""
 
 
 def bars(result: Result, group: str, name: str) -> str:

@@ -94,6 +94,7 @@ def section(name: str, result: Result) -> Iterable[Block]:
         yield whole
     for table in tables_for(result.task, set(groups_of(result))):
         yield from _beside(table, result)
+    yield from _duels(result)
     yield from _tests(result)
     yield "What it took:"
     yield _cost(result)
@@ -138,6 +139,27 @@ def _ours(result: Result, name: str, group: str, column: str) -> str:
             return shown(aggregate.mean, measure_of(result.task, column))
     value = method.whole.get(group, {}).get(column)
     return "–" if value is None else f"{100 * value:.2f}"
+
+
+def _duels(result: Result) -> Iterable[Block]:
+    if not result.duels:
+        return
+    yield "Side by side before the judge; a win counts only if it holds in both orders:"
+    rows = [
+        (
+            duel.one,
+            duel.other,
+            *(str(n) for n in (duel.wins, duel.ties, duel.neither, duel.losses, duel.unscored)),
+            "–" if duel.consistent is None else f"{100 * duel.consistent:.0f} %",
+            "–" if duel.position_bias is None else f"{duel.position_bias:+.2f}",
+        )
+        for duel in result.duels
+    ]
+    head = (
+        *("one", "other", "wins", "ties", "neither", "losses", "unscored"),
+        *("same in both orders", "bias to the first"),
+    )
+    yield Table(head=head, rows=tuple(rows))
 
 
 def _tests(result: Result) -> Iterable[Block]:

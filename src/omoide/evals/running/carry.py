@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from omoide.errors import BadInput
 from omoide.evals.methods import Method, choose, registry
 from omoide.evals.running.asked import Asked
-from omoide.evals.running.results import FORMAT, Result, Test
+from omoide.evals.running.pairs import duels
+from omoide.evals.running.results import FORMAT, Duel, Result, Test
 from omoide.evals.running.runner import run
 from omoide.evals.running.summing import tests
 from omoide.prompts import hashes
@@ -42,6 +43,8 @@ class Job:
     data: dict[str, str]
     command: str = ""
     notes: tuple[str, ...] = ()
+    against: str = ""
+    """The method whose replies a judge compares with every other's, if any."""
     keep: list[tuple[str, Done]] = field(default_factory=list)
     """Where what was done is put, texts and all, for whoever wants to read it."""
 
@@ -91,8 +94,9 @@ async def carry_out(
     began, started = datetime.now(UTC), time.monotonic()
     done: list[MethodResult] = []
     complete = True
+    languages = sorted({getattr(case, "language", "en") for case in job.cases})
 
-    def result(compared: list[Test]) -> Result:
+    def result(compared: list[Test], fought: list[Duel] | None = None) -> Result:
         return Result(
             format=FORMAT,
             task=job.task.name,
@@ -109,11 +113,12 @@ async def carry_out(
             complete=complete and len(done) == len(job.methods),
             command=job.command,
             versions=versions(),
-            prompts={f"{lang}/{name}": h for lang in ("en",) for name, h in hashes(lang).items()},
+            prompts={f"{lang}/{name}": h for lang in languages for name, h in hashes(lang).items()},
             data=job.data,
             settings=_settings(lab),
             methods=list(done),
             tests=compared,
+            duels=fought or [],
             notes=notes,
         )
 
@@ -127,7 +132,13 @@ async def carry_out(
         done.append(one.result)
         complete = complete and one.complete
         written(result([]))
-    final = result(tests(done, seed=job.sample.seed))
+    fought: list[Duel] = []
+    if job.against and lab.judge is not None:
+        fought, worth = await duels(
+            job.keep, one=job.against, judge=lab.judge, seed=job.sample.seed
+        )
+        notes += worth
+    final = result(tests(done, seed=job.sample.seed), fought)
     written(final)
     return final
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omoide.accounts import complete
@@ -77,7 +77,7 @@ class Lab:
     ) -> AsyncIterator[Place]:
         """An empty memory of that method for one user; gone when this ends."""
         clock = Timeline(began)
-        settings = method.settings(self.settings)
+        settings = replace(method.settings(self.settings), timezone=self.settings.timezone or "UTC")
         store = await self.open_store()
         memory = compose(
             settings,

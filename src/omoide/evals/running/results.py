@@ -61,6 +61,24 @@ class Test:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Duel:
+    """Two methods' replies before a judge, in both orders."""
+
+    one: str
+    other: str
+    wins: int
+    """Of the one: only if it is picked whichever stands first."""
+    losses: int
+    ties: int
+    """The judge's, and those in which the order decided."""
+    neither: int
+    unscored: int
+    consistent: float | None
+    position_bias: float | None
+    """From -1 (always the second) to 1 (always the first)."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MethodResult:
     """All of one method."""
 
@@ -108,6 +126,7 @@ class Result:
     settings: dict[str, str]
     methods: list[MethodResult]
     tests: list[Test]
+    duels: list[Duel] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What a reader must know: how a judge did on what is known, what was left out."""
 

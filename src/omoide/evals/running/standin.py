@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from omoide.ports import Request
 
-_SUBJECT = re.compile(r'^line ::= "([^"]+)"', re.MULTILINE)
+_SUBJECT = re.compile(r'^\w+ ::= "([^"]+)" ', re.MULTILINE)
+"""A rule of a grammar that begins with who is spoken of."""
 _WORD = re.compile(r"[^\W\d_]+")
 _FRAME = 5
 
@@ -67,8 +68,10 @@ def answer(request: Request) -> str:
     language = detect(said)
     if request.schema is not None:
         return json.dumps(_instance(request.schema, said, language), ensure_ascii=False)
-    if request.grammar is not None and (found := _SUBJECT.search(request.grammar)):
-        return found.group(1) + _phrase(said, language)
+    if request.grammar is not None and (subjects := _SUBJECT.findall(request.grammar)):
+        return "\n".join(
+            subject + _phrase(said, language, skip=i) for i, subject in enumerate(subjects)
+        )
     return f"{_phrase(said, language).capitalize()}."
 
 

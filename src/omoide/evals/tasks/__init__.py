@@ -11,6 +11,7 @@ from omoide.evals.tasks.memo import MemoTasks
 from omoide.evals.tasks.memorybank import MemoryBankQuestions
 from omoide.evals.tasks.msc import Msc
 from omoide.evals.tasks.mtbench import MtBenchPlus
+from omoide.evals.tasks.personas import RealPersonas
 from omoide.evals.tasks.questions import Locomo, LongMemEval
 from omoide.evals.tasks.recall import RecallProtocol
 
@@ -29,6 +30,7 @@ TASKS: dict[str, Task[Any]] = {
         MemoTasks(),
         RecallProtocol(),
         Evidence(),
+        RealPersonas(),
         Growth(),
     )
 }

@@ -110,10 +110,9 @@ async def _writing(case: Writing, trial: Trial) -> Item:
         for i, (who, text) in enumerate(case.lines, start=1)
     ]
     writer = MemoWriter(model=trial.model, longest=len(turns))
-    session = Session(number=1, started=turns[0].time, last=turns[-1].time, turns=len(turns))
     ended = Ended(
-        owner=Owner(tenant="bench", user=case.id),
-        session=session,
+        owner=Owner(tenant="bench", user=f"writing-{case.id}"),
+        session=Session(number=1, started=turns[0].time, last=turns[-1].time),
         turns=tuple(turns),
         language="en",
         ask=ask,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.evals.data import msc
-from omoide.evals.running.items import Item
+from omoide.evals.running.items import Item, failed
 from omoide.evals.tasks import judging, scoring
 from omoide.evals.tasks.dialogues import gold_facts, remembered, utterance, utterances
 from omoide.prompts import words
@@ -63,9 +63,10 @@ class Msc:
 
 
 async def dialogue_items(
-    dialogue: Dialogue, trial: Trial, *, wanted: Sequence[int], memory: str
+    dialogue: Dialogue, trial: Trial, *, wanted: Sequence[int], memory: str, group: str = ""
 ) -> list[Item]:
-    """The items of one dialogue in the manner of paper A, for any data set of sessions."""
+    """The items of one dialogue in the manner of paper A, for any data set of sessions; replies
+    are grouped by session unless a group is named."""
     gold: dict[str, list[str]] = {dialogue.id: []}
     items: list[Item] = []
     last = max(wanted)
@@ -80,7 +81,8 @@ async def dialogue_items(
                 if memory != "no":
                     items += await _memory(dialogue, place, before=session.number)
                 if memory != "only":
-                    items += await _replies(dialogue, session, place, trial)
+                    called = group or f"session {session.number}"
+                    items += await _replies(dialogue, session, place, trial, group=called)
                     if session.number < last:
                         await place.end_session()
                     continue
@@ -94,12 +96,16 @@ async def _memory(dialogue: Dialogue, place: Place, *, before: int) -> list[Item
     """What is remembered before a session, against what people noted until then."""
     facts = [fact for side in dialogue.facts(before - 1) for fact in side]
     held = await remembered(place.memory, dialogue.id)
+    name, group = f"{dialogue.id}/memory/{before}", f"memory before session {before}"
+    if not held and place.failed:
+        measures = tuple(measure.name for measure in scoring.MEMORY)
+        why = "the model gave no usable memory of any session"
+        return [failed(name, cluster=dialogue.id, group=group, measures=measures, why=why)]
     if not facts or not held:
         return []
-    group = f"memory before session {before}"
     return [
         Item(
-            id=f"{dialogue.id}/memory/{before}",
+            id=name,
             cluster=dialogue.id,
             group=group,
             scores=scoring.memory_scores(held, facts, language=dialogue.language),
@@ -108,11 +114,12 @@ async def _memory(dialogue: Dialogue, place: Place, *, before: int) -> list[Item
     ]
 
 
-async def _replies(dialogue: Dialogue, session: Session, place: Place, trial: Trial) -> list[Item]:
+async def _replies(
+    dialogue: Dialogue, session: Session, place: Place, trial: Trial, *, group: str
+) -> list[Item]:
     """Each reply of the assistant that follows words of the user."""
     items = []
     names, said_before = words(dialogue.language), list[str]()
-    before: str | None = None
     turn = None
     for line in session.lines:
         if not line.text.strip():
@@ -131,19 +138,24 @@ async def _replies(dialogue: Dialogue, session: Session, place: Place, trial: Tr
                 Item(
                     id=f"{dialogue.id}/{line.id}",
                     cluster=dialogue.id,
-                    group=f"session {session.number}",
+                    group=group,
                     scores=marks
                     | scoring.reply_scores(answer.text, line.text, language=dialogue.language),
                     unscored=unscored,
                     prompt_tokens=answer.completion.prompt_tokens,
                     completion_tokens=answer.completion.completion_tokens,
-                    texts={"asked": before or "", "reply": answer.text, "gold": line.text},
+                    texts={
+                        "known": "\n".join(gold_facts(dialogue, until=session.number - 1)),
+                        "dialogue": "\n".join(said_before),
+                        "reply": answer.text,
+                        "gold": line.text,
+                    },
                 )
             )
         (recorded,) = await place.say([said], session=f"session {session.number}")
         user = said.speaker is Speaker.USER
         said_before.append(f"{names[said.speaker.value]}: {line.text}")
-        turn, before = (recorded, line.text) if user else (None, None)
+        turn = recorded if user else None
     return items
 
 
