@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from omoide.errors import BadInput
@@ -12,11 +13,12 @@ from omoide.evals.running.carry import carry_out
 from omoide.evals.running.standin import StandIn
 from omoide.evals.tasks import TASKS
 from omoide.evals.tasks.base import Sample, checked_options
+from omoide.ports import TokenVectors
 from omoide.testing import ScriptedModel
 from tests.unit.bench_lab import FIXTURES, course, job, lab
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from omoide.ports import Completion, Request
 
@@ -69,12 +71,13 @@ async def test_msc_gives_gold_memory_to_the_prompt_and_nothing_of_what_comes_lat
 
 async def test_msc_memory_only_asks_for_no_reply() -> None:
     """With memory=only there is one item a dialogue, before the session that is named."""
-    work = job("msc", "summary", sessions="5", memory="only")
+    work = job("msc", "summary", sessions="5", memory="only", audit="yes")
     async with lab() as parts:
         result = await carry_out(work, lab=parts, course=course(work))
     [method] = result.methods
     assert [item.group for item in method.items] == ["memory before session 5"] * 2
     assert all(item.scores["memory precision"] > 0 for item in method.items)
+    assert all(0 <= item.scores["fabricated"] <= 1 for item in method.items)
 
 
 async def test_carecall() -> None:
@@ -240,3 +243,33 @@ async def test_replies_are_judged_in_pairs_and_the_bias_of_the_judge_is_told() -
     assert (duel.consistent, duel.position_bias) == (0.0, 1.0)
     assert any("does not prefer the true reply" in note for note in result.notes)
     assert all("coherent" in item.unscored for item in result.methods[0].items)
+
+
+async def test_likeness_names_its_encoder() -> None:
+    """Replies are scored token by token where an encoder is given, and the notes say which."""
+
+    class Letters:
+        """An encoder whose tokens are words and whose vectors count letters."""
+
+        name = "letters, layer 0"
+
+        async def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+            return [_letters(text) for text in texts]
+
+        async def close(self) -> None:
+            """Nothing to let go."""
+
+    work = job("msc", "session", sessions="5", memory="no")
+    async with lab() as parts:
+        parts = replace(parts, encoder=Letters())
+        result = await carry_out(work, lab=parts, course=course(work))
+    assert all(0 < item.scores["likeness"] <= 1 for item in result.methods[0].items)
+    assert any("letters, layer 0" in note for note in result.notes)
+
+
+def _letters(text: str) -> TokenVectors:
+    words = text.lower().split() or ["-"]
+    rows = [[float(word.count(letter)) + 0.01 for letter in "aeionrst"] for word in words]
+    return TokenVectors(
+        vectors=np.array(rows, dtype=np.float32), counts=np.ones(len(words), dtype=np.float32)
+    )

@@ -58,7 +58,7 @@ SUITE: tuple[Run, ...] = (
         task="msc",
         methods=("summary", "summary:paper", "memory-bank", "memochat", "human-recall"),
         limit=100,
-        options={"sessions": "5", "memory": "only"},
+        options={"sessions": "5", "memory": "only", "audit": "yes"},
     ),
     Run(
         name="locomo-evidence",

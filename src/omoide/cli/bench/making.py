@@ -35,6 +35,8 @@ class Making:
     concurrency: int
     grammar: bool
     window: int
+    encoder: str = ""
+    """For likeness token by token; none if empty."""
 
 
 @asynccontextmanager
@@ -53,6 +55,7 @@ async def lab(
     model = _model(settings, making.model)
     judge = _model(settings, making.judge) if making.judge else None
     embedder = bootstrap.make_embedder(settings)
+    encoder = bootstrap.make_token_encoder(settings, making.encoder) if making.encoder else None
     line = Line(model, cache, concurrency=making.concurrency, told=called)
     judging = None
     if judge is not None:
@@ -66,9 +69,10 @@ async def lab(
             settings=settings,
             judge=judging,
             analyser=bootstrap.word_analyser,
+            encoder=encoder,
         )
     finally:
-        for part in (model, judge, embedder):
+        for part in (model, judge, embedder, encoder):
             if part is not None:
                 await part.close()
         cache.close()

@@ -39,6 +39,7 @@ CACHE = Path("bench-cache.sqlite")
 @click.option("--judge", default="", help="The model that judges, where a task is judged.")
 @click.option("--pairs", default="", help="Judge this method's replies against every other's.")
 @EMBEDDER
+@click.option("--encoder", default="", help="For likeness token by token, such as gte-small.")
 @click.option("--method", "methods", multiple=True, help="Such as summary+search; may be repeated.")
 @click.option("--only", is_flag=True, help="Without the baselines that else run beside them.")
 @click.option("--limit", type=click.IntRange(min=1), help="So many cases, drawn by the seed.")
@@ -55,6 +56,7 @@ CACHE = Path("bench-cache.sqlite")
     help="Every call that was made; an interrupted run goes on from it.",
 )
 @click.option("--plan", "only_plan", is_flag=True, help="Say what it will take, and stop.")
+@click.option("--no-plan", is_flag=True, help="Start without one: a rehearsal takes its time.")
 @click.option("--yes", is_flag=True, help="Start without asking.")
 @click.option("--rate", type=float, help="Tokens of answers a second, for the plan.")
 @click.option("--price-in", type=float, help="Money for a million prompt tokens.")
@@ -74,6 +76,7 @@ def run(
     judge: str,
     pairs: str,
     embedder: str | None,
+    encoder: str,
     methods: tuple[str, ...],
     only: bool,
     limit: int | None,
@@ -84,6 +87,7 @@ def run(
     grammar: bool,
     cache: Path,
     only_plan: bool,
+    no_plan: bool,
     yes: bool,
     rate: float | None,
     price_in: float | None,
@@ -110,6 +114,7 @@ def run(
         concurrency=concurrency,
         grammar=grammar,
         window=window or scope.settings.window,
+        encoder=encoder,
     )
     course = Course(seed=seed, options=options, concurrency=concurrency)
     prices = Prices(prompt=price_in or 0.0, completion=price_out or 0.0)
@@ -124,12 +129,13 @@ def run(
         async with lab(scope.settings, making, called=progress.called) as parts:
             wanted = methods_of(found, methods, only=only, lab=parts)
             cases = found.cases(data, sample)
-            planned = await plan(found, cases, wanted, lab=parts, course=course, rate=rate)
-            shown = _plan(planned, prices if priced else None)
-            if only_plan:
-                emit(as_json(planned)) if scope.json else click.echo(shown)
-                return None
-            click.echo(shown, err=True)
+            if only_plan or not no_plan:
+                planned = await plan(found, cases, wanted, lab=parts, course=course, rate=rate)
+                shown = _plan(planned, prices if priced else None)
+                if only_plan:
+                    emit(as_json(planned)) if scope.json else click.echo(shown)
+                    return None
+                click.echo(shown, err=True)
             if not yes and sys.stdin.isatty() and not click.confirm("Start?", err=True):
                 return None
             progress.start(len(wanted))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--model", help="Who replies and writes memory.  [default: as set]")
 @click.option("--judge", default="", help="The model that judges.  [default: none]")
 @EMBEDDER
+@click.option("--encoder", default="", help="For likeness token by token, such as gte-small.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="For results."
 )
@@ -49,6 +50,7 @@ def suite(
     model: str | None,
     judge: str,
     embedder: str | None,
+    encoder: str,
     out: Path,
     minutes: float | None,
     concurrency: int,
@@ -75,6 +77,7 @@ def suite(
         concurrency=concurrency,
         grammar=grammar,
         window=window or scope.settings.window,
+        encoder=encoder,
     )
     deadline = time.monotonic() + 60 * minutes if minutes else None
 

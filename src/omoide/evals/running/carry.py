@@ -123,6 +123,8 @@ async def carry_out(
         )
 
     notes = [*job.notes, *await _judge_worth(job, lab)]
+    if lab.encoder is not None:
+        notes.append(f"likeness is by {lab.encoder.name}: not the papers' BERTScore")
     for method in job.methods:
         if course.deadline is not None and time.monotonic() > course.deadline:
             complete = False

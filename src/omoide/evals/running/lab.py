@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from omoide.evals.methods import Method
     from omoide.evals.running.asked import Line
     from omoide.memory.mechanism import Contribution
-    from omoide.ports import Completion, Embedder, Request, Store
+    from omoide.ports import Completion, Embedder, Request, Store, TokenEncoder
     from omoide.ports.analysis import Analyser
     from omoide.settings import Settings
 
@@ -64,6 +64,8 @@ class Lab:
     judge: Line | None = None
     """The way to the model that judges, if one does."""
     analyser: Callable[[str], Analyser] | None = None
+    encoder: TokenEncoder | None = None
+    """For likeness token by token, if that is wanted."""
 
     @asynccontextmanager
     async def place(

@@ -85,7 +85,7 @@ async def plan(
         name=model.name, window=model.window, fill=min(pace.fill, 1.0) if pace else FILL
     )
     line = Line(standin, cache, concurrency=course.concurrency)
-    stage = replace(lab, line=line, judge=line if lab.judge else None)
+    stage = replace(lab, line=line, judge=line if lab.judge else None, encoder=None)
     share = len(cases) / len(few) if few else 0.0
     loads = []
     for method in methods:

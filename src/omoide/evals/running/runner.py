@@ -12,6 +12,7 @@ from omoide.evals.running.asked import Asked, Spent
 from omoide.evals.running.items import failed
 from omoide.evals.running.summing import method_result
 from omoide.evals.tasks.base import Trial
+from omoide.evals.tasks.scoring import with_likeness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -107,6 +108,8 @@ async def run(
                 workers.create_task(work())
     except ExceptionGroup as several:
         raise several.exceptions[0] from several
+    if lab.encoder is not None:
+        items = await with_likeness(items, lab.encoder)
     result = method_result(
         method.name,
         items,

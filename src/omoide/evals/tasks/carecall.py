@@ -30,6 +30,7 @@ class CareCall:
     options: Mapping[str, str] = {
         "language": "ko (default, as published) or en (a translation in the same form)",
         "memory": "yes (default), no, or only",
+        "audit": "yes or no (default): hold every sentence of a memory against what was said",
     }
 
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:

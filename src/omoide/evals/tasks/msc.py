@@ -35,6 +35,7 @@ class Msc:
     options: Mapping[str, str] = {
         "sessions": "which sessions' replies are asked for, such as 5 or 4,5 (default 4,5)",
         "memory": "yes (default), no, or only: score what the memory holds before these sessions",
+        "audit": "yes or no (default): hold every sentence of a memory against what was said",
         "split": "test (default) or valid",
     }
 
@@ -69,7 +70,7 @@ async def dialogue_items(
     are grouped by session unless a group is named."""
     gold: dict[str, list[str]] = {dialogue.id: []}
     items: list[Item] = []
-    last = max(wanted)
+    last, audit = max(wanted), trial.option("audit", "no") == "yes"
     began = dialogue.sessions[0].start
     async with trial.place(user=dialogue.id, began=began, gold=gold) as place:
         await trial.warm(line.text for line in dialogue.lines)
@@ -79,7 +80,7 @@ async def dialogue_items(
             gold[dialogue.id][:] = gold_facts(dialogue, until=session.number - 1)
             if session.number in wanted:
                 if memory != "no":
-                    items += await _memory(dialogue, place, before=session.number)
+                    items += await _memory(dialogue, place, before=session.number, audit=audit)
                 if memory != "only":
                     called = group or f"session {session.number}"
                     items += await _replies(dialogue, session, place, trial, group=called)
@@ -88,11 +89,11 @@ async def dialogue_items(
                     continue
             await place.live_through([utterances(session, dialogue)])
         if memory == "only":
-            items += await _memory(dialogue, place, before=last)
+            items += await _memory(dialogue, place, before=last, audit=audit)
     return items
 
 
-async def _memory(dialogue: Dialogue, place: Place, *, before: int) -> list[Item]:
+async def _memory(dialogue: Dialogue, place: Place, *, before: int, audit: bool) -> list[Item]:
     """What is remembered before a session, against what people noted until then."""
     facts = [fact for side in dialogue.facts(before - 1) for fact in side]
     held = await remembered(place.memory, dialogue.id)
@@ -103,12 +104,13 @@ async def _memory(dialogue: Dialogue, place: Place, *, before: int) -> list[Item
         return [failed(name, cluster=dialogue.id, group=group, measures=measures, why=why)]
     if not facts or not held:
         return []
+    audited = scoring.audit_scores(held, dialogue, until=before - 1) if audit else {}
     return [
         Item(
             id=name,
             cluster=dialogue.id,
             group=group,
-            scores=scoring.memory_scores(held, facts, language=dialogue.language),
+            scores=scoring.memory_scores(held, facts, language=dialogue.language) | audited,
             texts={"memory": "\n".join(held), "gold": "\n".join(facts)},
         )
     ]

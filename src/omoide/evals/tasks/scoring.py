@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.evals.metrics import (
@@ -14,25 +15,33 @@ from omoide.evals.metrics import (
     plain_memory_score,
     reply_length,
 )
+from omoide.evals.metrics.auditing import Fault, audit, audit_rates
+from omoide.evals.metrics.encoded import encoded_scores
 from omoide.evals.tasks.base import Measure
+from omoide.prompts import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from omoide.evals.data.shapes import Question
+    from omoide.evals.data.shapes import Dialogue, Question
     from omoide.evals.running.items import Item
+    from omoide.ports import TokenEncoder
 
 EVIDENCE = "evidence"
 LENGTH = Measure(name="length", about="words of the reply", percent=False, better=0)
 JUDGED = Measure(name="faithful", about="to what was said; a judge's mark, 1-100", percent=False)
 EVIDENCE_MEASURE = Measure(name=EVIDENCE, about="share of the evidence that the prompt rests on")
-REPLY = (Measure(name="F1", about="words shared with the gold reply (ParlAI)"), LENGTH)
+LIKENESS = Measure(name="likeness", about="token by token, by the encoder named in the notes")
+REPLY = (Measure(name="F1", about="words shared with the gold reply (ParlAI)"), LENGTH, LIKENESS)
 MEMORY = (
     Measure(name="memory F1", about="words against what people noted, person and endings aside"),
     Measure(name="memory precision", about="of what is remembered, how much people noted"),
     Measure(name="memory recall", about="of what people noted, how much is remembered"),
     Measure(name="memory plain F1", about="the same by ParlAI's words, perhaps the paper's"),
     Measure(name="sentences", about="how many a memory has", percent=False, better=0),
+    Measure(name="fabricated", about="sentences that nothing said bears out (audit)", better=-1),
+    Measure(name="relation", about="sentences about the wrong person (audit)", better=-1),
+    Measure(name="missing", about="sentences that leave out a detail (audit)", better=-1),
 )
 QUESTIONS = (
     Measure(name="F1", about="as published with LoCoMo, by category"),
@@ -76,6 +85,38 @@ def memory_scores(held: Sequence[str], facts: Sequence[str], *, language: str) -
         "memory plain F1": plain_memory_score(held, facts, language=language).f1,
         "sentences": float(len(held)),
     }
+
+
+def audit_scores(held: Sequence[str], dialogue: Dialogue, *, until: int) -> dict[str, float]:
+    """The paper's audit, by words: the shares of a memory's sentences with each fault. Sentences
+    that do not begin with whom they are about are left out."""
+    names = words(dialogue.language)
+    lines = [line for session in dialogue.sessions if session.number <= until
+             for line in session.lines]  # fmt: skip
+    findings = [
+        audit(sentence, about=who, lines=lines, language=dialogue.language)
+        for sentence in held
+        for who, label in zip(dialogue.speakers, (names["user"], names["assistant"]), strict=False)
+        if sentence.startswith(label)
+    ]
+    rates = audit_rates(findings)
+    faults = (Fault.FABRICATED, Fault.RELATION, Fault.MISSING)
+    return {fault.value: rates[fault] for fault in faults} if findings else {}
+
+
+async def with_likeness(items: Sequence[Item], encoder: TokenEncoder) -> list[Item]:
+    """The items, those with a reply and a gold one scored token by token: the formula of BERTScore
+    with the encoder at hand, which is not the paper's score."""
+    paired = [item for item in items if item.texts.get(GIVEN) and item.texts.get(GOLD)]
+    given = [item.texts[GIVEN] for item in paired], [item.texts[GOLD] for item in paired]
+    found = await encoded_scores(encoder, *given)
+    scores = {item.id: score.f1 for item, score in zip(paired, found.scores, strict=True)}
+    return [
+        replace(item, scores={**item.scores, LIKENESS.name: scores[item.id]})
+        if item.id in scores
+        else item
+        for item in items
+    ]
 
 
 def whole_replies(
