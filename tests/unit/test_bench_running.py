@@ -220,6 +220,8 @@ async def test_a_result_is_read_as_it_was_written_and_holds_no_text(tmp_path: Pa
     raw = json.loads(text)
     assert raw["prompts"]["en/reply"]
     assert raw["versions"]["omoide"]
+    path.write_text(json.dumps({k: v for k, v in raw.items() if k != "duels"}))
+    assert read(path) == result  # as written before there were duels
     for broken, said in (
         ({k: v for k, v in raw.items() if k != "seed"}, "no field 'seed'"),
         ({**raw, "seed": "zero"}, r"seed: wanted int, came 'zero'"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
@@ -191,9 +191,11 @@ def _object(kind: type, raw: object, where: str) -> object:
     names = {f.name for f in fields(kind)}
     if extra := sorted(raw.keys() - names):
         raise BadInput(f"{where} has a field {extra[0]!r} that results do not have")
-    if missing := sorted(names - raw.keys()):
+    needed = {f.name for f in fields(kind) if f.default_factory is MISSING}
+    if missing := sorted(needed - raw.keys()):
         raise BadInput(f"{where} has no field {missing[0]!r}")
-    return kind(**{n: _checked(hints[n], raw[n], where=f"{where}.{n}") for n in names})
+    given = names & raw.keys()  # what was added later may be missing in an older file
+    return kind(**{n: _checked(hints[n], raw[n], where=f"{where}.{n}") for n in given})
 
 
 def _wrong(where: str, wanted: str, came: object) -> BadInput:
