@@ -104,7 +104,9 @@ def test_report(tmp_path: Path) -> None:
     """Markdown and one HTML page with the paper's figures beside ours and pictures inside."""
     results = tmp_path / "results"
     run(results, "msc", "msc.json", "--method", "summary", "--method", "gold")
-    run(results, "growth", "growth.json", "--set", "sessions=5", "--set", "users=1")
+    many = ("summary", "search", "memos", "human-recall")
+    chosen = [part for name in many for part in ("--method", name)]
+    run(results, "growth", "growth.json", "--set", "sessions=2", "--set", "users=1", *chosen)
     run(results, "locomo", "locomo.json", "--method", "bm25")
     run(results, "memorybank", "bank.json", "--method", "bm25", "--only")
     written = bench("report", results, "--out", tmp_path / "report").split()
@@ -118,6 +120,8 @@ def test_report(tmp_path: Path) -> None:
     pictures = [path for path in written if path.endswith(".svg")]
     assert len(pictures) >= 8
     assert page.count("<svg") == len(pictures)
+    grown = (tmp_path / "report" / "growth-prompt-tokens.svg").read_text()
+    assert all(f">{name}<" in grown for name in ("context", "session", "bm25", *many))
     for path in pictures:
         with open(path) as file:  # noqa: PTH123 - a path as text
             ET.fromstring(file.read())  # noqa: S314 - our own text

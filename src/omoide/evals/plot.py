@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 56, 150, 40, 48
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+COLOURS = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"),
+    *("#000000", "#888888", "#7b3294", "#8c510a"),
+)
 """Told apart by colour-blind people too (Okabe & Ito 2008)."""
 FONTS = "DejaVu Sans, Noto Sans, Liberation Sans, Arial, Helvetica, sans-serif"
 """By name, since what turns SVG into PNG may not know which one `sans-serif` is."""

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omoide.domain.forgetting import UNIT, recall_probability
-from omoide.evals.plot import Chart, Series
+from omoide.evals.plot import COLOURS, Chart, Series
 from omoide.evals.reports.bars import Bar, Bars, Share, shares_svg
 from omoide.evals.reports.papers import tables_for
 from omoide.evals.reports.tables import groups_of, measure_of, measures_of
@@ -132,7 +132,7 @@ def growth(result: Result) -> dict[str, str]:
                 title=f"{measure} against sessions",
                 x="sessions",
                 y=measure,
-                series=series,
+                series=series[: len(COLOURS)],  # a chart has no more colours
                 log_y=True,
             ).svg()
     return found
@@ -141,7 +141,7 @@ def growth(result: Result) -> dict[str, str]:
 def forgetting() -> str:
     """How a memory fades that is never recalled again: eq. 8 of paper B at two relevances, and
     MemoryBank's retention with strength 1 and 5."""
-    days = (1, 3, 10, 30, 100, 300, 1000)
+    days = (1, 2, 5, 10, 30, 100, 200)
 
     def human(relevance: float) -> tuple[tuple[float, float], ...]:
         return tuple(
