@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from omoide.domain import Sentence, Speaker, Turn
@@ -114,3 +115,35 @@ def test_sources_are_found_in_japanese_and_chinese() -> None:
     turns = talk((USER, "先週、横浜に引っ越しました。"), (USER, "我养了一只叫豆豆的狗。"))
     assert sources("ユーザーは横浜に引っ越した。", turns) == ("t1",)
     assert sources("用户有一只叫豆豆的狗。", turns) == ("t2",)
+
+
+def test_facts_that_change_their_company_take_their_own_turns_along() -> None:
+    """A memory that is full joins facts anew; each part keeps what it rests on, and no more."""
+    old = [
+        Sentence(
+            text="User keeps bees; plays the cello.", about=Speaker.USER, sources=("bees", "cello")
+        ),
+        Sentence(
+            text="User sails a dinghy; bakes rye bread.",
+            about=Speaker.USER,
+            sources=("dinghy", "bread"),
+        ),
+    ]
+    cited = [
+        replace(turn, id=id_)
+        for id_, text in (
+            ("bees", "I keep bees behind the house."),
+            ("cello", "I play the cello on Sundays."),
+            ("dinghy", "I sail a dinghy."),
+            ("bread", "I bake rye bread."),
+        )
+        for turn in talk((USER, text))
+    ]
+    new = [
+        Sentence(text="User keeps bees; sails a dinghy.", about=Speaker.USER),
+        Sentence(text="User plays the cello.", about=Speaker.USER),
+    ]
+    found = attribute(new, old=old, turns=(), cited=cited)
+    assert [sentence.sources for sentence in found] == [("bees", "dinghy"), ("cello",)]
+    blind = attribute(new, old=old, turns=())
+    assert blind[1].sources == ("bees", "cello")

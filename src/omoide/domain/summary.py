@@ -65,6 +65,11 @@ class Summary:
         """The memory as it is put into a prompt: one sentence a line."""
         return "\n".join(sentence.text for sentence in self.sentences)
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """All turns it rests on, each once."""
+        return tuple(dict.fromkeys(s for sentence in self.sentences for s in sentence.sources))
+
 
 def nothing(at: datetime, language: str = "en") -> Summary:
     """M_0: the memory before anything was digested."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
 from omoide.language import content_terms, dominant, split_sentences, terms
-from omoide.memory.overlap import coverage, same
+from omoide.memory.overlap import coverage
 from omoide.memory.transcript import spoken
 from omoide.prompts import words
 
@@ -50,11 +50,15 @@ class Problem:
 
 def without_repeats(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
     """The sentences without those that say again, in nearly the same words, what came before."""
-    kept: list[Sentence] = []
+    kept: list[tuple[Sentence, set[str]]] = []
     for sentence in sentences:
-        if not any(s.about is sentence.about and same(s.text, sentence.text) for s in kept):
-            kept.append(sentence)
-    return tuple(kept)
+        told = content_terms(sentence.text)
+        if not any(
+            s.about is sentence.about and (s.text == sentence.text or its == told != set())
+            for s, its in kept
+        ):
+            kept.append((sentence, told))
+    return tuple(sentence for sentence, _ in kept)
 
 
 def without_echoes(

@@ -28,31 +28,75 @@ MOST = 4
 
 
 def attribute(
-    sentences: Sequence[Sentence], *, old: Sequence[Sentence], turns: Sequence[Turn]
+    sentences: Sequence[Sentence],
+    *,
+    old: Sequence[Sentence],
+    turns: Sequence[Turn],
+    cited: Sequence[Turn] = (),
 ) -> tuple[Sentence, ...]:
-    """The same sentences, each with the turns it rests on."""
+    """The same sentences, each with the turns it rests on. `cited` are turns that the old ones
+    rest on: by them, a fact that moves out of a sentence with others takes its own turns along."""
     known = [_told(sentence.text) for sentence in old]
     heard = [_told(spoken(turn)) for turn in turns]
     weight = rarity([*known, *heard])
+    before = {turn.id: _told(spoken(turn)) for turn in cited}
     return tuple(
-        replace(sentence, sources=_sources(sentence, old, known, turns, heard, weight))
+        replace(
+            sentence,
+            sources=tuple(
+                dict.fromkeys(
+                    source
+                    for part in JOINED.split(sentence.text)
+                    for source in (
+                        *_inherited(part, sentence, old, known, before, weight),
+                        *_sources(replace(sentence, text=part), known, turns, heard, weight),
+                    )
+                )
+            ),
+        )
         for sentence in sentences
     )
 
 
-def _sources(
+JOINED = re.compile(r"\s*[;；]\s*")
+"""Between facts that share a sentence."""
+
+
+def _inherited(
+    part: str,
     sentence: Sentence,
     old: Sequence[Sentence],
+    known: Sequence[set[str]],
+    before: Mapping[str, set[str]],
+    weight: Mapping[str, float],
+) -> list[str]:
+    """The sources of the old sentences that say the same; of one that says more, those that bear
+    this part out, as far as their words are at hand."""
+    wanted = _told(part)
+    found: list[str] = []
+    for one, its_terms in zip(old, known, strict=True):
+        if one.about is not sentence.about or coverage(wanted, its_terms, weight) < 0.6:
+            continue
+        own = one.sources
+        if JOINED.search(one.text):
+            own = tuple(
+                id_
+                for id_ in one.sources
+                if id_ not in before or coverage(wanted, before[id_], weight) >= LEAST
+            )
+        found += own or one.sources
+    return found
+
+
+def _sources(
+    sentence: Sentence,
     known: Sequence[set[str]],
     turns: Sequence[Turn],
     heard: Sequence[set[str]],
     weight: Mapping[str, float],
 ) -> tuple[str, ...]:
+    """The turns of the session that bear a sentence out."""
     wanted = _told(sentence.text)
-    inherited: list[str] = []
-    for before, its_terms in zip(old, known, strict=True):
-        if before.about is sentence.about and coverage(wanted, its_terms, weight) >= 0.6:
-            inherited += before.sources
     scores = {
         i: _score(sentence, turn, coverage(wanted, its_terms, weight), known, its_terms)
         for i, (turn, its_terms) in enumerate(zip(turns, heard, strict=True))
@@ -63,8 +107,7 @@ def _sources(
     best = max((scores[i] for i in cited), default=0.0)
     cited = [i for i in cited if scores[i] >= 0.7 * best]
     cited = sorted(sorted(cited, key=lambda i: -scores[i])[:MOST])
-    new = [id_ for i in cited for id_ in _with_answer(i, sentence, turns)]
-    return tuple(dict.fromkeys([*inherited, *new]))
+    return tuple(id_ for i in cited for id_ in _with_answer(i, sentence, turns))
 
 
 _SUBJECT = re.compile(

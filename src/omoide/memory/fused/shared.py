@@ -55,22 +55,32 @@ class Shared:
         return self._iterator.model
 
     async def digest(
-        self, *, old: Summary, turns: Sequence[Turn], at: datetime, ask: Ask
+        self,
+        *,
+        old: Summary,
+        turns: Sequence[Turn],
+        at: datetime,
+        ask: Ask,
+        cited: Sequence[Turn] = (),
     ) -> Digest:
         """As the iterator has it, the same for all that come with this `ask`."""
         if ask not in self._known:
-            self._known[ask] = await self._iterator.digest(old=old, turns=turns, at=at, ask=ask)
+            self._known[ask] = await self._iterator.digest(
+                old=old, turns=turns, at=at, ask=ask, cited=cited
+            )
         return self._known[ask]
 
     async def of(self, ended: Ended) -> Digest:
         """The digest of a session for a mechanism that does not care for the old memory."""
         known = ended.ask in self._known
-        old = await self._store.summaries.find(ended.owner)
+        newest = await self._store.summaries.find(ended.owner)
+        old = newest or nothing(ended.at, ended.language)
         digest = await self.digest(
-            old=old or nothing(ended.at, ended.language),
+            old=old,
             turns=ended.turns,
             at=ended.at,
             ask=ended.ask,
+            cited=await self._store.turns.read(ended.owner, ids=old.sources),
         )
         if not known and not self._summarised:
             for rejected in digest.rejected:

@@ -110,7 +110,9 @@ def pack(facts: Sequence[Fact], language: str, *, limit: int, longest: int = 200
     Over the limit, facts of one speaker that have most in common share a sentence of at most
     `longest` characters; only when none can be joined any more is the oldest fact left out.
     """
-    live, left_out = list(facts), []
+    live, left_out = list(facts), list[Fact]()
+    while len(live) > limit and sum(min(len(f.text) + 2, longest) for f in live) > limit * longest:
+        left_out.append(live.pop(0))  # no way of joining would make room for it
     groups = _grouped(live, limit=limit, longest=longest)
     while len(groups) > limit:
         left_out.append(live.pop(0))
@@ -130,29 +132,30 @@ def pack(facts: Sequence[Fact], language: str, *, limit: int, longest: int = 200
 
 def _grouped(facts: Sequence[Fact], *, limit: int, longest: int) -> list[list[Fact]]:
     """The facts in as many groups as there are facts, joined two by two until they fit."""
-    groups = [[fact] for fact in facts]
-    while len(groups) > limit:
-        pairs = [
-            (_kinship(one, other), -_size(one, other), -i, -j)
-            for i, one in enumerate(groups)
-            for j, other in enumerate(groups[i + 1 :], start=i + 1)
-            if one[0].about is other[0].about and _size(one, other) <= longest
-        ]
-        if not pairs:
-            break
-        *_, i, j = max(pairs)
-        groups[-i] += groups.pop(-j)
-    return groups
+    groups = {i: [fact] for i, fact in enumerate(facts)}
+    known = {i: marks(fact.text) for i, fact in enumerate(facts)}
+    sizes = {i: len(fact.text) + 2 for i, fact in enumerate(facts)}
+    pairs = {
+        (i, j): _kinship(known[i], known[j])
+        for i in groups
+        for j in groups
+        if i < j and facts[i].about is facts[j].about and sizes[i] + sizes[j] <= longest
+    }
+    while len(groups) > limit and pairs:
+        i, j = max(pairs, key=lambda p: (pairs[p], -sizes[p[0]] - sizes[p[1]], -p[0], -p[1]))
+        groups[i] += groups.pop(j)
+        known[i] |= known.pop(j)
+        sizes[i] += sizes.pop(j)
+        touched = {other for pair in pairs if i in pair for other in pair} - {i, j}
+        pairs = {pair: kin for pair, kin in pairs.items() if not {i, j} & set(pair)}
+        for other in touched:
+            if sizes[i] + sizes[other] <= longest:
+                pairs[min(i, other), max(i, other)] = _kinship(known[i], known[other])
+    return list(groups.values())
 
 
-def _size(one: Sequence[Fact], other: Sequence[Fact]) -> int:
-    return sum(len(fact.text) + 2 for fact in (*one, *other))
-
-
-def _kinship(one: Sequence[Fact], other: Sequence[Fact]) -> float:
-    x = frozenset[str]().union(*(marks(fact.text) for fact in one))
-    y = frozenset[str]().union(*(marks(fact.text) for fact in other))
-    return len(x & y) / (len(x | y) or 1)
+def _kinship(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / (len(one | other) or 1)
 
 
 def _alike(one: Fact, other: Fact, share: float = 0.65) -> bool:

@@ -66,10 +66,17 @@ class Iterator(Protocol):
         """Who is asked."""
 
     async def digest(
-        self, *, old: Summary, turns: Sequence[Turn], at: datetime, ask: Ask
+        self,
+        *,
+        old: Summary,
+        turns: Sequence[Turn],
+        at: datetime,
+        ask: Ask,
+        cited: Sequence[Turn] = (),
     ) -> Digest:
         """M_i from M_{i-1} and the turns of session i. Never raises for a bad answer: the reasons
-        come back, and the old memory stands. Raises `ModelError` if the model cannot be had."""
+        come back, and the old memory stands. `cited` are turns that the old memory rests on.
+        Raises `ModelError` if the model cannot be had."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +100,13 @@ class RecursiveSummary:
         self.tries = tries
 
     async def digest(
-        self, *, old: Summary, turns: Sequence[Turn], at: datetime, ask: Ask
+        self,
+        *,
+        old: Summary,
+        turns: Sequence[Turn],
+        at: datetime,
+        ask: Ask,
+        cited: Sequence[Turn] = (),
     ) -> Digest:
         """As `Iterator.digest`."""
         said = [turn for turn in turns if spoken(turn)]
@@ -104,7 +117,7 @@ class RecursiveSummary:
         cut = await self._parts(said, sentences, language)
         for part in cut:
             step = await self._rewrite(
-                part, old=sentences, turns=said, language=language, at=at, ask=ask
+                part, old=sentences, turns=said, cited=cited, language=language, at=at, ask=ask
             )
             done.append(step)
             if step.sentences is None:
@@ -159,6 +172,7 @@ class RecursiveSummary:
         *,
         old: tuple[Sentence, ...],
         turns: Sequence[Turn],
+        cited: Sequence[Turn],
         language: str,
         at: datetime,
         ask: Ask,
@@ -174,7 +188,10 @@ class RecursiveSummary:
             reading, problems = self._read(completions, session, old=old, language=language)
             distinct = without_repeats(reading.sentences)
             cleaned = attribute(
-                without_echoes(distinct, turns, language=language), old=old, turns=turns
+                without_echoes(distinct, turns, language=language),
+                old=old,
+                turns=turns,
+                cited=cited,
             )
             standing = [s for s in old if not any(part in s.text for part in reading.replaced)]
             problems = problems or check(

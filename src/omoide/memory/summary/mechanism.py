@@ -43,11 +43,13 @@ class SummaryMechanism:
         history = await self._store.summaries.history(owner)
         if any(v.session == number and v.origin is Origin.DIGEST for v in history):
             return
+        old = history[-1] if history else nothing(ended.at, ended.language)
         result = await self.iterator.digest(
-            old=history[-1] if history else nothing(ended.at, ended.language),
+            old=old,
             turns=ended.turns,
             at=ended.at,
             ask=ended.ask,
+            cited=await self._store.turns.read(owner, ids=old.sources),
         )
         if await self._store.turns.read(owner, session=number) != ended.turns:
             raise StaleVersion(f"session {number} was erased in part meanwhile")
