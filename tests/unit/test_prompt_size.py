@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .conftest import World
 
-SESSIONS = 100
+SESSIONS = 75
 PLACES = "Oslo Bergen Turku Lisbon Porto Ghent Basel Graz Split Cork Malmo Riga Gdansk Brno".split()
 THINGS = "kayak cello telescope beehive loom kiln canoe harp bicycle sextant easel lathe".split()
 
@@ -46,7 +46,7 @@ async def test_the_prompt_stays_as_long_as_it_is(
 ) -> None:
     """The whole prompt of a reply, its memory and all that came to mind, stays within one budget;
     once the memory is full it grows no more, and the user's last words are in it."""
-    settings = Settings(mechanisms=mechanisms, writer="fused", timezone="UTC")
+    settings = Settings(mechanisms=mechanisms, writer="fused", timezone="UTC", sentences=6)
     world = await make_world(settings=settings)
     sizes: dict[int, int] = {}
     for number in range(SESSIONS):
