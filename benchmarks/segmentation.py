@@ -25,8 +25,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omoide.bootstrap import make_embedder
+from omoide.domain import Speaker, Turn
+from omoide.evals import locomo
 from omoide.evals.bootstrap import estimate
-from omoide.memory.memos.segments import BY_WORDS, WITH_VECTORS, Cuts, boundaries
+from omoide.language import content_terms
+from omoide.memory.fused.notes import gist
+from omoide.memory.memos.segments import BY_WORDS, WITH_VECTORS, Cuts, boundaries, segments
+from omoide.memory.memos.topics import topic
+from omoide.memory.overlap import coverage, rarity
 from omoide.settings import Settings
 
 if TYPE_CHECKING:
@@ -165,16 +171,78 @@ def tune(sets: Sequence[Sequence[Joined]], *, with_vectors: bool) -> Cuts:
     return best[1]
 
 
+async def found(folder: Path, embedder: Embedder, *, conversations: int) -> None:
+    """How often one of the three best memos, written by code alone, holds a turn with the answer
+    to a question of LoCoMo; memos cut by topic against memos of eight turns each."""
+    hits: dict[str, list[bool]] = {"by topic": [], "every eight turns": []}
+    sizes: dict[str, list[int]] = {name: [] for name in hits}
+    for conversation in locomo.load(folder / "locomo")[:conversations]:
+        lines = conversation.lines
+        sessions = [
+            [_turn(line, conversation, i) for i, line in enumerate(lines) if line.session == number]
+            for number in sorted({line.session for line in lines})
+        ]
+        for name in hits:
+            stretches: list[Sequence[Turn]] = []
+            for said in sessions:
+                stretches += (
+                    await segments(said, embedder=embedder)
+                    if name == "by topic"
+                    else [said[i : i + 8] for i in range(0, len(said), 8)]
+                )
+            every = [turn for said in sessions for turn in said]
+            told = [
+                f"{topic(stretch, every, language='en')}: {gist(stretch, 'en')}"
+                for stretch in stretches
+            ]
+            words = [content_terms(" ".join(turn.text for turn in s)) for s in stretches]
+            weight = rarity(words)
+            vectors = await embedder.embed(told)
+            asked = await embedder.embed([question.text for question in conversation.questions])
+            for question, vector in zip(conversation.questions, asked, strict=True):
+                wanted = content_terms(question.text)
+                score = vectors @ vector + 0.5 * np.array(
+                    [coverage(wanted, its, weight) for its in words], dtype=np.float32
+                )
+                best = np.argsort(-score)[:3]
+                held = {turn.id for i in best for turn in stretches[i]}
+                hits[name].append(bool(held & question.evidence))
+                sizes[name].append(len(held))
+    for name, found_ in hits.items():
+        e = estimate([100.0 * hit for hit in found_])
+        print(
+            f"LoCoMo, {e.count} questions, memos {name}: evidence in the best three "
+            f"{e.mean:.1f} % [{e.low:.1f}, {e.high:.1f}], {np.mean(sizes[name]):.1f} turns in them"
+        )
+
+
+def _turn(line: locomo.Line, conversation: locomo.Conversation, place: int) -> Turn:
+    own = line.speaker == conversation.speakers[0]
+    return Turn(
+        id=line.id,
+        session=line.session,
+        position=place,
+        speaker=Speaker.USER if own else Speaker.ASSISTANT,
+        text=line.text,
+        time=line.time,
+        language="en",
+    )
+
+
 async def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--locomo", type=int, default=0, help="so many of its conversations")
     given = parser.parse_args()
     embedder = make_embedder(Settings())
     if embedder is None:
         raise SystemExit("an embedder is needed")
+    if given.locomo:
+        await found(given.data, embedder, conversations=given.locomo)
+        return
     japanese = daily(given.data)
     half = len(japanese) // 2
     if given.tune:

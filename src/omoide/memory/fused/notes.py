@@ -100,7 +100,7 @@ async def drafted(
         drafts.append(
             Draft(
                 topic=topic(stretch, said, language=language),
-                summary=" ".join(told) or _gist(stretch, language),
+                summary=" ".join(told) or gist(stretch, language),
                 turns=stretch,
             )
         )
@@ -111,7 +111,7 @@ def _who(note: Sentence, language: str) -> tuple[str, ...]:
     return (words(language)[note.about.value],) if note.about else ()
 
 
-def _gist(stretch: Sequence[Turn], language: str, most: int = 3) -> str:
+def gist(stretch: Sequence[Turn], language: str, most: int = 3) -> str:
     """The sentences that tell most, as they were said, in order, with who said them."""
     found = [
         (telling(sentence), -i, f"{words(language)[line.speaker.value]}: {sentence}")

@@ -1,0 +1,192 @@
+"""Makes docs/mechanisms.md: what each mechanism makes of the same real dialogue.
+
+    python tools/mechanism_gallery.py --data ../shared/data [--only summary,memos] [--page]
+
+Two days of one user of MemoryBank (Zhong et al. 2024; MIT) are recorded as they are dated, digested
+by each mechanism with the model that the settings name, and a moment of the third day is put to it.
+Each run is kept as JSON in docs/mechanisms/, so that one can be made again alone; `--page` writes
+the page from what is there, without a model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.bootstrap import chat_model, make_embedder
+from omoide.composition import compose
+from omoide.domain import Owner, Purpose, Speaker
+from omoide.engine import Utterance
+from omoide.mechanisms import MECHANISMS
+from omoide.settings import Settings
+from omoide.testing import FrozenClock
+
+if TYPE_CHECKING:
+    from omoide.engine import Memory
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "mechanisms.md"
+TEXT = ROOT / "docs" / "mechanisms"
+WHO, DAYS = "Emily", 2
+ASKED = "I want to paint tonight. What music should I put on?"
+NOTES = ("bank-day", "bank-day-portrait", "bank-global")
+RUNS = {
+    "fused": (("summary", "memos", "human-recall"), "fused"),
+    **{name: ((name,), "separate") for name in MECHANISMS if name not in ("gold", "session")},
+}
+USER = "emily"
+OWNER = Owner(tenant="default", user=USER)
+
+
+def days(folder: Path) -> list[tuple[datetime, list[tuple[Speaker, str]]]]:
+    """What was said on each day."""
+    path = folder / "memorybank" / "memory_bank_en.json"
+    history = json.loads(path.read_text())[WHO]["history"]
+    found = []
+    for day in list(history)[:DAYS]:
+        said = [
+            (speaker, " ".join(pair[key].split()))
+            for pair in history[day]
+            for speaker, key in ((Speaker.USER, "query"), (Speaker.ASSISTANT, "response"))
+        ]
+        found.append((datetime.fromisoformat(day).replace(hour=19, tzinfo=UTC), said))
+    return found
+
+
+async def run(name: str, folder: Path) -> dict[str, Any]:
+    """Let the mechanisms of one run digest the days, and hear them about the moment."""
+    mechanisms, writer = RUNS[name]
+    settings = replace(
+        Settings.read(os.environ), mechanisms=mechanisms, writer=writer, timezone="UTC"
+    )
+    model = chat_model(settings, settings.model)
+    clock = FrozenClock()
+    memory = compose(
+        settings,
+        store=await SqliteStore.open(":memory:"),
+        model=model,
+        iterator=model,
+        embedder=make_embedder(settings),
+        clock=clock,
+        worker="gallery",
+    )
+    began = time.monotonic()
+    turns = 0
+    for number, (at, said) in enumerate(days(folder), start=1):
+        clock.time = at
+        talk = [Utterance(speaker=who, text=text) for who, text in said]
+        turns += len(talk)
+        await memory.record(USER, talk, session=str(number), at=at)
+        clock.time = at + timedelta(minutes=30)
+        await memory.end_session(USER)
+        await memory.settle()
+    clock.time = days(folder)[-1][0] + timedelta(days=1)
+    words = Utterance(speaker=Speaker.USER, text=ASKED)
+    (turn,) = await memory.record(USER, [words], session="now")
+    attention = await memory.attending.attend(turn, owner=OWNER, now=clock.now())
+    calls = [c for c in await memory.calls(USER) if c.purpose in (Purpose.DIGEST, Purpose.CHOOSE)]
+    made = await _made(memory)
+    await memory.close()
+    return {
+        "model": settings.model,
+        "turns": turns,
+        "calls": len(calls),
+        "prompt_tokens": sum(c.prompt_tokens for c in calls),
+        "completion_tokens": sum(c.completion_tokens for c in calls),
+        "seconds": round(time.monotonic() - began),
+        **made,
+        "brought": [[c.mechanism, c.text, c.why] for c in attention.contributions],
+    }
+
+
+async def _made(memory: Memory) -> dict[str, Any]:
+    store = memory.store
+    return {
+        "memory": [sentence.text for sentence in (await memory.memory(USER)).sentences],
+        "memos": [
+            [memo.topic, memo.summary, memo.compressed] for memo in await store.memos.read(OWNER)
+        ],
+        "events": [event.text for event in await store.events.read(OWNER)],
+        "notes": [
+            [n.kind, n.key, n.text] for k in NOTES for n in await store.notes.read(OWNER, kind=k)
+        ],
+        "aside": [[r.text, list(r.problems)] for r in await memory.aside(USER)],
+        "trouble": [job.error for job in await memory.jobs(USER) if job.error],
+    }
+
+
+def page(folder: Path) -> str:
+    """The whole page, from the runs that are there."""
+    parts = [(TEXT / "head.md").read_text().rstrip(), "", "## The dialogue", ""]
+    for at, said in days(folder):
+        parts += [f"**{at:%A, %d %B %Y}**", ""]
+        parts += [f"> {'Emily' if who is Speaker.USER else 'AI'}: {text}  " for who, text in said]
+        parts.append("")
+    parts += [f"The moment, a day later: *{ASKED}*", ""]
+    for name in RUNS:
+        entry = MECHANISMS.get(name)
+        about = (TEXT / f"{name}.md").read_text().rstrip()
+        parts += [f"## {name}", "", about, ""]
+        if entry:
+            parts += [f"{entry.paper}. Model calls: {entry.calls}.", ""]
+        kept = TEXT / f"{name}.json"
+        if kept.exists():
+            parts += shown(json.loads(kept.read_text()))
+        else:
+            parts += ["*Not run yet.*", ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def shown(made: dict[str, Any]) -> list[str]:
+    """One run, for a person."""
+    lines = [
+        f"Run: {made['calls']} calls, {made['prompt_tokens']} prompt tokens and "
+        f"{made['completion_tokens']} generated for {made['turns']} turns.",
+        "",
+        "```text",
+    ]
+    lines += [f"memory   {text}" for text in made["memory"]]
+    for topic, summary, compressed in made["memos"]:
+        lines.append(f"memo     {topic or '(no topic)'}: {summary}"[:600])
+        lines += [f"         | {line}" for line in compressed.splitlines()[:4]]
+    lines += [f"event    {text}" for text in made["events"]]
+    lines += [
+        f"note     {kind} {key}: {' '.join(text.split())}" for kind, key, text in made["notes"]
+    ]
+    for text, problems in made["aside"]:
+        lines.append(f"aside    {' '.join(text.split())[:160]!r}: {' '.join(problems)}")
+    lines += [f"trouble  {error}" for error in made["trouble"]]
+    lines += ["", "to the moment it brings:"]
+    for mechanism, text, why in made["brought"]:
+        lines.append(f"  {mechanism}: {' '.join(text.split())[:400]}  ({why})")
+    if not made["brought"]:
+        lines.append("  nothing")
+    return [*lines, "```", ""]
+
+
+async def main() -> None:
+    """Run what was asked for, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--only", default=",".join(RUNS))
+    parser.add_argument("--page", action="store_true", help="write the page only")
+    given = parser.parse_args()
+    for name in [] if given.page else given.only.split(","):
+        made = await run(name, given.data)
+        (TEXT / f"{name}.json").write_text(
+            json.dumps(made, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+        )
+        print(f"{name}: {made['calls']} calls, {made['seconds']} s", flush=True)
+    PAGE.write_text(page(given.data), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
