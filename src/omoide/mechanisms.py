@@ -193,7 +193,7 @@ MECHANISMS: dict[str, Entry] = {
         make=_summary,
         about="a short memory of both speakers, rewritten after each session",
         paper="Wang et al. 2023 (Rsum)",
-        calls="up to 2 a session (form small), 1 (form paper)",
+        calls="up to 2 a session (form small), 1 (form paper, or fused)",
     ),
     "search": Entry(
         make=lambda parts: Search(
@@ -207,7 +207,7 @@ MECHANISMS: dict[str, Entry] = {
         make=_memos,
         about="dialogue by topic, summarised and compressed, found by search",
         paper="compressed memos, NLP 2025",
-        calls="1 a session of up to 20 lines",
+        calls="1 a session of up to 20 lines; fused, none of its own",
     ),
     "memochat": Entry(
         make=_memochat,
@@ -221,7 +221,7 @@ MECHANISMS: dict[str, Entry] = {
         ),
         about="events that come to mind when relevance, time and past recalls make it probable",
         paper="Hou et al. 2024",
-        calls="1 a session",
+        calls="1 a session; fused, none of its own",
     ),
     "generative-agents": Entry(
         make=lambda parts: GenerativeAgents(
