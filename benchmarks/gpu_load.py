@@ -59,7 +59,7 @@ def bodies(count: int) -> list[dict[str, Any]]:
         if i % 3 == 0:
             own = "\n".join(f"- {turn}" for turn in turns[::2])
             filled = {"session": own, "subject": "User", "name": "User", "limit": "10"}
-            body |= {"max_tokens": 320, "grammar": grammar(Speaker.USER, "en")}
+            body |= {"max_tokens": 320, "grammar": grammar(Speaker.USER, language="en")}
             prompt = render("memory_small", "en", **filled)
         elif i % 3 == 1:
             lines = "\n".join(f"{n} User: {turn}" for n, turn in enumerate(turns, 1))

@@ -108,9 +108,9 @@ async def test_a_batch_gives_what_transformers_gives_alone(chat: Any) -> None:  
 @pytest.mark.parametrize("language", ["en", "zh", "ja", "ko", "vi"])
 async def test_a_grammar_holds(chat: Any, language: str) -> None:  # noqa: ANN401
     """Every finished line of an answer begins with its subject, and holds no question."""
-    body = ask("hello", grammar=grammar(Speaker.USER, language), max_tokens=60)
+    body = ask("hello", grammar=grammar(Speaker.USER, language=language), max_tokens=60)
     text, _, _ = await answered(chat, body)
-    subject = grammar(Speaker.USER, language).split('line ::= "')[1].split('"')[0]
+    subject = grammar(Speaker.USER, language=language).split('user ::= "')[1].split('"')[0]
     for line in text.split("\n")[:-1]:
         assert line.startswith(subject)
         assert not re.search(r"[?!:;？！：；]", line)
