@@ -91,6 +91,7 @@ async def test_sessions_side_by_side_stand_apart(store: Store) -> None:
     await store.index.put(ANN, SPACE, ids=ids, vectors=rows((1, 0, 0), (1, 1, 0), (0, 1, 0)))
     found = await survey(store, "c", "tea")
     assert list(found.outline.ids) == [*ids, "d"]
+    assert dict(found.outline.places) == {name: i for i, name in enumerate([*ids, "d"])}
     assert found.outline.session.tolist() == [1, 1, 2, 2]
     assert found.outline.named[:, 0].tolist() == [0, 2, 1]
     assert counted(found, "c") == {"c tea today": 1}
@@ -145,6 +146,8 @@ async def test_an_old_survey_stays_as_it_was(store: Store) -> None:
     await store.archive.erase(ANN, turns=["b"])
     await survey(store, "a")
     assert list(before.outline.ids) == ["a", "b"]
+    assert dict(before.outline.places) == {"a": 0, "b": 1}
+    assert "c" not in before.outline.places
     assert len(before.outline.session) == 2
     assert counted(before, "a") == {"a": 1}
 

@@ -46,6 +46,22 @@ async def test_memory_is_bounded(tmp_path: Path, limit: int) -> None:
     await store.close()
 
 
+async def test_one_owner_larger_than_the_limit_stays_loaded(tmp_path: Path) -> None:
+    """A large owner is not loaded anew for each search, nor when one vector is added."""
+    store = await SqliteStore.open(tmp_path / "omoide.db", cache_bytes=1000)
+    ids = [turn.id for turn in await tell(store, ANN, *(f"t{i}" for i in range(50)))]
+    vectors = np.eye(50, WIDE.dimensions, dtype=np.float32)
+    await store.index.put(ANN, WIDE, ids=ids[:-1], vectors=vectors[:-1])
+    await store.index.nearest(ANN, WIDE, vectors[:1], k=1)
+    [(key, matrix)] = store.index._matrices._matrices.items()
+    await store.index.put(ANN, WIDE, ids=ids[-1:], vectors=vectors[-1:])
+    [hit] = await store.index.nearest(ANN, WIDE, vectors[-1:], k=1)
+    assert hit.id == ids[-1]
+    assert store.index._matrices._matrices == {key: matrix}
+    assert matrix.size < 1.2 * 50 * (WIDE.dimensions * 4 + 8)
+    await store.close()
+
+
 async def test_each_kind_by_itself(tmp_path: Path) -> None:
     """Replacing an event's vector does not make those of turns be loaded again."""
     store = await SqliteStore.open(tmp_path / "omoide.db")

@@ -10,8 +10,17 @@ import numpy as np
 import pytest
 
 from omoide.domain import Speaker
-from omoide.memory.search.evidence import Support, Weights, support, visible, weigh
+from omoide.memory.search.evidence import (
+    Support,
+    Weights,
+    _hear_best,
+    _hear_best_of_many,
+    _shape,
+    support,
+    weigh,
+)
 from omoide.memory.search.question import Question
+from omoide.memory.search.visible import visible
 from omoide.ports.store import Outline, Postings, Survey, Voice
 
 DAY = datetime(2023, 6, 14, 12, tzinfo=UTC)
@@ -28,6 +37,7 @@ def survey(
     times = [(DAY + timedelta(i)).replace(tzinfo=None) for i in range(count)]
     outline = Outline(
         ids=[f"t{i}" for i in range(count)],
+        places={f"t{i}": i for i in range(count)},
         session=np.array(sessions, np.int64),
         voices=(
             Voice(speaker=Speaker.USER, name=None),
@@ -68,6 +78,21 @@ def test_the_best_neighbour_counts_not_the_sum() -> None:
     """Two neighbours that say a term are worth the nearer one of them."""
     found = weigh(survey(1, 1, 1, postings={"tea": {0: 1, 2: 1}}), ASK, Weights())
     assert found.words[1] == pytest.approx(found.words[0] * exp(-1 / 1.5))
+
+
+def test_frequent_terms_are_heard_like_rare_ones() -> None:
+    """Going through all turns gives what going through those with the term gives."""
+    dice = np.random.default_rng(5)
+    for count in (1, 2, 3, 40, 400):
+        sessions = np.sort(dice.integers(0, 1 + count // 7, count)).tolist()
+        where = np.flatnonzero(dice.random(count) < 0.4)
+        turns = survey(*sessions, postings={"tea": {int(i): 1 + int(i) % 3 for i in where}})
+        gain = dice.random(len(where)).astype(np.float32)
+        few, many = np.zeros(count, np.float32), np.zeros(count, np.float32)
+        room, session = np.zeros(count, np.float32), turns.outline.session
+        _hear_best(few, where, gain, heard=room, session=session, strength=0.5)
+        _hear_best_of_many(many, where, gain, shape=_shape(turns.outline), strength=0.5)
+        assert many.tolist() == few.tolist()
 
 
 def test_a_statement_hears_half() -> None:
@@ -129,11 +154,19 @@ def test_visible_leaves_out_before_weighing() -> None:
         besides={"t0"},
     )  # fmt: skip
     assert list(cut.outline.ids) == ["t1", "t2"]
+    assert dict(cut.outline.places) == {"t1": 0, "t2": 1}
+    assert "t0" not in cut.outline.places
     assert cut.postings.keys() == {"tea"}
     assert cut.postings["tea"].places.tolist() == [0, 1]
     assert cut.outline.named.tolist() == [[1, 5, 6]]
     assert cut.cosines is not None
     assert cut.cosines.tolist() == pytest.approx([0.2, 0.3])
+    ending = visible(
+        survey(1, 1, 2, 2, cosines=[1, 2, 3, 4]), at=DAY + timedelta(9), besides={"t3", "x"}
+    )
+    assert list(ending.outline.ids) == list(ending.outline.places) == ["t0", "t1", "t2"]
+    assert len(ending.outline.places) == 3
+    assert "t3" not in ending.outline.places
     whole = survey(1, 2)
     assert visible(whole, at=DAY + timedelta(9), besides=set()) is whole
     nothing = visible(whole, at=DAY - timedelta(9), besides=set())

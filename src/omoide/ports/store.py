@@ -230,6 +230,8 @@ class Outline:
     session and in order within each, so that a turn's neighbours stand next to it."""
 
     ids: Sequence[str]
+    places: Mapping[str, int]
+    """Where each id stands."""
     session: Ints
     voices: tuple[Voice, ...]
     voice: Ints

@@ -17,19 +17,13 @@ over the turns of one owner; docs/recall.md says what each kind gives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import UTC
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
 from math import exp, log
 from typing import TYPE_CHECKING
-
-from omoide.ports.store import Postings
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-    from datetime import datetime
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -49,10 +43,14 @@ SESSION_K1, SESSION_B = 1.2, 0.4
 """BM25 of a session."""
 FADE = 10
 """Days after which a day counts e times less."""
+MANY = 25
+"""A term counts as frequent that more than one turn in so many has."""
 LONGEST = 40
 """Days of the longest stretch that says when something was: a year says little."""
 _EPOCH = 719_163
 """1 January 1970 as `date.toordinal`."""
+_DAY = 86_400_000_000
+"""Microseconds of a day."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,13 +95,14 @@ class Evidence:
     def context(self) -> Floats:
         """The sum of all but words and meaning."""
         w = self.weights
-        context: Floats = (
-            w.session * self.session
-            + w.speaker * self.speaker
-            + w.time * self.time
-            + w.when * self.when
-            + w.telling * self.telling
-        )
+        context: Floats = w.session * self.session
+        for weight, kind in (
+            (w.speaker, self.speaker),
+            (w.time, self.time),
+            (w.when, self.when),
+            (w.telling, self.telling),
+        ):
+            context += weight * kind
         return context
 
     @cached_property
@@ -137,42 +136,6 @@ class Support:
         return 1 / (1 + exp(min(6.5 - 0.53 * self.best + 0.11 * self.mismatch, 700)))
 
 
-def visible(survey: Survey, *, at: datetime, besides: AbstractSet[str]) -> Survey:
-    """The survey as if nothing had been said after `at`, nor the turns with ids in `besides`."""
-    import numpy as np
-
-    outline = survey.outline
-    keep = outline.time <= np.datetime64(at.astimezone(UTC).replace(tzinfo=None), "us")
-    if besides:
-        keep &= ~np.fromiter(map(besides.__contains__, outline.ids), np.bool_, len(keep))
-    return survey if keep.all() else _only(survey, keep)
-
-
-def _only(survey: Survey, keep: NDArray[np.bool_]) -> Survey:
-    import numpy as np
-
-    old = survey.outline
-    moved = np.where(keep, np.cumsum(keep) - 1, -1)
-    named = old.named[keep[old.named[:, 0]]]
-    outline = replace(
-        old,
-        ids=tuple(compress(old.ids, keep.tolist())),
-        session=old.session[keep],
-        voice=old.voice[keep],
-        time=old.time[keep],
-        length=old.length[keep],
-        telling=old.telling[keep],
-        named=np.column_stack((moved[named[:, 0]], named[:, 1:])),
-    )
-    postings = {
-        term: Postings(places=moved[p.places[there]], counts=p.counts[there])
-        for term, p in survey.postings.items()
-        if (there := keep[p.places]).any()
-    }
-    cosines = None if survey.cosines is None else survey.cosines[keep]
-    return replace(survey, outline=outline, postings=postings, cosines=cosines)
-
-
 def weigh(survey: Survey, question: Question, weights: Weights) -> Evidence:
     """The evidence in every turn of a survey."""
     import numpy as np
@@ -181,8 +144,9 @@ def weigh(survey: Survey, question: Question, weights: Weights) -> Evidence:
     none = np.zeros(len(outline.ids), np.float32)
     strength = 1.0 if question.asks else LIKE
     heard = strength * weights.neighbours
-    words, session, possible = _words(survey, question, heard)
-    meaning, spread = _meaning(survey, heard)
+    shape = _shape(outline)
+    words, session, possible = _words(survey, question, shape, heard)
+    meaning, spread = _meaning(survey, shape, heard)
     when = none
     if question.wants_time:
         when = none.copy()
@@ -194,7 +158,7 @@ def weigh(survey: Survey, question: Question, weights: Weights) -> Evidence:
         meaning=meaning,
         session=session,
         speaker=np.isin(outline.voice, about).astype(np.float32) if len(about) else none,
-        time=_time(outline, question) if question.days else none,
+        time=_time(outline, shape, question) if question.days else none,
         when=when,
         telling=strength * outline.telling,
         spread=spread,
@@ -202,7 +166,49 @@ def weigh(survey: Survey, question: Question, weights: Weights) -> Evidence:
     )
 
 
-def _words(survey: Survey, question: Question, strength: float) -> tuple[Floats, Floats, float]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Shape:
+    """What every query needs to know of an outline."""
+
+    beside: list[NDArray[np.bool_]]
+    """By distance, whether the turn that far behind each is of the same session."""
+    group: Ints
+    """The session of each turn, counted from 0."""
+    turns: Ints
+    """How many turns each session has."""
+    size: NDArray[np.float64]
+    """How many terms each session has."""
+    day: NDArray[np.int32]
+    """When each turn was said, as `date.toordinal`."""
+
+
+_shapes: WeakKeyDictionary[Outline, _Shape] = WeakKeyDictionary()
+
+
+def _shape(outline: Outline) -> _Shape:
+    """The shape of an outline, worked out once: the same one serves until a turn is added."""
+    import numpy as np
+
+    if (known := _shapes.get(outline)) is not None:
+        return known
+    session = outline.session
+    starts = np.flatnonzero(np.diff(session, prepend=-1))
+    turns = np.diff(starts, append=len(session))
+    size = np.add.reduceat(outline.length, starts, dtype=np.float64) if len(starts) else np.zeros(0)
+    day = (outline.time.astype(np.int64) // _DAY).astype(np.int32)
+    shape = _shapes[outline] = _Shape(
+        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < len(session)],
+        group=np.repeat(np.arange(len(turns)), turns),
+        turns=turns,
+        size=size,
+        day=day + np.int32(_EPOCH),
+    )
+    return shape
+
+
+def _words(
+    survey: Survey, question: Question, shape: _Shape, strength: float
+) -> tuple[Floats, Floats, float]:
     """BM25 of each turn; of its session, in shares of what the query could score; that."""
     import numpy as np
 
@@ -211,9 +217,8 @@ def _words(survey: Survey, question: Question, strength: float) -> tuple[Floats,
     words = np.zeros(count, np.float32)
     if not count:
         return words, words, 0.0
-    group = np.concatenate([[0], np.cumsum(outline.session[1:] != outline.session[:-1])])
-    size = np.bincount(group, weights=length)
-    norm = K1 * (1 - B + B * length / max(float(length.mean()), 1))
+    size = shape.size
+    usual = max(float(size.sum()) / count, 1)
     session_norm = SESSION_K1 * (1 - SESSION_B + SESSION_B * size / max(float(size.mean()), 1))
     sessions, heard, possible = np.zeros(len(size)), np.zeros(count, np.float32), 0.0
     for term in question.terms:
@@ -225,18 +230,16 @@ def _words(survey: Survey, question: Question, strength: float) -> tuple[Floats,
         if postings is None:
             continue
         where, times = postings.places, postings.counts
-        gain = rarity * (K1 + 1) * times / (times + norm[where])
-        _hear_best(
-            words,
-            where,
-            gain.astype(np.float32),
-            heard=heard,
-            session=outline.session,
-            strength=strength,
-        )
-        inside = np.bincount(group[where], weights=times, minlength=len(size))
+        norm = K1 * (1 - B + B * length[where] / usual)
+        gain = (rarity * (K1 + 1) * times / (times + norm)).astype(np.float32, copy=False)
+        if having * MANY > count:
+            _hear_best_of_many(words, where, gain, shape=shape, strength=strength)
+        else:
+            _hear_best(words, where, gain, heard=heard, session=outline.session, strength=strength)
+        inside = np.bincount(shape.group[where], weights=times, minlength=len(size))
         sessions += rarity * (SESSION_K1 + 1) * inside / (inside + session_norm)
-    return words, (sessions / (possible or 1)).astype(np.float32)[group], possible
+    shares = (sessions / (possible or 1)).astype(np.float32)
+    return words, np.repeat(shares, shape.turns), possible
 
 
 def _hear_best(
@@ -260,43 +263,67 @@ def _hear_best(
     heard[places] = 0
 
 
-def _meaning(survey: Survey, strength: float) -> tuple[Floats, tuple[float, float] | None]:
+def _hear_best_of_many(
+    total: Floats, where: Ints, gain: Floats, *, shape: _Shape, strength: float
+) -> None:
+    """The same for a term that so many turns have that going through all of them is quicker."""
+    import numpy as np
+
+    own = np.zeros_like(total)
+    own[where] = gain
+    heard = own.copy()
+    for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
+        part = np.float32(strength * share) * same
+        np.maximum(heard[:-distance], part * own[distance:], out=heard[:-distance])
+        np.maximum(heard[distance:], part * own[:-distance], out=heard[distance:])
+    total += heard
+
+
+def _meaning(
+    survey: Survey, shape: _Shape, strength: float
+) -> tuple[Floats, tuple[float, float] | None]:
     """Cosines in standard deviations, with half of the neighbours', fading with distance. A turn
     that has no vector yet stands at the mean."""
     import numpy as np
 
-    session, cosines = survey.outline.session, survey.cosines
-    nothing = np.zeros(len(session), np.float32)
+    cosines = survey.cosines
+    nothing = np.zeros(len(survey.outline.ids), np.float32)
     if cosines is None:
         return nothing, None
     missing = np.isnan(cosines)
-    known = cosines[~missing] if missing.any() else cosines
+    some_are = bool(missing.any())
+    known = cosines[~missing] if some_are else cosines
     if not len(known):
         return nothing, None
     mean = float(known.mean())
     deviation = max(float(known @ known) / len(known) - mean * mean, 1e-9) ** 0.5
-    score = np.where(missing, np.float32(0), (cosines - mean) / np.float32(deviation))
+    score = (cosines - np.float32(mean)) / np.float32(deviation)
+    if some_are:
+        score[missing] = 0
     total = score.copy()
-    for distance, share in enumerate(KERNEL, start=1):
-        if distance < len(session):
-            heard = (session[distance:] == session[:-distance]) * np.float32(0.5 * strength * share)
-            total[:-distance] += heard * score[distance:]
-            total[distance:] += heard * score[:-distance]
+    for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
+        part = same * np.float32(0.5 * strength * share)
+        total[:-distance] += part * score[distance:]
+        total[distance:] += part * score[:-distance]
     return total, (mean, deviation)
 
 
-def _time(outline: Outline, question: Question) -> Floats:
+def _time(outline: Outline, shape: _Shape, question: Question) -> Floats:
     """Near 1 for turns said on, or naming, days that the query names."""
     import numpy as np
 
-    day = outline.time.astype("datetime64[D]").astype(np.int64) + _EPOCH
-    named = outline.named[outline.named[:, 2] - outline.named[:, 1] <= LONGEST]
+    # In 32 bits, which are enough and take a fraction of the time.
+    day = shape.day
+    named = outline.named[outline.named[:, 2] - outline.named[:, 1] <= LONGEST].astype(np.int32)
     turn, start, end = named.T
-    gap = np.full(len(day), 10_000)
+    gap = np.full(len(day), 10_000, np.int32)
     for first, last in question.days:
-        gap = np.minimum(gap, np.maximum(0, np.maximum(first - day, day - last)))
-        np.minimum.at(gap, turn, np.maximum(0, np.maximum(first - end, start - last)))
-    return np.exp(-gap / FADE).astype(np.float32)
+        apart = np.maximum(np.int32(first) - day, day - np.int32(last))
+        np.minimum(gap, np.maximum(apart, 0, out=apart), out=gap)
+        apart = np.maximum(np.int32(first) - end, start - np.int32(last))
+        np.minimum.at(gap, turn, np.maximum(apart, 0))
+    fading: Floats = np.exp(gap * np.float32(-1 / FADE))
+    return fading
 
 
 def support(outline: Outline, question: Question, evidence: Evidence) -> Support:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from omoide.domain import Event, Kind, Recalled, Speaker
 from omoide.language import content_terms, estimate_tokens
 from omoide.memory.overlap import coverage, rarity
-from omoide.memory.search.evidence import Weights, support, visible, weigh
+from omoide.memory.search.evidence import Weights, support, weigh
 from omoide.memory.search.question import search_terms, understand
+from omoide.memory.search.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -146,21 +147,15 @@ class Recall:
         """The best turns that anything speaks for beside who said them and how much they tell."""
         import numpy as np
 
-        evidence, outline = sight.evidence, sight.outline
-        if evidence.spread is not None:
-            spoken_for = np.arange(len(outline.ids))
-        else:
-            spoken_for = np.flatnonzero(
-                (evidence.words > 0) | (evidence.session > 0) | (evidence.time > NEAR)
-            )
-        total = evidence.total[spoken_for]
-        if k < len(total):
-            top = np.argpartition(-total, k)[:k]
-            spoken_for, total = spoken_for[top], total[top]
-        scores = {
-            outline.ids[i]: score
-            for i, score in zip(spoken_for.tolist(), total.tolist(), strict=True)
-        }
+        evidence, outline, total = sight.evidence, sight.outline, sight.evidence.total
+        if evidence.spread is None:
+            spoken_for = (evidence.words > 0) | (evidence.session > 0) | (evidence.time > NEAR)
+            total = np.where(spoken_for, total, np.float32(-np.inf))
+        # By a cut rather than by places: a sort of all places takes longer than the rest.
+        cut = np.partition(total, len(total) - k)[len(total) - k] if k < len(total) else -np.inf
+        best = np.flatnonzero((total >= cut) & (total > -np.inf))
+        best = best[np.argsort(total[best], kind="stable")][-k:]  # of equal turns the newer
+        scores = {outline.ids[i]: float(total[i]) for i in best.tolist()}
         turns = await self._store.turns.read(owner, ids=list(scores))
         return [_turn(turn, scores[turn.id]) for turn in reversed(turns)]
 
@@ -197,8 +192,7 @@ def _standing(
     cosines: Sequence[float | None],
 ) -> list[float]:
     """The scores of items that rest on turns."""
-    evidence, wanted = sight.evidence, {name for each in sources for name in each}
-    places = {name: i for i, name in enumerate(sight.outline.ids) if name in wanted}
+    evidence, places = sight.evidence, sight.outline.places
     weights, context = evidence.weights, evidence.context
     scores = []
     for rests_on, own_words, cosine in zip(sources, words, cosines, strict=True):

@@ -31,6 +31,10 @@ SINCE = (
 )
 
 
+_BLOCK = 1024
+"""Vectors turned into columns at a time: what fits a processor's cache."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Key:
     """Whose vectors, of which embedder, and of what."""
@@ -50,7 +54,8 @@ class Near:
 
 
 class Matrices:
-    """All matrices in memory, of at most `limit` bytes together."""
+    """All matrices in memory, of at most `limit` bytes together; the one used last stays even if
+    it is larger, or each search would load it anew."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -81,9 +86,9 @@ class Matrices:
             self._matrices.move_to_end(key)
         with matrix.lock:
             matrix.refresh(connection)
-            items, rows = matrix.items[: matrix.used], matrix.rows[: matrix.used]
+            items, columns = matrix.items[: matrix.used], matrix.columns[:, : matrix.used]
         self._make_room()
-        return items, rows @ _normal(query.reshape(1, -1))[0]
+        return items, _normal(query.reshape(1, -1))[0] @ columns
 
     def clear(self) -> None:
         """Let go of all of them, so that no vector of something erased stays in memory."""
@@ -93,14 +98,15 @@ class Matrices:
     def _make_room(self) -> None:
         with self._lock:
             size = sum(matrix.size for matrix in self._matrices.values())
-            while size > self._limit:
+            while size > self._limit and len(self._matrices) > bool(self._limit):
                 _, oldest = self._matrices.popitem(last=False)
                 size -= oldest.size
 
 
 @dataclass
 class _Matrix:
-    """Rows of length 1 with room to grow; only the first `used` count."""
+    """Vectors of length 1 side by side, with room to grow; only the first `used` count. One
+    dimension of all of them after the other: a product goes through them a fifth faster so."""
 
     key: Key
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -108,7 +114,7 @@ class _Matrix:
     serial: int = 0
     used: int = 0
     items: Numbers = field(init=False)
-    rows: Floats = field(init=False)
+    columns: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         self._reserve(0)
@@ -116,7 +122,7 @@ class _Matrix:
     @property
     def size(self) -> int:
         """Bytes held."""
-        return self.rows.nbytes + self.items.nbytes
+        return self.columns.nbytes + self.items.nbytes
 
     def refresh(self, connection: apsw.Connection) -> None:
         """Load what changed since the last time."""
@@ -143,10 +149,12 @@ class _Matrix:
             return
         numbers, blobs = zip(*found, strict=True)
         end = self.used + len(numbers)
-        if end > len(self.rows):
-            self._reserve(max(end, 2 * self.used))
-        fresh = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(-1, self.key.dimensions)
-        self.rows[self.used : end] = _normal(fresh)
+        if end > len(self.items):
+            self._reserve(end + end // 8 if self.used else end)
+        for start in range(0, len(blobs), _BLOCK):
+            block = np.frombuffer(b"".join(blobs[start : start + _BLOCK]), dtype="<f4")
+            rows = _normal(block.reshape(-1, self.key.dimensions))
+            self.columns[:, self.used + start : self.used + start + len(rows)] = rows.T
         self.items[self.used : end] = numbers
         self.used = end
 
@@ -154,12 +162,12 @@ class _Matrix:
         """Make room for `count` rows in new arrays: a search may still be reading the old."""
         import numpy as np
 
-        rows = np.empty((count, self.key.dimensions), dtype=np.float32)
+        columns = np.empty((self.key.dimensions, count), dtype=np.float32)
         items = np.empty(count, dtype=np.int64)
         if self.used:
-            rows[: self.used] = self.rows[: self.used]
+            columns[:, : self.used] = self.columns[:, : self.used]
             items[: self.used] = self.items[: self.used]
-        self.rows, self.items = rows, items
+        self.columns, self.items = columns, items
 
 
 def _normal(rows: Floats) -> Floats:
