@@ -1,189 +1,128 @@
-"""What a recall and a recorded turn cost, at 1 k, 10 k and 100 k turns of one user.
+"""What recording a turn and recalling cost: omoide, BM25 with a dense search, and mem0, in one run.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/recall_speed.py [--sizes 1000,10000,100000]
-        [--out result.json] [--plot latency.svg]
+    python benchmarks/recall_speed.py [--sizes 1000,10000,100000] [--users 1000]
+        [--mem0-python PATH] [--out result.json] [--plot latency.svg]
 
-The turns are written here: sentences of words drawn by Zipf's law, in sessions of twenty, with
-random vectors of 512 numbers in place of an embedder's, which is not measured. Queries have five
-words of middling rarity. Measured is `Recall` as the engine calls it, on a database file, beside
-the bare baseline: the same BM25 and vector search of the store, fused by rank, with the texts of
-the best ten read. CPU is of the whole process; load on the machine moves wall time more than CPU.
+Turns and vectors are synthetic (`speed/corpus.py`); the embedder's own time is left out everywhere.
+Every step is a process of its own with one thread of BLAS. Figures are CPU unless they say wall,
+since load on the machine moves wall time more. `bm25s` is compared with where it is installed, mem0
+where an interpreter is named that has `mem0ai` and `faiss-cpu`; else the run says what is missing.
+Last comes a database of many users with the smallest size each: the first is recorded, the others
+are copies of its rows.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
-import random
-import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Owner, Said, Speaker, nothing
 from omoide.evals.plot import Chart, Series
-from omoide.language import query_terms
-from omoide.memory.search.recall import Recall
-from omoide.ports import Space
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Iterator
 
-    from omoide.ports import Vectors
-
-SPACE = Space(name="random", version="1", dimensions=512)
-START = datetime(2020, 1, 1, tzinfo=UTC)
-BATCH = 1000
-QUERIES = 40
+HERE = Path(__file__).parent / "speed"
+STARTS = 7
 
 
-class RandomEmbedder:
-    """A vector for each text, at no cost worth naming."""
-
-    space = SPACE
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Drawn anew each time."""
-        dice = np.random.default_rng(len(texts[0]))
-        return dice.standard_normal((len(texts), SPACE.dimensions)).astype(np.float32)
-
-    async def close(self) -> None:
-        """Nothing to let go."""
-
-
-def vocabulary() -> list[str]:
-    """Words by falling frequency."""
-    dice = random.Random(1)  # noqa: S311 - reproducible, no secret
-    return ["".join(dice.choices("bcdfglmnprst", k=3)) + f"a{i:x}" for i in range(20_000)]
-
-
-WORDS = vocabulary()
-FREQUENCY = [1 / (i + 3) for i in range(len(WORDS))]
-
-
-def spoken(count: int, dice: random.Random, first: int) -> list[Said]:
-    """Turns of about twenty words; one in eleven names a day."""
-    said = []
-    for i in range(first, first + count):
-        words = dice.choices(WORDS, FREQUENCY, k=dice.randint(4, 36))
-        when = " yesterday" if i % 11 == 0 else ""
-        said.append(
-            Said(
-                speaker=(Speaker.USER, Speaker.ASSISTANT)[i % 2],
-                text=f"{' '.join(words)}{when}.",
-                time=START + timedelta(hours=2 * (i // 20), minutes=i % 20),
-                id=f"{i:032x}",
-                language="en",
-            )
-        )
-    return said
-
-
-async def fill(store: SqliteStore, owner: Owner, size: int) -> float:
-    """Record and embed; CPU milliseconds per recorded turn."""
-    dice, vectors = random.Random(2), np.random.default_rng(3)  # noqa: S311
-    spent = 0.0
-    for first in range(0, size, BATCH):
-        said = spoken(min(BATCH, size - first), dice, first)
-        began = time.process_time()
-        turns = await store.turns.append(owner, said, session=None, idle=timedelta(hours=1))
-        spent += time.process_time() - began
-        rows = vectors.standard_normal((len(turns), SPACE.dimensions)).astype(np.float32)
-        await store.index.put(owner, SPACE, ids=[t.id for t in turns], vectors=rows)
-    return 1e3 * spent / size
-
-
-async def timed(work: Callable[[str], Awaitable[object]], queries: list[str]) -> dict[str, float]:
-    """Milliseconds of the first call, and of the later ones."""
-    cpu, wall = [], []
-    for query in queries:
-        began, used = time.perf_counter(), time.process_time()
-        await work(query)
-        wall.append(1e3 * (time.perf_counter() - began))
-        cpu.append(1e3 * (time.process_time() - used))
-    return {
-        "first": wall[0],
-        "cpu": statistics.mean(cpu[1:]),
-        "p50": statistics.median(wall[1:]),
-        "p99": sorted(wall[1:])[-1],
-    }
-
-
-async def measured(size: int, folder: Path) -> dict[str, Any]:
-    """All figures at one size."""
-    path = folder / f"{size}.db"
-    owner, embedder = Owner(tenant="t", user="u"), RandomEmbedder()
-    store = await SqliteStore.open(path)
-    per_turn = await fill(store, owner, size)
-    await store.close()
-
-    began = time.perf_counter()
-    store = await SqliteStore.open(path)
-    opened = 1e3 * (time.perf_counter() - began)
-    dice = random.Random(4)  # noqa: S311
-    queries = [
-        f"What about {' '.join(dice.sample(WORDS[30:3000], k=5))} yesterday?"
-        for _ in range(QUERIES)
-    ]
-    now = START + timedelta(days=3650)
-
-    async def bare(query: str) -> None:
-        vector = await embedder.embed([query])
-        words = await store.index.words(owner, query_terms(query), k=50)
-        near = await store.index.nearest(owner, SPACE, vector, k=50)
-        scores: dict[str, float] = {}
-        for ranking in (words, near):
-            for rank, hit in enumerate(ranking):
-                scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (60 + rank)
-        best = sorted(scores, key=lambda name: -scores[name])[:10]
-        await store.turns.read(owner, ids=best)
-
-    recall = Recall(store=store, embedder=embedder)
-
-    async def whole(query: str) -> None:
-        await recall(owner, query, summary=nothing(now), at=now, k=10)
-
-    async def without(query: str) -> None:
-        words_only = Recall(store=store, embedder=None)
-        await words_only(owner, query, summary=nothing(now), at=now, k=10)
-
-    figures: dict[str, Any] = {
-        "turns": size,
-        "record_cpu_ms": per_turn,
-        "open_ms": opened,
-        "recall": await timed(whole, queries),
-        "words_only": await timed(without, queries),
-        "baseline": await timed(bare, queries),
-    }
-    spent = []
-    for i, query in enumerate(queries[:10]):
-        said = spoken(1, dice, size + i)
-        await store.turns.append(owner, said, session=None, idle=timedelta(hours=1))
-        used = time.process_time()
-        await whole(query)
-        spent.append(1e3 * (time.process_time() - used))
-    figures["after_a_turn_cpu_ms"] = statistics.mean(spent)
-    await store.close()
-    figures["file_mb"] = path.stat().st_size / 1e6
-    figures["peak_rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def step(script: str, *arguments: object, python: str = sys.executable) -> dict[str, Any]:
+    """Run one step in a process of its own; its figures."""
+    done = subprocess.run(
+        [python, str(HERE / script), *map(str, arguments)],
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
+
+
+def cold(path: Path, user: str) -> dict[str, float]:
+    """The median of several starts, the file in the system's cache."""
+    starts = [step("ours.py", "cold", path, user, time.time()) for _ in range(STARTS)]
+    return {name: statistics.median(start[name] for start in starts) for name in starts[0]}
+
+
+def one_user(size: int, given: argparse.Namespace) -> dict[str, Any]:
+    """Everyone's figures at one size."""
+    with tempfile.TemporaryDirectory(dir=given.work) as folder:
+        path = Path(folder) / "omoide.db"
+        ours = step("ours.py", "fill", path, size)
+        result: dict[str, Any] = {"turns": size, "cold": cold(path, "u0")}
+        result["omoide"] = ours | step("ours.py", "ask", path, "u0", size)
+    if find_spec("bm25s"):
+        result["bm25s + numpy"] = step("bare.py", size)
+    if given.mem0_python:
+        for store in ("faiss", "qdrant"):
+            with tempfile.TemporaryDirectory(dir=given.work) as folder:
+                result[f"mem0, {store}"] = step(
+                    "mem0_side.py",
+                    store,
+                    folder,
+                    size,
+                    given.mem0_seconds,
+                    python=given.mem0_python,
+                )
+    return result
+
+
+def many_users(size: int, given: argparse.Namespace) -> dict[str, Any]:
+    """One of many users, beside the same user alone."""
+    with tempfile.TemporaryDirectory(dir=given.work) as folder:
+        path, user = Path(folder) / "omoide.db", f"u{given.users // 2}"
+        step("ours.py", "fill", path, size)
+        copied = step("ours.py", "copy", path, given.users)
+        result = {"turns": size * given.users, "users": given.users, "cold": cold(path, user)}
+        return result | copied | step("ours.py", "ask", path, user, size)
+
+
+def shown(result: dict[str, Any]) -> Iterator[str]:
+    """The figures at one size, a line for each side."""
+    ours = result["omoide"]["recall"]["cpu"]
+    yield f"\n{result['turns']:,} turns of one user"
+    for name, side in result.items():
+        if not isinstance(side, dict) or "recall" not in side:
+            continue
+        recall = side["recall"]
+        exchange = side.get("exchange_cpu", side.get("index_cpu"))
+        short = side.get("turns", result["turns"])
+        yield (
+            f"  {name:14s} recall {recall['cpu']:7.2f} ms (wall p50 {recall['wall_p50']:.1f}), "
+            f"{recall['cpu'] / ours:5.2f} x; a turn {exchange:.2f} ms; "
+            f"RSS {side['resident_mb']:.0f} MB; disk {side.get('file_mb', 0):.0f} MB"
+            + (f"; cut short at {short:,} turns" if short < result["turns"] else "")
+        )
+    side, start = result["omoide"], result["cold"]
+    yield (
+        f"  omoide besides: without vectors {side['words_only']['cpu']:.2f} ms, after a new turn "
+        f"{side['after_a_turn']['cpu']:.2f} ms, in batches {side['record_cpu']:.2f} ms a turn and "
+        f"{side['vector_cpu']:.2f} ms a vector; opens in {start['open_ms']:.0f} ms, first recall "
+        f"{side['first_ms']:.0f} ms, {start['answer_ms']:.0f} ms from the start of Python (wall; "
+        f"{start['answer_cpu']:.0f} CPU)"
+    )
 
 
 def drawn(results: list[dict[str, Any]]) -> str:
     """CPU time against size, as SVG."""
-    names = {"recall": "recall", "words_only": "without vectors", "baseline": "bare BM25 + dense"}
-    series = [
-        Series(name=name, points=tuple((r["turns"], r[key]["cpu"]) for r in results))
-        for key, name in names.items()
-    ]
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for result in results:
+        for name, side in result.items():
+            if isinstance(side, dict) and "recall" in side:
+                size = side.get("turns", result["turns"])
+                lines.setdefault(name, []).append((size, side["recall"]["cpu"]))
+        words = result["omoide"]["words_only"]["cpu"]
+        lines.setdefault("omoide, no vectors", []).append((result["turns"], words))
+    series = [Series(name=name, points=tuple(points)) for name, points in lines.items()]
     return Chart(
         title="CPU a recall, beyond the embedder",
         x="turns of the user",
@@ -197,32 +136,39 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--sizes", default="1000,10000,100000")
+    parser.add_argument("--users", type=int, default=1000, help="0 leaves many users out")
+    parser.add_argument("--mem0-python", help="an interpreter that has mem0ai and faiss-cpu")
+    parser.add_argument("--mem0-seconds", type=int, default=120, help="adding stops after so long")
+    parser.add_argument("--work", type=Path, help="where databases are made; several GB")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
+    if not find_spec("bm25s"):
+        print("bm25s is not installed (pip install bm25s): left out")
+    if not given.mem0_python:
+        print("no --mem0-python with mem0ai and faiss-cpu is named: mem0 is left out")
+    sizes = [int(size) for size in given.sizes.split(",")]
     results = []
-    print(
-        "turns     recall CPU (wall p50/worst)   words only   baseline     ratio  "
-        "after a turn  first  record  open   file   RSS"
-    )
-    for size in map(int, given.sizes.split(",")):
-        with tempfile.TemporaryDirectory() as folder:
-            got = asyncio.run(measured(size, Path(folder)))
-        results.append(got)
-        r, w, b = got["recall"], got["words_only"], got["baseline"]
+    for size in sizes:
+        results.append(one_user(size, given))
+        print("\n".join(shown(results[-1])), flush=True)
+    everyone = None
+    if given.users:
+        everyone = many_users(sizes[0], given)
+        alone, start = results[0]["omoide"], everyone["cold"]
         print(
-            f"{size:7,d}  {r['cpu']:6.2f} ms ({r['p50']:.1f}/{r['p99']:.1f})"
-            f"  {w['cpu']:9.2f} ms  {b['cpu']:7.2f} ms  {r['cpu'] / b['cpu']:6.2f}"
-            f"  {got['after_a_turn_cpu_ms']:8.2f} ms  {r['first']:.0f} ms"
-            f"  {got['record_cpu_ms']:.2f} ms  {got['open_ms']:.0f} ms"
-            f"  {got['file_mb']:.0f} MB  {got['peak_rss_mb']:.0f} MB",
-            flush=True,
+            f"\n{everyone['turns']:,} turns of {given.users:,} users: recall "
+            f"{everyone['recall']['cpu']:.2f} ms ({alone['recall']['cpu']:.2f} alone), a turn "
+            f"{everyone['exchange_cpu']:.2f} ms ({alone['exchange_cpu']:.2f} alone); RSS "
+            f"{everyone['resident_mb']:.0f} MB, disk {everyone['file_mb']:.0f} MB; opens in "
+            f"{start['open_ms']:.1f} ms ({start['open_cpu']:.1f} CPU); from the start of Python to "
+            f"the first answer {start['answer_ms']:.0f} ms ({start['answer_cpu']:.0f} CPU)"
         )
     if given.plot:
-        given.plot.write_text(drawn(results))
+        given.plot.write_text(drawn(results), encoding="utf-8")
     if given.out:
-        load = os.getloadavg()
-        given.out.write_text(json.dumps({"load": load, "results": results}, indent=1))
+        outcome = {"load": os.getloadavg(), "one user": results, "many users": everyone}
+        given.out.write_text(json.dumps(outcome, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,227 @@
+"""omoide's side of the comparison, one process a step, so that memory and start are its own.
+
+    python ours.py fill PATH TURNS       record and embed so many turns of one user
+    python ours.py copy PATH USERS       give the database that many users like the first
+    python ours.py ask PATH USER TURNS   recall, and record more
+    python ours.py cold PATH USER STARTED    one recall; STARTED is when the process was begun
+
+All goes through `Memory` on a database file, as for users; only `copy` writes rows by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+LOADED = time.time()
+
+import numpy as np  # noqa: E402 - after the clock
+from corpus import BATCH, DIMENSIONS, NOW, Line, lines, queries, vectors  # noqa: E402
+from measure import Stopwatch, peak_mb, report, resident_mb, size_mb  # noqa: E402
+
+from omoide import Settings, Speaker, Utterance  # noqa: E402
+from omoide.adapters.stores.sqlite import SqliteStore  # noqa: E402
+from omoide.composition import compose  # noqa: E402
+from omoide.ports import Space  # noqa: E402
+from omoide.testing import FrozenClock, ScriptedModel  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide import Memory
+    from omoide.ports import Vectors
+
+FIRST = "u0"
+PASSING = ("jobs", "erasing")
+"""Tables of what is under way."""
+EXCHANGES = 100
+QUERIES = 60
+
+
+class RandomEmbedder:
+    """Random vectors, with an account of the time that they took."""
+
+    space = Space(name="random", version="1", dimensions=DIMENSIONS)
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+        self._seed = 0
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Others each time."""
+        began = time.process_time()
+        self._seed += 1
+        rows = vectors(self._seed, len(texts))
+        self.spent += time.process_time() - began
+        return rows
+
+    async def close(self) -> None:
+        """Nothing to let go."""
+
+
+async def opened(path: Path, embedder: RandomEmbedder | None) -> Memory:
+    """A memory that only searches."""
+    return compose(
+        Settings(mechanisms=("search",)),
+        store=await SqliteStore.open(path),
+        model=ScriptedModel(),
+        iterator=ScriptedModel(),
+        embedder=embedder,
+        clock=FrozenClock(NOW),
+        worker="bench",
+    )
+
+
+def said(batch: Sequence[Line]) -> list[Utterance]:
+    """Turns as a caller gives them."""
+    return [
+        Utterance(
+            speaker=Speaker.USER if line.user else Speaker.ASSISTANT,
+            text=line.text,
+            id=line.id,
+            time=line.time,
+        )
+        for line in batch
+    ]
+
+
+async def fill(path: Path, turns: int) -> None:
+    """Record and embed; CPU milliseconds a turn of each."""
+    embedder = RandomEmbedder()
+    memory = await opened(path, embedder)
+    recording, embedding = Stopwatch(), Stopwatch(lambda: embedder.spent)
+    for first in range(0, turns, BATCH):
+        batch = said(lines(first, min(BATCH, turns - first)))
+        with recording:
+            await memory.record(FIRST, batch)
+        with embedding:
+            await memory.settle()
+    await memory.close()
+    report(
+        {
+            "record_cpu": sum(recording.cpu) / turns,
+            "vector_cpu": sum(embedding.cpu) / turns,
+            "peak_mb": peak_mb(),
+            "file_mb": size_mb(path.parent.glob(f"{path.name}*")),
+        }
+    )
+
+
+def copy(path: Path, users: int) -> None:
+    """Copy the first user's rows, table by table, under other names."""
+    import apsw
+
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA synchronous = OFF").fetchall()
+    names = [
+        row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")
+    ]
+    columns = {
+        name: [row[1] for row in connection.execute(f"PRAGMA table_info({name})")] for name in names
+    }
+    held = [
+        name for name, its in columns.items() if "owner" in its and name not in ("jobs", "erasing")
+    ]
+    others = [name for name in columns["owners"] if name not in ("id", "user")]
+    for user in range(1, users):
+        with connection:
+            connection.execute(
+                f"INSERT INTO owners (user, {', '.join(others)}) "  # noqa: S608
+                f"SELECT ?, {', '.join(others)} FROM owners WHERE user = ?",
+                (f"u{user}", FIRST),
+            )
+            owner = connection.last_insert_rowid()
+            for name in held:
+                its = ["?" if column == "owner" else column for column in columns[name]]
+                connection.execute(
+                    f"INSERT INTO {name} ({', '.join(columns[name])}) "  # noqa: S608
+                    f"SELECT {', '.join(its)} "
+                    f"FROM {name} WHERE owner = (SELECT id FROM owners WHERE user = ?)",
+                    (owner, FIRST),
+                )
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    connection.close()
+    report({"file_mb": size_mb(path.parent.glob(f"{path.name}*"))})
+
+
+async def ask(path: Path, user: str, turns: int) -> None:
+    """What a recall costs: again and again, without vectors, and after each exchange."""
+    embedder = RandomEmbedder()
+    memory = await opened(path, embedder)
+    first, again, recording, fresh, wordy = (Stopwatch(lambda: embedder.spent) for _ in range(5))
+    asked = queries(QUERIES)
+    with first:
+        await memory.recall(user, asked[0])
+    for query in asked[1:]:
+        with again:
+            found = await memory.recall(user, query)
+    assert len(found) == 10, found
+    resident = resident_mb()
+    for i in range(EXCHANGES):
+        more = said(lines(turns + 2 * i, 2))
+        with recording:
+            await memory.record(user, more)
+        if i < QUERIES // 2:
+            await memory.settle()
+            with fresh:
+                await memory.recall(user, asked[i])
+    await memory.close()
+    memory = await opened(path, None)
+    for i, query in enumerate(asked):
+        with wordy if i else Stopwatch():
+            await memory.recall(user, query)
+    await memory.close()
+    report(
+        {
+            "first_ms": first.wall[0],
+            "recall": again.figures(),
+            "after_a_turn": fresh.figures(),
+            "words_only": wordy.figures(),
+            "exchange_cpu": np.mean(recording.cpu) / 2,
+            "resident_mb": resident,
+        }
+    )
+
+
+async def cold(path: Path, user: str, started: float) -> None:
+    """From the start of a process to its first answer."""
+    imported = time.time()
+    embedder, opening = RandomEmbedder(), Stopwatch()
+    with opening:
+        memory = await opened(path, embedder)
+    await memory.recall(user, queries(1)[0])
+    answered, spent = time.time(), time.process_time()
+    await memory.close()
+    report(
+        {
+            "python_ms": 1e3 * (LOADED - started),
+            "import_ms": 1e3 * (imported - LOADED),
+            "open_ms": opening.wall[0],
+            "open_cpu": opening.cpu[0],
+            "answer_ms": 1e3 * (answered - started),
+            "answer_cpu": 1e3 * spent,
+        }
+    )
+
+
+def main() -> None:
+    """One step."""
+    step, path, *rest = sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]
+    match step, rest:
+        case "fill", [turns]:
+            asyncio.run(fill(path, int(turns)))
+        case "copy", [users]:
+            copy(path, int(users))
+        case "ask", [user, turns]:
+            asyncio.run(ask(path, user, int(turns)))
+        case "cold", [user, started]:
+            asyncio.run(cold(path, user, float(started)))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
