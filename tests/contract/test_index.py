@@ -57,6 +57,22 @@ async def test_found_as_soon_as_recorded(store: Store) -> None:
     assert await store.index.words(ANN, [], k=5) == ()
 
 
+async def test_one_character_finds_every_text_that_has_it(store: Store) -> None:
+    """A query of one character finds it at the beginning, in the middle, at the end and alone; the
+    more often the better; and no other text."""
+    texts = ["猫が好きです", "うちの猫は寝ている", "黒猫", "猫 猫、猫。", "犬が好きです", "cat"]
+    await tell(store, ANN, *texts)
+    found = await find(store, "猫")
+    assert set(found) == set(texts[:4])
+    assert found[0] == texts[3]
+    assert await find(store, "犬") == [texts[4]]
+    await tell(store, BOB, "我养了一只猫", "호밀빵을 샀어요", "이 빵", "밥을 먹었다")
+    assert await find(store, "猫", owner=BOB) == ["我养了一只猫"]
+    assert set(await find(store, "빵", owner=BOB)) == {"호밀빵을 샀어요", "이 빵"}
+    both = await find(store, "빵 밥", owner=BOB)
+    assert set(both) == {"호밀빵을 샀어요", "이 빵", "밥을 먹었다"}
+
+
 async def test_words_follow_the_formula(store: Store) -> None:
     """Scores are BM25's over all of the owner's turns, best first, exactly the k best."""
     dice = random.Random(7)

@@ -105,6 +105,8 @@ async def test_postings_are_counted(store: Store) -> None:
     found = await survey(store, "tea", "tea", "coffe", "absent")
     assert found.postings.keys() == {"tea", "coffe"}
     assert counted(found, "tea") == {"tea and tea": 2, "tea": 1}
+    await tell(store, ANN, "猫と黒猫", "猫", "犬")
+    assert counted(await survey(store, "猫"), "猫") == {"猫と黒猫": 2, "猫": 1}
 
 
 async def test_turns_without_a_vector(store: Store) -> None:

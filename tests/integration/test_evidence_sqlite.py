@@ -32,19 +32,21 @@ async def test_turns_of_an_older_file(tmp_path: Path) -> None:
     await store.close()
 
 
-@pytest.mark.parametrize("name", ["LOAD", "POSTINGS"])
+@pytest.mark.parametrize("name", ["LOAD", "POSTINGS", "BEGINNING"])
 async def test_only_the_owners_rows_are_read(tmp_path: Path, name: str) -> None:
-    """Both statements of a survey find their rows by a key that begins with the owner, and what
+    """All statements of a survey find their rows by a key that begins with the owner, and what
     is new by its position."""
     path = tmp_path / "omoide.db"
     store = await SqliteStore.open(path)
     await store.close()
     connection = apsw.Connection(str(path))
     statement: str = getattr(outlines, name)
-    bindings = (1, 0, 1)[: statement.count("?")]
+    bindings = (1, "a", 1) if "?3" in statement else (1, 0)
     plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", bindings).fetchall()
     connection.close()
-    steps = [str(step) for *_, step in plan]
+    steps = [str(step) for *_, step in plan if str(step).startswith("SEARCH")]
+    assert not any("SCAN postings" in str(step) or "SCAN turns" in str(step) for *_, step in plan)
+    assert steps
     assert all("PRIMARY KEY (owner=? AND " in step for step in steps), steps
 
 

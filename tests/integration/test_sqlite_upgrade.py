@@ -87,7 +87,7 @@ def schema(path: Path) -> set[tuple[Any, ...]]:
         found |= {(name, *row) for row in db.execute(f"PRAGMA table_xinfo({name})")}
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-    assert db.execute("PRAGMA user_version").fetchall() == [(3,)]
+    assert db.execute("PRAGMA user_version").fetchall() == [(4,)]
     db.close()
     return found
 
@@ -208,3 +208,19 @@ async def test_an_upgrade_that_fails_changes_nothing(tmp_path: Path) -> None:
     store = await SqliteStore.open(path)
     assert len(await store.turns.read(ANN)) == 3
     await store.close()
+
+
+async def test_one_character_finds_what_is_in_an_older_file(tmp_path: Path) -> None:
+    """The last character of a word is found after the upgrade too, and counted rightly."""
+    path = tmp_path / "omoide.db"
+    schema_1(path)
+    store = await SqliteStore.open(path)
+    for character in "東京":
+        [hit] = await store.index.words(ANN, [character], k=5)
+        assert hit.id == "東京 trip"
+    await store.events.add(ANN, [event("私の猫 猫")])
+    await store.close()
+    db = apsw.Connection(str(path))
+    [(count,)] = db.execute("SELECT tf FROM postings WHERE term = '猫' AND kind = 2")
+    assert count == 2  # one that stands alone, and one at the end of a word
+    db.close()

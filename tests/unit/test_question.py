@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from omoide.domain import Speaker
+from omoide.language.terms import is_beginning
 from omoide.memory.search.question import Question, search_terms, understand
 from omoide.ports.store import Voice
 
@@ -102,3 +103,20 @@ def test_terms() -> None:
     assert "~pho" in search_terms("pho")
     assert search_terms("phở") == ("phở",)
     assert search_terms("who is it") == ("who", "is", "it")
+
+
+@pytest.mark.parametrize(
+    ("query", "lone"),
+    [
+        ("猫の名前は？", {"猫"}),
+        ("私の妻の仕事は何ですか", {"妻"}),
+        ("你的猫叫什么名字", {"猫"}),
+        ("我们一起看的电影", set()),
+        ("빵을 좋아해?", {"빵"}),
+        ("나는 강아지를 키워", set()),
+        ("What is my cat called?", set()),
+    ],
+)
+def test_words_of_one_character(query: str, lone: set[str]) -> None:
+    """A word of one character is looked up by itself, since its bigrams hold the particle too."""
+    assert {term for term in search_terms(query) if is_beginning(term)} == lone

@@ -246,3 +246,38 @@ async def test_a_budget_passes_over_what_is_too_long(store: SqliteStore) -> None
     """The best item that does not fit makes way for shorter ones."""
     await tell(store, f"tea {'and cake ' * 60}", "tea please")
     assert texts(await search(store, "tea", budget=20)) == ["tea please"]
+
+
+SHORT: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {
+    "zh": (("我家养了一只猫。", "昨天在上海看了电影。", "早饭吃了面包。"), {"猫": 0, "上海": 1}),
+    "ja": (("うちの犬は七歳です。", "来週、京都へ行きます。", "朝はパン。"), {"犬": 0, "京都": 1}),
+    "ko": (
+        ("아침에 빵을 먹었어요.", "주말에 부산에 가요.", "고양이."),
+        {"빵": 0, "부산": 1},
+    ),
+    "vi": (("Sáng nay tôi ăn phở.", "Tôi sống ở Huế.", "Con mèo ngủ."), {"Huế": 1, "hue": 1}),
+}
+
+
+@pytest.mark.parametrize("language", SHORT)
+async def test_queries_of_one_and_two_characters(store: SqliteStore, language: str) -> None:
+    """One or two characters are enough to find the turn, and the sentence that rests on it."""
+    told, queries = SHORT[language]
+    for i, text in enumerate(told):
+        await tell(store, text, key=str(i))
+    known = version(*(Sentence(text=text, about=None, sources=(text,)) for text in told))
+    for query, place in queries.items():
+        found = await search(store, query, summary=known)
+        assert {item.text for item in found.items} == {told[place]}, query
+        assert [item.kind for item in found.items if item.kind is Kind.TURN] == [Kind.TURN]
+        if language != "vi":
+            assert {item.kind for item in found.items} == {Kind.TURN, Kind.SENTENCE}
+
+
+async def test_a_word_of_one_character_before_another_particle(store: SqliteStore) -> None:
+    """A noun of one character is found whatever stands behind it here and there."""
+    await tell(store, "うちの猫はミソといいます。", key="a")
+    await tell(store, "明日は雨らしいね。", key="b")
+    assert texts(await search(store, "猫の名前は？"))[0] == "うちの猫はミソといいます。"
+    await tell(store, "我养了一只狗，它很胖。", key="c")
+    assert texts(await search(store, "你的狗叫什么名字"))[0] == "我养了一只狗，它很胖。"

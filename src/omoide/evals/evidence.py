@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Owner, Speaker, nothing
 from omoide.engine import Utterance
+from omoide.evals import locomo
 from omoide.evals.bootstrap import estimate
-from omoide.evals.locomo import CATEGORIES, TUNED_ON
+from omoide.evals.corpora import dulemon, longmemeval, memorybank, msc, real_persona_chat
+from omoide.evals.locomo import TUNED_ON
 from omoide.language import query_terms
 from omoide.memory.search.evidence import Weights
 from omoide.memory.search.recall import Recall
@@ -30,6 +32,14 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int, str], None]
 
 CUTS = (5, 10, 20, 50)
+CATEGORIES = {code: f"{code} {name}" for code, name in locomo.CATEGORIES.items()} | {
+    memorybank.EN.category: "English",
+    memorybank.CN.category: "Chinese",
+    longmemeval.CATEGORY: "marked turns",
+    dulemon.CATEGORY: "tagged turns",
+    msc.CATEGORY: "shared words",
+    **{code: name for name, code in real_persona_chat.CATEGORIES.items()},
+}
 _FUSION, _DEPTH = 60, 50
 
 
@@ -113,7 +123,7 @@ async def record(memory: Memory, conversation: Conversation) -> None:
                     text=line.text,
                     id=line.id,
                     time=line.time,
-                    name=line.speaker,
+                    name=line.speaker if conversation.named else None,
                 )
                 for line in conversation.lines
                 if line.session == number
@@ -130,11 +140,11 @@ def _role(conversation: Conversation, name: str) -> Speaker:
 def summarise(outcomes: Sequence[Outcome]) -> list[Line]:
     """Means with intervals, over all questions and by category, for each ranker."""
     lines = []
+    present = sorted({o.category for o in outcomes})
     for ranker in dict.fromkeys(o.ranker for o in outcomes):
         own = [o for o in outcomes if o.ranker == ranker]
         groups = {"all": own} | {
-            f"{code} {name}": [o for o in own if o.category == code]
-            for code, name in CATEGORIES.items()
+            CATEGORIES[code]: [o for o in own if o.category == code] for code in present
         }
         lines += [
             Line(

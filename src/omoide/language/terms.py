@@ -2,7 +2,8 @@
 Korean, syllables with and without diacritics for Vietnamese.
 
 Bigrams made here find every two-character query; dictionary segmenters miss up to half of them
-(docs/LOG.md).
+(docs/LOG.md). A query of one character is looked up by the beginnings of terms: every character
+begins a bigram, and the last of a run is kept beside them (`endings`).
 """
 
 from __future__ import annotations
@@ -52,6 +53,26 @@ def terms(text: str) -> list[str]:
         else:
             found += _latin(run)
     return found
+
+
+def endings(text: str) -> list[str]:
+    """The last character of each run of Chinese, Japanese or Korean, where it begins no term.
+
+    >>> endings("東京 and 猫, 私の猫")
+    ['京', '猫']
+    """
+    runs = _RUN.findall(unicodedata.normalize("NFKC", text).lower())
+    return [run[-1] for run in runs if len(run) > 1 and _IS_CJK.match(run)]
+
+
+def is_beginning(term: str) -> bool:
+    """Whether a term of a query stands for all terms that begin with it: one Chinese, Japanese or
+    Korean character does.
+
+    >>> is_beginning("猫"), is_beginning("東京"), is_beginning("a")
+    (True, False, False)
+    """
+    return len(term) == 1 and bool(_IS_CJK.match(term))
 
 
 def query_terms(text: str) -> list[str]:

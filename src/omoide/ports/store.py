@@ -282,7 +282,8 @@ class Text:
 class Index(Protocol):
     """Search over one owner's turns, events or memos. Each is found by its words as soon as it is
     stored. Memos that were folded into another, and events that were superseded, are not found.
-    What is embedded is a turn's or event's text, and a memo's topic and summary."""
+    What is embedded is a turn's or event's text, and a memo's topic and summary. A term of one
+    Chinese, Japanese or Korean character stands for every term that begins with it."""
 
     async def words(
         self, owner: Owner, terms: Sequence[str], *, k: int, kind: Kind = Kind.TURN

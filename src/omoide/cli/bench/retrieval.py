@@ -55,7 +55,8 @@ def evidence(
     plot: Path | None,
     out: Path | None,
 ) -> None:
-    """Measure how much of the evidence for LoCoMo's questions comes to mind.
+    """Measure how much of the evidence for questions comes to mind: of LoCoMo, or of another
+    corpus that --data holds (MemoryBank, MSC, DuLeMon, RealPersonaChat, LongMemEval).
 
     Every turn of a conversation is a candidate. Recall at 5, 10, 20 and 50 in percent, with 95 %
     bootstrap intervals over the questions, against plain BM25 and rank fusion. No language model
@@ -127,7 +128,7 @@ def _circumstances(settings: Settings, data: Path) -> dict[str, object]:
             "python": platform.python_version(),
             **{name: version(name) for name in ("numpy", "apsw", "snowballstemmer")},
         },
-        "data": {path.name: _sha256(path) for path in sorted(data.glob("*.json.gz"))},
+        "data": {path.name: _sha256(path) for path in sorted(data.glob("*.json*"))},
         "embedder": settings.embedder,
     }
 
@@ -162,7 +163,7 @@ async def _measured(
     settings: Settings, data: Path, *, half: str, ablate: bool
 ) -> tuple[list[Line], list[Outcome]]:
     from omoide.evals import evidence as task
-    from omoide.evals.locomo import load
+    from omoide.evals.corpora import load
 
     conversations = task.half(load(data), half)
     memory = await bootstrap.open_memory(settings, progress=bar)
@@ -218,7 +219,7 @@ def _drawn(lines: list[Line], embedder: str) -> str:
         for line in lines
         if line.questions == "all"
     ]
-    title = f"Evidence among the first k turns, LoCoMo, embedder {embedder}"
+    title = f"Evidence among the first k turns, embedder {embedder}"
     return Chart(title=title, x="k", y="recall, %", series=series).svg()
 
 

@@ -93,6 +93,8 @@ class Conversation:
     """Of category 5."""
     asked: tuple[Asked, ...] = ()
     """Every question of the file, those without evidence too."""
+    named: bool = True
+    """Whether the speakers call each other by these names."""
 
     def dialogue(self) -> Dialogue:
         """In the shape that all data sets share, with every question."""

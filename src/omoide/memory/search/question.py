@@ -63,7 +63,28 @@ def search_terms(text: str) -> tuple[str, ...]:
     """The index terms to look up for a query. Bigrams of hiragana alone, which are mostly grammar
     and stand in most turns, are left out where anything else is there."""
     found = query_terms(text)
-    return tuple(term for term in found if not KANA_ONLY.fullmatch(term)) or tuple(found)
+    meaty = [term for term in found if not KANA_ONLY.fullmatch(term)]
+    return tuple(dict.fromkeys([*meaty, *_lone(text)])) or tuple(found)
+
+
+_GRAMMAR = re.compile(
+    r"什么|怎么|多少|为何|哪里|哪儿|哪个|时候|还是|记得|知道|一下|[^\u4e00-\u9fff]"
+    r"|[我你他她它您们咱的地得了着过吗呢吧啊呀嘛是在有没不和跟与及也都就还又再很太最这那哪谁几"
+    r"把被给对从到向为以于要会能可想说叫让请问上下里中一二两个只条件位次些]"
+)
+"""What stands between the words of a Chinese or Japanese question: function words, kana, marks."""
+_EMPTY = frozenset("何私僕俺君誰今時事方人前後思言行見来出年月日分間")
+"""Characters that say little by themselves."""
+_KOREAN_NOUN = re.compile(r"(?<![\uac00-\ud7af])([\uac00-\ud7af])[을를은는에도](?![\uac00-\ud7af])")
+_KOREAN_PRONOUNS = frozenset("나너저내네제그이")
+
+
+def _lone(text: str) -> list[str]:
+    """Words of one character. A bigram ties them to the particle behind them, so that 猫の would
+    not find 猫を."""
+    between = (part for part in _GRAMMAR.split(text) if len(part) == 1 and part not in _EMPTY)
+    korean = (noun for noun in _KOREAN_NOUN.findall(text) if noun not in _KOREAN_PRONOUNS)
+    return [*between, *korean]
 
 
 def understand(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Event, Kind, Recalled, Speaker
 from omoide.language import content_terms, estimate_tokens
+from omoide.language.terms import is_beginning
 from omoide.memory.overlap import coverage, rarity
 from omoide.memory.search.evidence import Weights, support, weigh
 from omoide.memory.search.question import search_terms, understand
@@ -219,7 +220,10 @@ def _standing(
 def _sentences(sight: _Sight, summary: Summary) -> list[Recalled]:
     """The summary's sentences that share terms with the query."""
     wanted = content_terms(sight.query)
-    known = [content_terms(sentence.text) for sentence in summary.sentences]
+    known = [
+        content_terms(sentence.text) | {t for t in wanted if is_beginning(t) and t in sentence.text}
+        for sentence in summary.sentences
+    ]
     weight = rarity(known)
     shares = [coverage(wanted, its_terms, weight) for its_terms in known]
     chosen = [(s, share) for s, share in zip(summary.sentences, shares, strict=True) if share > 0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from omoide.adapters.stores.sqlite.jobs import queue_embedding
 from omoide.adapters.stores.sqlite.rows import array
 from omoide.domain import Event, Kind, Memo
-from omoide.language.terms import terms
+from omoide.language.terms import endings, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,6 +56,10 @@ MEMOS = Shelf(
     successor="folded_into",
 )
 _SHELVES = {Kind.TURN: TURNS, Kind.EVENT: EVENTS, Kind.MEMO: MEMOS}
+
+
+MOST = 2**20 - 1
+"""Occurrences of a term in one item that are told apart."""
 
 
 def shelf_of(kind: Kind) -> Shelf:
@@ -220,5 +224,5 @@ def _drop_vectors(
 def _counted(words: str) -> Iterator[tuple[str, int, int]]:
     """Each term with its number and that of all terms."""
     found = terms(words)
-    for term, count in sorted(Counter(found).items()):
-        yield term, count, len(found)
+    for term, count in sorted(Counter([*found, *endings(words)]).items()):
+        yield term, min(count, MOST), len(found)

@@ -6,16 +6,17 @@ is loaded anew when turns vanished. The outlines used longest ago make room.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.items import TURNS
+from omoide.adapters.stores.sqlite.items import MOST, TURNS
 from omoide.adapters.stores.sqlite.rows import moment
 from omoide.domain import Speaker
-from omoide.language.terms import telling, terms
+from omoide.language.terms import endings, is_beginning, telling, terms
 from omoide.language.times import day_numbers
 from omoide.ports.store import Outline, Postings, Voice
 
@@ -38,9 +39,11 @@ LOAD = (
     "ORDER BY position"
 )
 # As one string of numbers that hold both: a fifth of the time of many rows.
-POSTINGS = (
-    "SELECT group_concat((item << 16) | min(tf, 65535), ' ') FROM postings "
-    "WHERE owner = ? AND term = ? AND kind = ?"
+_BOTH = f"SELECT group_concat(item * {MOST + 1} + tf, ' ')"
+POSTINGS = f"{_BOTH} FROM postings WHERE owner = ?1 AND term = ?2 AND kind = ?3"
+BEGINNING = (
+    f"{_BOTH} FROM (SELECT item, sum(tf) AS tf FROM postings "  # noqa: S608
+    "WHERE owner = ?1 AND term >= ?2 AND term < ?2 || char(1114111) AND kind = ?3 GROUP BY item)"
 )
 _BYTES_A_TURN = 300
 """About what a turn takes: an id of 32 characters, its place in a dictionary, seven numbers."""
@@ -61,6 +64,7 @@ def teach(connection: apsw.Connection) -> None:
     """Let SQL of a migration read texts as `write_outlines` does."""
     readers: dict[str, Callable[..., Any]] = {
         "term_count": lambda text: len(terms(text)),
+        "endings": lambda text: json.dumps(endings(text)),
         "telling": telling,
         "days_named": lambda text, time: _days(text, moment(time).date()),
     }
@@ -138,10 +142,11 @@ def read_postings(
 
     found = {}
     for term in dict.fromkeys(terms):
-        [(numbers,)] = connection.execute(POSTINGS, (owner, term, TURNS.kind))
+        statement = BEGINNING if is_beginning(term) else POSTINGS
+        [(numbers,)] = connection.execute(statement, (owner, term, TURNS.kind))
         if numbers:
             both = np.fromstring(numbers, np.int64, sep=" ")
-            places, counts = placed.places(both >> 16), (both & 65535).astype(np.float32)
+            places, counts = placed.places(both // (MOST + 1)), (both & MOST).astype(np.float32)
             if (there := places >= 0).all():
                 found[term] = Postings(places=places, counts=counts)
             else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.bm25 import CEILING, rarity, weight
 from omoide.adapters.stores.sqlite.rows import array
+from omoide.language.terms import is_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 COUNT = "SELECT count(*) FROM postings WHERE owner = ? AND term = ? AND kind = ?"
 SCAN = "SELECT item, tf, length FROM postings WHERE owner = ? AND term = ? AND kind = ?"
+BEGINNING = (
+    "SELECT item, sum(tf), max(length) FROM postings WHERE owner = ?1 AND term >= ?2 "
+    "AND term < ?2 || char(1114111) AND kind = ?3 GROUP BY item"
+)
 PROBE = f"{SCAN} AND item IN (SELECT value FROM json_each(?))"  # noqa: S608
 _PROBE_COST = 4
 """How many rows can be read in order for one that is looked up."""
@@ -77,7 +82,11 @@ class Ranking:
     def _rarest_first(self, connection: apsw.Connection, terms: Sequence[str]) -> list[_Word]:
         words = []
         for term in dict.fromkeys(terms):
-            [(having,)] = connection.execute(COUNT, (self.owner, term, self.kind))
+            key = (self.owner, term, self.kind)
+            if is_beginning(term):
+                having = len(connection.execute(BEGINNING, key).fetchall())
+            else:
+                [(having,)] = connection.execute(COUNT, key)
             if having:
                 words.append(_Word(term=term, having=having, rarity=rarity(self.items, having)))
         return sorted(words, key=lambda word: (word.having, word.term))
@@ -87,6 +96,8 @@ class Ranking:
     ) -> list[Any]:
         """The word's postings, or those `among` some items if that is cheaper."""
         key = (self.owner, word.term, self.kind)
+        if is_beginning(word.term):
+            return connection.execute(BEGINNING, key).fetchall()
         if among is None or len(among) * _PROBE_COST > word.having:
             return connection.execute(SCAN, key).fetchall()
         return connection.execute(PROBE, (*key, array(tuple(among)))).fetchall()

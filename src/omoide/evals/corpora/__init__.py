@@ -1,0 +1,38 @@
+"""Conversations with questions whose evidence is known or can be derived, from several corpora.
+
+Each module reads one corpus from a folder and says in its docstring where its evidence comes from.
+Where the evidence is made from the words of the query, that is said too: such a set shows that
+nothing broke, not how good recall is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.errors import BadInput
+from omoide.evals import locomo
+from omoide.evals.corpora import dulemon, longmemeval, memorybank, msc, real_persona_chat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from omoide.evals.locomo import Conversation
+
+CORPORA: dict[str, Callable[[Path], tuple[Conversation, ...]]] = {
+    locomo.FILE: locomo.load,
+    memorybank.EN.file: memorybank.load,
+    dulemon.FILE: dulemon.load,
+    longmemeval.FILE: longmemeval.load,
+    msc.FILE: msc.load,
+    real_persona_chat.FILE: real_persona_chat.load,
+}
+"""What reads a folder, by the file that it holds."""
+
+
+def load(folder: Path) -> tuple[Conversation, ...]:
+    """The conversations of whatever corpus lies in the folder."""
+    for file, reader in CORPORA.items():
+        if (folder / file).exists():
+            return reader(folder)
+    raise BadInput(f"{folder} holds no corpus that is known: none of {', '.join(CORPORA)}")
