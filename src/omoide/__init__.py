@@ -16,7 +16,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.domain import Kind, Owner, Recalled, Sentence, Session, Speaker, Summary, Turn
+from omoide.domain import (
+    Kind,
+    Owner,
+    Recalled,
+    Recollection,
+    Sentence,
+    Session,
+    Speaker,
+    Summary,
+    Support,
+    Turn,
+)
 from omoide.engine import Memory, Reply, Utterance
 from omoide.errors import OmoideError
 from omoide.facade import SyncMemory
@@ -49,12 +60,14 @@ __all__ = [
     "OmoideError",
     "Owner",
     "Recalled",
+    "Recollection",
     "Reply",
     "Sentence",
     "Session",
     "Settings",
     "Speaker",
     "Summary",
+    "Support",
     "SyncMemory",
     "Turn",
     "Utterance",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from omoide.domain import (
         Call,
         Job,
-        Recalled,
+        Recollection,
         Rejected,
         SentenceChange,
         Session,
@@ -222,14 +222,23 @@ class Memory:
         at: datetime | None = None,
         k: int = 10,
         budget: int | None = None,
-    ) -> tuple[Recalled, ...]:
-        """What comes to mind for `query`, best first, without a model call."""
+        asker: Speaker = Speaker.USER,
+    ) -> Recollection:
+        """What comes to mind for `query`, best first, without a model call; `asker` is who "I" is
+        in it. The result is a tuple of items; its `support` says what speaks for memory knowing
+        anything of it at all."""
         if k < 1:
             raise BadInput(f"k must be at least 1, not {k}")
         checked_text(query, longest=self._limits.longest)
         summary = await self.memory(user, at=at)
         return await self._recall(
-            self._owner(user), query, summary=summary, at=self._now(at), k=k, budget=budget
+            self._owner(user),
+            query,
+            summary=summary,
+            at=self._now(at),
+            k=k,
+            budget=budget,
+            asker=asker,
         )
 
     async def explain(self, user: str, text: str, *, at: datetime | None = None) -> Explained:

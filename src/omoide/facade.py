@@ -6,6 +6,8 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from omoide.domain import Speaker
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
     from datetime import datetime
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     from omoide.domain import (
         Call,
-        Recalled,
+        Recollection,
         Rejected,
         SentenceChange,
         Session,
@@ -65,9 +67,10 @@ class SyncMemory:
         at: datetime | None = None,
         k: int = 10,
         budget: int | None = None,
-    ) -> tuple[Recalled, ...]:
+        asker: Speaker = Speaker.USER,
+    ) -> Recollection:
         """See `Memory.recall`."""
-        return self._wait(self._memory.recall(user, query, at=at, k=k, budget=budget))
+        return self._wait(self._memory.recall(user, query, at=at, k=k, budget=budget, asker=asker))
 
     def reply(
         self,

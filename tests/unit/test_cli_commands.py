@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -82,7 +82,7 @@ class Bench:
         self.clock.advance(WEEK)
         return result
 
-    def data(self, *args: str) -> object:
+    def data(self, *args: str) -> Any:  # noqa: ANN401 - as the command likes
         """What a command prints for programs."""
         result = self.run(*args, "--json")
         assert result.exit_code == 0, result.output
@@ -233,7 +233,7 @@ def test_a_stale_memory_says_so(lived: Bench) -> None:
 def test_dead_jobs_are_listed_and_retried(lived: Bench) -> None:
     """A given-up job gets another try, which this time succeeds."""
     lived.session("My cat is ill.", answers=("", "", ""))
-    (job,) = [j for j in lived.data("jobs", "list") if j["task"] == "digest"]  # type: ignore[attr-defined]
+    (job,) = [j for j in lived.data("jobs", "list") if j["task"] == "digest"]
     assert (job["state"], job["session"]) == ("dead", 3)
     assert "dead" in lived.run("jobs", "list", "--state", "dead").stdout
     assert "1 job queued" in lived.run("jobs", "retry", str(job["id"])).stdout
@@ -254,9 +254,12 @@ def test_recall_needs_no_model(lived: Bench) -> None:
     asked = len(lived.replier.requests)
     first = lived.run("recall", "cat Miso", "-k", "2").stdout.splitlines()[0]
     assert "Miso" in first
-    items = lived.data("recall", "cat Miso", "-k", "2")
-    assert isinstance(items, list)
+    found = lived.data("recall", "cat Miso", "-k", "2")
+    items = found["items"]
     assert len(items) == 2
+    assert found["support"].keys() == {"known", "best", "mismatch"}
+    last = lived.run("recall", "cat Miso", "--support").stdout.splitlines()[-1]
+    assert last.startswith("known: ")
     assert items[0]["score"] >= items[1]["score"]
     assert len(lived.replier.requests) == asked
 

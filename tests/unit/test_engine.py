@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -216,6 +217,9 @@ async def test_recall_finds_old_words_without_a_model_call(world: World) -> None
     assert all(item.sources and item.tokens for item in items)
     assert "Miso" in items[0].text
     assert len(world.replier.requests) + len(world.iterator.requests) == calls
+    stranger = await world.memory.recall("ana", "zebra crossing")
+    assert items.support.known > stranger.support.known
+    assert copy.deepcopy(items).support == items.support
     early = await world.memory.recall("ana", "Bergen", at=start + timedelta(days=1))
     assert not any("Bergen" in item.text for item in early)
     short = await world.memory.recall("ana", "cat", budget=items[0].tokens)

@@ -9,9 +9,8 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from omoide.domain import Speaker
+from omoide.domain import Speaker, Support
 from omoide.memory.search.evidence import (
-    Support,
     Weights,
     _hear_best,
     _hear_best_of_many,

@@ -17,7 +17,7 @@ from omoide.testing import HashEmbedder
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection
 
-    from omoide.memory.search.recall import Found
+    from omoide.domain import Recollection
 
 ANN = Owner(tenant="t", user="ann")
 NOW = datetime(2023, 6, 14, 12, tzinfo=UTC)
@@ -70,9 +70,9 @@ async def search(
     budget: int | None = None,
     besides: Collection[str] = (),
     asker: Speaker = Speaker.USER,
-) -> Found:
+) -> Recollection:
     """What comes to Ann's mind."""
-    return await Recall(store=store, embedder=embedder).search(
+    return await Recall(store=store, embedder=embedder)(
         ANN,
         query,
         summary=summary or nothing(at),
@@ -84,9 +84,9 @@ async def search(
     )
 
 
-def texts(found: Found) -> list[str]:
+def texts(found: Recollection) -> list[str]:
     """Of the items, best first."""
-    return [item.text for item in found.items]
+    return [item.text for item in found]
 
 
 def version(*sentences: Sentence) -> Summary:
@@ -155,18 +155,18 @@ async def test_nothing_from_the_future_nor_twice(store: SqliteStore) -> None:
     assert texts(await search(store, "tea", at=NOW - 4 * DAY, k=2)) == ["tea two", "tea one"]
     assert texts(await search(store, "tea", k=2, besides=["tea three"])) == ["tea two", "tea one"]
     alone = await search(store, "tea", at=NOW - 8 * DAY)
-    assert alone.items[0].score == (await search(store, "tea", at=NOW - 8 * DAY)).items[0].score
+    assert alone[0].score == (await search(store, "tea", at=NOW - 8 * DAY))[0].score
 
 
 async def test_nothing_relevant_without_an_embedder(store: SqliteStore) -> None:
     """By words alone, what shares none does not come up; support says that nothing is known."""
     await tell(store, "My cat is called Miso.", "A lovely name.")
     found = await search(store, "volcano eruption")
-    assert found.items == ()
+    assert not found
     assert found.support.known < 0.1
     assert (await search(store, "What is my cat called?")).support.best > found.support.best
     await store.archive.erase(ANN)
-    assert (await search(store, "cat")).items == ()
+    assert await search(store, "cat") == ()
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ async def test_summary_sentences_stand_by_their_sources(store: SqliteStore) -> N
         Sentence(text="User likes jazz.", about=None, sources=()),
     )
     found = await search(store, "Does the user have a cat?", summary=known)
-    assert found.items[0].kind is Kind.SENTENCE
-    assert found.items[0].text == "User has a cat."
-    assert found.items[0].sources == ("Miso scratched the sofa again.",)
+    assert found[0].kind is Kind.SENTENCE
+    assert found[0].text == "User has a cat."
+    assert found[0].sources == ("Miso scratched the sofa again.",)
     assert "User likes jazz." not in texts(found)
 
 
@@ -236,8 +236,8 @@ async def test_events_and_memos_join(store: SqliteStore, with_vectors: bool) -> 
         for kind in (Kind.EVENT, Kind.MEMO, Kind.TURN):
             embedder = await embed(store, kind)
     found = await search(store, "Which martial art do I do?", embedder=embedder, k=3)
-    assert {item.kind for item in found.items[:2]} == {Kind.EVENT, Kind.MEMO}
-    assert all(item.sources == ("Kickboxing wears me out.",) for item in found.items[:2])
+    assert {item.kind for item in found[:2]} == {Kind.EVENT, Kind.MEMO}
+    assert all(item.sources == ("Kickboxing wears me out.",) for item in found[:2])
     assert "A martial art." not in texts(found)
     assert "User does a martial art." in texts(found)
 
@@ -268,10 +268,10 @@ async def test_queries_of_one_and_two_characters(store: SqliteStore, language: s
     known = version(*(Sentence(text=text, about=None, sources=(text,)) for text in told))
     for query, place in queries.items():
         found = await search(store, query, summary=known)
-        assert {item.text for item in found.items} == {told[place]}, query
-        assert [item.kind for item in found.items if item.kind is Kind.TURN] == [Kind.TURN]
+        assert {item.text for item in found} == {told[place]}, query
+        assert [item.kind for item in found if item.kind is Kind.TURN] == [Kind.TURN]
         if language != "vi":
-            assert {item.kind for item in found.items} == {Kind.TURN, Kind.SENTENCE}
+            assert {item.kind for item in found} == {Kind.TURN, Kind.SENTENCE}
 
 
 async def test_a_word_of_one_character_before_another_particle(store: SqliteStore) -> None:

@@ -87,8 +87,13 @@ async def test_a_turn_may_bring_its_time_id_and_name(bench: Bench) -> None:
 async def test_recall_finds_what_was_said(bench: Bench) -> None:
     """Best first, with the turns it rests on, and no more than asked for."""
     await bench.remember()
-    items = (await post(bench, "/api/recall", {"query": "cat", "k": 1})).json()["items"]
+    found = (await post(bench, "/api/recall", {"query": "cat", "k": 1})).json()
+    items = found["items"]
     assert len(items) == 1
+    assert found["support"].keys() == {"known", "best", "mismatch"}
+    mine = (await post(bench, "/api/recall", {"query": "my cat"})).json()
+    yours = (await post(bench, "/api/recall", {"query": "my cat", "asker": "assistant"})).json()
+    assert mine["items"][0]["score"] != yours["items"][0]["score"]
     assert "Miso" in items[0]["text"]
     assert items[0]["sources"]
 

@@ -3,7 +3,7 @@
 from omoide.domain.event import Event
 from omoide.domain.memo import Memo, Span
 from omoide.domain.note import Note
-from omoide.domain.recalled import Kind, Recalled
+from omoide.domain.recalled import Kind, Recalled, Recollection, Support
 from omoide.domain.summary import Change, Origin, Sentence, SentenceChange, Summary, diff, nothing
 from omoide.domain.turn import Owner, Said, Session, Speaker, Turn
 from omoide.domain.work import Call, Job, Purpose, Rejected, State, Task
@@ -20,6 +20,7 @@ __all__ = [
     "Owner",
     "Purpose",
     "Recalled",
+    "Recollection",
     "Rejected",
     "Said",
     "Sentence",
@@ -29,6 +30,7 @@ __all__ = [
     "Speaker",
     "State",
     "Summary",
+    "Support",
     "Task",
     "Turn",
     "diff",

@@ -64,7 +64,7 @@ async def judge(
         progress(place, len(conversations), conversation.name)
         await record(memory, conversation)
         for sort, asked in _asked(conversations, place):
-            found = await recall.search(
+            found = await recall(
                 Owner(tenant=memory.tenant, user=conversation.name),
                 asked.text,
                 summary=nothing(asked.at),

@@ -165,7 +165,7 @@ def product(memory: Memory) -> Ranker:
     """`Memory.recall`, as users call it."""
 
     async def rank(user: str, asked: Asked) -> list[str]:
-        found = await memory.recall(user, asked.text, at=asked.at, k=CUTS[-1])
+        found = await memory.recall(user, asked.text, at=asked.at, k=CUTS[-1], asker=asked.asker)
         return [item.sources[0] for item in found]
 
     return rank
@@ -211,6 +211,7 @@ def weighed(memory: Memory, embedder: Embedder | None, weights: Weights) -> Rank
             summary=nothing(asked.at),
             at=asked.at,
             k=CUTS[-1],
+            asker=asked.asker,
         )
         return [item.sources[0] for item in found]
 

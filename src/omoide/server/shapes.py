@@ -66,7 +66,10 @@ def page(items: str) -> Shape:
     )
 
 
-_ALL = ("session", "id", "time", "name", "k", "budget", "at", "stream", "turns", "sentences", "all")
+_ALL = (
+    *("session", "id", "time", "name", "k", "budget", "at", "asker", "stream"),
+    *("turns", "sentences", "all"),
+)
 
 SHAPES: dict[str, Shape] = {
     # ── What comes ──────────────────────────────────────────────────────────────────────────
@@ -86,6 +89,7 @@ SHAPES: dict[str, Shape] = {
         k={**NUMBERED, "maximum": 100},
         budget=NUMBERED,
         at=TIME,
+        asker=SPEAKER,
     ),
     "Say": thing(
         "Something said by the user, to be answered by the server's own model.",
@@ -169,8 +173,15 @@ SHAPES: dict[str, Shape] = {
         time=TIME,
         tokens=WHOLE,
         session=may_lack(NUMBERED),
+        speaker=may_lack(SPEAKER),
     ),
-    "RecalledList": thing("Best first.", items=many(ref("Recalled"))),
+    "Support": thing(
+        "What speaks for memory knowing anything of it: `known` is the probability.",
+        known={"type": "number"},
+        best={"type": "number"},
+        mismatch={"type": "number"},
+    ),
+    "RecalledList": thing("Best first.", items=many(ref("Recalled")), support=ref("Support")),
     "Contribution": thing(
         "Something that memory put into the prompt, and why.",
         mechanism=TEXT,

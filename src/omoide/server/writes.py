@@ -48,14 +48,15 @@ async def record(call: Call) -> Response:
 async def recall(call: Call) -> Response:
     """What comes to mind."""
     body = call.body
-    items = await call.memory.recall(
+    found = await call.memory.recall(
         call.user,
         body["query"],
         k=body.get("k", 10),
         budget=body.get("budget"),
         at=moment(body["at"], where="at") if "at" in body else None,
+        asker=Speaker(body.get("asker", Speaker.USER)),
     )
-    return shown({"items": items})
+    return shown({"items": found, "support": found.support.figures()})
 
 
 async def reply(call: Call) -> Response:

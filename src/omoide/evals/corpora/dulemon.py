@@ -15,6 +15,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from omoide.domain import Speaker
 from omoide.evals.locomo import Asked, Conversation, Line
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def load(folder: Path) -> tuple[Conversation, ...]:
                         category=CATEGORY,
                         evidence=frozenset(gold[tag]),
                         at=_START + timedelta(weeks=len(texts) + 1),
+                        asker=Speaker.ASSISTANT if tag.startswith("B") else Speaker.USER,
                     )
                 )
     return (

@@ -18,6 +18,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from omoide.domain import Speaker
 from omoide.evals.locomo import Asked, Conversation, Line
 from omoide.language import content_terms
 from omoide.memory.overlap import coverage, rarity
@@ -90,4 +91,5 @@ def _asked(
                 category=CATEGORY,
                 evidence=frozenset({shares[-1][1]}),
                 at=lines[-1].time + timedelta(days=1),
+                asker=Speaker.USER if speaker == _SPEAKERS[0] else Speaker.ASSISTANT,
             )

@@ -29,6 +29,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from omoide.domain import Speaker
 from omoide.evals.data.reading import json_file
 from omoide.evals.data.shapes import Dialogue, Line, Question, Session, next_day
 from omoide.evals.data.source import Source
@@ -66,6 +67,8 @@ class Asked:
     """None in category 5."""
     wrong: str | None = None
     """What is told of the other person, in category 5."""
+    asker: Speaker = Speaker.USER
+    """Who "I" is in it."""
 
     def question(self) -> Question:
         """In the shape that all data sets share, the category by its name."""

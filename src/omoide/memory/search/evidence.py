@@ -23,6 +23,8 @@ from math import exp, log
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from omoide.domain import Support
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -111,29 +113,6 @@ class Evidence:
         w = self.weights
         total: Floats = self.context + w.words * self.words + w.meaning * self.meaning
         return total
-
-
-@dataclass(frozen=True, kw_only=True)
-class Support:
-    """What speaks for the answer being in memory at all."""
-
-    best: float
-    """The highest score of a turn."""
-    mismatch: float
-    """How much better the words fit turns of others than of whom the query is about. Above 0 the
-    query may ascribe one's deeds to another: a hint for a prompt, too weak to refuse by."""
-
-    @property
-    def known(self) -> float:
-        """The probability that memory speaks of it, if half of all questions had no answer.
-
-        Fitted on conversations 1-5 of LoCoMo with an embedder at work. On the others, against
-        questions about another conversation (31 % of all), "below 0.35" finds 70 % of them, and is
-        right in 69 %; it refuses 14 % of the questions that have an answer. It does not tell a
-        true story of the wrong person (LoCoMo's category 5) from one of the right person: at the
-        same cut it finds 13 %, right in 20 %, no better than chance (`omoide bench abstention`).
-        """
-        return 1 / (1 + exp(min(6.5 - 0.53 * self.best + 0.11 * self.mismatch, 700)))
 
 
 def weigh(survey: Survey, question: Question, weights: Weights) -> Evidence:

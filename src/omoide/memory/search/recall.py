@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omoide.domain import Event, Kind, Recalled, Speaker
+from omoide.domain import Event, Kind, Recalled, Recollection, Speaker
 from omoide.language import content_terms, estimate_tokens
 from omoide.language.terms import is_beginning
 from omoide.memory.overlap import coverage, rarity
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Memo, Owner, Summary, Turn
-    from omoide.memory.search.evidence import Evidence, Support
+    from omoide.memory.search.evidence import Evidence
     from omoide.memory.search.question import Question
     from omoide.ports import Embedder, Hit, Store, Vectors
     from omoide.ports.store import Outline
@@ -34,15 +34,6 @@ WIDTH = 20
 """How many events and memos are looked at, by words and by meaning."""
 NEAR = 0.05
 """A turn this near in time counts as found: 30 days from a day that the query names."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """What came to mind, and whether it is worth anything."""
-
-    items: tuple[Recalled, ...]
-    """Best first."""
-    support: Support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,39 +71,13 @@ class Recall:
         besides: Iterable[str] = (),
         asker: Speaker = Speaker.USER,
         kinds: Collection[Kind] = tuple(Kind),
-    ) -> tuple[Recalled, ...]:
-        """At most `k` items said or known by `at`, best first, of at most `budget` tokens in all.
+    ) -> Recollection:
+        """At most `k` items said or known by `at`, best first, of at most `budget` tokens in all,
+        with what speaks for there being an answer at all.
 
         Items with ids in `besides` are passed over: they are in the prompt already. `asker` is who
         "I" is in the query.
         """
-        found = await self.search(
-            owner,
-            query,
-            summary=summary,
-            at=at,
-            k=k,
-            budget=budget,
-            besides=besides,
-            asker=asker,
-            kinds=kinds,
-        )
-        return found.items
-
-    async def search(
-        self,
-        owner: Owner,
-        query: str,
-        *,
-        summary: Summary,
-        at: datetime,
-        k: int,
-        budget: int | None = None,
-        besides: Iterable[str] = (),
-        asker: Speaker = Speaker.USER,
-        kinds: Collection[Kind] = tuple(Kind),
-    ) -> Found:
-        """The same, with what speaks for there being an answer at all."""
         vector = await self._embedder.embed([query]) if self._embedder else None
         space = self._embedder.space if self._embedder else None
         survey = await self._store.index.survey(
@@ -139,8 +104,8 @@ class Recall:
             if kind in kinds and kind in survey.others:
                 items += await self._written(owner, sight, kind)
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
-        return Found(
-            items=_within(items, k=k, budget=budget),
+        return Recollection(
+            _within(items, k=k, budget=budget),
             support=support(outline, question, sight.evidence),
         )
 

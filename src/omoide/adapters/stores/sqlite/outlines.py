@@ -166,7 +166,7 @@ class _Kept:
     ids: list[str] = field(default_factory=list)
     positions: dict[str, int] = field(default_factory=dict)
     voices: dict[tuple[str, str | None], int] = field(default_factory=dict)
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    columns: dict[str, _Growing] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -181,7 +181,7 @@ class _Kept:
         epoch, given = row or (0, 0)
         if epoch != self.epoch:
             self.epoch, self.last, self.placed = epoch, 0, None
-            self.ids, self.positions, self.voices, self.arrays = [], {}, {}, {}
+            self.ids, self.positions, self.voices, self.columns = [], {}, {}, {}
         if self.placed is None or given > self.last:
             rows = connection.execute(LOAD, (self.owner, self.last)).fetchall()
             self._append(rows)
@@ -212,16 +212,17 @@ class _Kept:
             "telling": np.array(told, np.float32),
             "named": np.array(days, np.int64).reshape(-1, 3),
         }
-        known = self.arrays or {key: array[:0] for key, array in fresh.items()}
         self.ids += ids
         self.positions.update(zip(ids, position, strict=True))
-        self.arrays = {key: np.concatenate([known[key], fresh[key]]) for key in fresh}
+        for key, array in fresh.items():
+            self.columns.setdefault(key, _Growing(array[:0])).add(array)
 
     def _made(self) -> Placed:
         """An outline as a new value: a search may still be reading the old one."""
         import numpy as np
 
-        arrays, ids = dict(self.arrays), tuple(self.ids)
+        arrays = {key: column.so_far for key, column in self.columns.items()}
+        ids = tuple(self.ids)
         if (np.diff(arrays["session"]) < 0).any():  # sessions went on side by side
             order = np.argsort(arrays["session"], kind="stable")
             arrays = {
@@ -240,6 +241,30 @@ class _Kept:
             **arrays,
         )
         return Placed(outline=outline, by_position=by_position, positions=positions)
+
+
+class _Growing:
+    """An array that is added to at its end; what was handed out before stays as it is."""
+
+    def __init__(self, empty: NDArray[Any]) -> None:
+        self._room, self._used = empty, 0
+
+    @property
+    def so_far(self) -> NDArray[Any]:
+        """All that was added."""
+        return self._room[: self._used]
+
+    def add(self, more: NDArray[Any]) -> None:
+        """Put it behind the rest, in a larger room if need be."""
+        import numpy as np
+
+        end = self._used + len(more)
+        if end > len(self._room):
+            room = np.empty((end + end // 8, *more.shape[1:]), more.dtype)
+            room[: self._used] = self.so_far
+            self._room = room
+        self._room[self._used : end] = more
+        self._used = end
 
 
 class _Places(Mapping[str, int]):
