@@ -150,7 +150,7 @@ class _Matrix:
         numbers, blobs = zip(*found, strict=True)
         end = self.used + len(numbers)
         if end > len(self.items):
-            self._reserve(end + end // 8 if self.used else end)
+            self._reserve(end + end // 8)
         for start in range(0, len(blobs), _BLOCK):
             block = np.frombuffer(b"".join(blobs[start : start + _BLOCK]), dtype="<f4")
             rows = _normal(block.reshape(-1, self.key.dimensions))
