@@ -113,13 +113,13 @@ def shown(result: dict[str, Any]) -> Iterator[str]:
 
 
 def drawn(results: list[dict[str, Any]]) -> str:
-    """CPU time against size, as SVG."""
+    """CPU time against size, as SVG; who was cut short at a size is left out there."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for result in results:
         for name, side in result.items():
-            if isinstance(side, dict) and "recall" in side:
-                size = side.get("turns", result["turns"])
-                lines.setdefault(name, []).append((size, side["recall"]["cpu"]))
+            whole = isinstance(side, dict) and side.get("turns", result["turns"]) == result["turns"]
+            if whole and "recall" in side:
+                lines.setdefault(name, []).append((result["turns"], side["recall"]["cpu"]))
         words = result["omoide"]["words_only"]["cpu"]
         lines.setdefault("omoide, no vectors", []).append((result["turns"], words))
     series = [Series(name=name, points=tuple(points)) for name, points in lines.items()]
