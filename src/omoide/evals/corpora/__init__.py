@@ -34,4 +34,6 @@ def load(folder: Path) -> tuple[Conversation, ...]:
     for file, reader in CORPORA.items():
         if (folder / file).exists():
             return reader(folder)
-    return locomo.load(folder)  # it may lie in a folder of its own, or the error says what is wanted
+    return locomo.load(
+        folder
+    )  # it may lie in a folder of its own, or the error says what is wanted
