@@ -306,6 +306,13 @@ class Memory:
         """Bring an old version back, as a new version."""
         return await self._versions.rollback(self._owner(user), to, now=self._now(at))
 
+    async def amend(
+        self, user: str, sentence: str, text: str, *, at: datetime | None = None
+    ) -> Summary:
+        """Put a sentence of the newest memory right, as a new version that cites the user."""
+        checked_text(text, longest=self._limits.longest)
+        return await self._versions.amend(self._owner(user), sentence, text, now=self._now(at))
+
     async def why(self, user: str, when: When | None = None) -> tuple[Because, ...]:
         """Each sentence of the memory with the turns it rests on."""
         now = self._clock.now()

@@ -119,6 +119,10 @@ class SyncMemory:
         """See `Memory.rollback`."""
         return self._wait(self._memory.rollback(user, to, at=at))
 
+    def amend(self, user: str, sentence: str, text: str, *, at: datetime | None = None) -> Summary:
+        """See `Memory.amend`."""
+        return self._wait(self._memory.amend(user, sentence, text, at=at))
+
     def why(self, user: str, when: When | None = None) -> tuple[Because, ...]:
         """See `Memory.why`."""
         return self._wait(self._memory.why(user, when))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omoide.domain import Origin, diff, nothing
-from omoide.errors import NoSuchVersion
+from omoide.domain import Origin, Said, Sentence, Speaker, diff, nothing
+from omoide.errors import BadInput, NoSuchVersion, StaleVersion
+from omoide.language import detect
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from omoide.domain import Owner, Sentence, SentenceChange, Summary, Turn
+    from omoide.domain import Owner, SentenceChange, Summary, Turn
     from omoide.ports import Store
+
+EDIT = "edit-"
+"""How the ids of turns, and the keys of sessions, begin in which a user put the memory right."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +89,47 @@ class Versions:
         )
         await self._store.summaries.commit(owner, back)
         return back
+
+    async def amend(self, owner: Owner, sentence: str, text: str, *, now: datetime) -> Summary:
+        """The newest memory with `text` in the place of `sentence`, as a new version.
+
+        The user's own correction is recorded as words of theirs, in a session of its own that is
+        over at once and not digested; that turn is what the new sentence rests on. Raises
+        `StaleVersion`, and leaves nothing behind, where the memory does not hold the sentence or
+        was rewritten meanwhile.
+        """
+        if len(text.splitlines()) > 1 or text == sentence:
+            raise BadInput("a correction is one line that says something else than before")
+        newest = await self.find(owner, When(), now=now)
+        places = [i for i, known in enumerate(newest.sentences) if known.text == sentence]
+        if not places:
+            raise StaleVersion(
+                f"version {newest.number} of the memory does not say {sentence[:80]!r}; "
+                "read the memory again"
+            )
+        name = f"{EDIT}{uuid.uuid4().hex}"
+        said = Said(speaker=Speaker.USER, text=text, time=now, id=name, language=detect(text))
+        (turn,) = await self._store.turns.append(owner, [said], session=name, idle=timedelta.max)
+        try:
+            await self._store.turns.end(owner, session=turn.session, at=now, digest=False)
+            edited = replace(
+                nothing(now),
+                number=newest.number + 1,
+                sentences=tuple(
+                    Sentence(text=text, about=known.about, sources=(turn.id,))
+                    if i == places[0]
+                    else known
+                    for i, known in enumerate(newest.sentences)
+                ),
+                origin=Origin.EDIT,
+                session=turn.session,
+                language=newest.language,
+            )
+            await self._store.summaries.commit(owner, edited)
+        except StaleVersion:
+            await self._store.archive.erase(owner, session=turn.session)
+            raise
+        return edited
 
     async def why(self, owner: Owner, when: When, *, now: datetime) -> tuple[Because, ...]:
         """Each sentence of a version with the turns it rests on."""

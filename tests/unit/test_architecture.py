@@ -27,6 +27,7 @@ LAYERS = {
     "engine": 6,
     "mechanisms": 7,
     "composition": 8,
+    "demo": 5,
     "facade": 7,
     "facts": 7,
     "testing": 7,

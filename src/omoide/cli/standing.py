@@ -50,7 +50,7 @@ async def standing(memory: Memory, user: str) -> Standing:
     """How a user's memory stands."""
     sessions = await memory.sessions(user)
     history = await memory.history(user)
-    digested = {v.session for v in history if v.origin is Origin.DIGEST}
+    digested = {v.session for v in history if v.origin in (Origin.DIGEST, Origin.EDIT)}
     jobs = {j.session: j for j in await memory.jobs(user) if j.task is Task.DIGEST}
     return Standing(
         sessions=len(sessions),

@@ -45,6 +45,7 @@ def version_line(summary: Summary, now: datetime) -> str:
         Origin.DIGEST: f"after session {summary.session}",
         Origin.ROLLBACK: f"brought back from version {summary.restored}",
         Origin.ERASURE: "after an erasure",
+        Origin.EDIT: "corrected by the user",
     }[summary.origin]
     made = f", by {one_line(summary.model)}" if summary.model else ""
     return f"version {summary.number}, {how}, {moment(summary.time, now)}{made}"

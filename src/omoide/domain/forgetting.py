@@ -5,6 +5,7 @@ Time is always given as elapsed time over an explicit unit, since the papers are
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from math import exp, expm1, tanh
 
@@ -13,6 +14,22 @@ UNIT = timedelta(seconds=1.1e7)
 1.01e7 to 1.21e7 s does (117 to 140 days), and no day, week or month."""
 THRESHOLD = 0.86
 """k of Hou et al. 2024: an event comes to mind when its recall probability is above it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Odds:
+    """What decided whether an event came to mind, in the letters of Hou et al. 2024, eq. 8."""
+
+    r: float
+    """Relevance."""
+    t: float
+    """Days since it was told or last came to mind."""
+    g: float
+    """Consolidation."""
+    p: float
+    """Probability."""
+    k: float
+    """The threshold p has to pass."""
 
 
 def recall_probability(

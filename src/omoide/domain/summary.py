@@ -20,6 +20,8 @@ class Origin(StrEnum):
     DIGEST = "digest"
     ROLLBACK = "rollback"
     ERASURE = "erasure"
+    EDIT = "edit"
+    """The user put a sentence right."""
 
 
 @dataclass(frozen=True, kw_only=True)

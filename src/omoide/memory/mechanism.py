@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from omoide.domain import Kind, Owner, Session, Turn
+    from omoide.domain.forgetting import Odds
     from omoide.ports import Completion, Request
 
     Ask = Callable[[Request], Awaitable[Completion]]
@@ -74,6 +75,8 @@ class Contribution:
     """In a few words for a person: a rank, a probability."""
     score: float = 0.0
     """The mechanism's own figure behind the value."""
+    odds: Odds | None = None
+    """Where it is an event: what its recall was decided by."""
 
     @property
     def tokens(self) -> int:

@@ -20,7 +20,9 @@ from omoide.server.access import Access
 from omoide.server.door import Door
 from omoide.server.endpoint import Desk
 from omoide.server.idempotency import Replays
+from omoide.server.lately import Lately
 from omoide.server.metrics import Metrics
+from omoide.server.page import pages
 from omoide.server.problems import Problem, answer
 from omoide.server.routes import ROUTES
 from omoide.server.tenants import Tenants
@@ -95,14 +97,20 @@ class Server:
 
 def make_app(server: Server) -> Starlette:
     """The ASGI application."""
-    options, replays = server.options, Replays()
+    options, replays, lately = server.options, Replays(), Lately()
     access = Access(server.keys, options, tenant=server.parts.settings.tenant)
+
+    def forget(tenant: str, user: str) -> None:
+        replays.forget(tenant, user)
+        lately.forget(tenant, user)
+
     desk = Desk(
         tenants=server.tenants,
         upstream=server.upstream,
         metrics=server.metrics,
         default_user=options.default_user,
-        forget=replays.forget,
+        forget=forget,
+        lately=lately,
     )
     door = Door(desk, access, options, replays)
     by_path: dict[str, list[Endpoint]] = {}
@@ -112,6 +120,7 @@ def make_app(server: Server) -> Starlette:
         Route(path, door.at(rows), methods=[row.method for row in rows])
         for path, rows in by_path.items()
     ]
+    routes += pages()
     middleware = [Middleware(Observed, metrics=server.metrics, known=frozenset(by_path))]
     if options.cors:
         middleware.append(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from omoide.engine import Memory
     from omoide.server.access import Caller
     from omoide.server.keys import Scope
+    from omoide.server.lately import Lately
     from omoide.server.metrics import Metrics
     from omoide.server.remembering import Remembering
     from omoide.server.shapes import Shape
@@ -34,6 +35,7 @@ class Desk:
     default_user: str | None
     forget: Callable[[str, str], None]
     """Drop the answers kept for a user of a tenant."""
+    lately: Lately
 
 
 @dataclass(frozen=True, kw_only=True)

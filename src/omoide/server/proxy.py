@@ -13,6 +13,7 @@ from omoide.errors import OmoideError
 from omoide.server.conversation import asked, remembering, text_of
 from omoide.server.endpoint import Call, Endpoint, in_header
 from omoide.server.keys import Scope
+from omoide.server.lately import Latest
 from omoide.server.listening import Heard, Listener
 from omoide.server.problems import Problem, encoded, openai_answer, openai_error, problem_of
 from omoide.server.relay import Relay
@@ -40,6 +41,7 @@ async def chat(call: Call) -> Response:
         heard = asked(body["messages"], session=session)
         exchange = await call.remembering.attend(call.user, heard, session=session)
         told = exchange.headers
+        _note(call, exchange)
         if (attention := exchange.attention) is not None and attention.contributions:
             body["messages"] = remembering(
                 body["messages"],
@@ -61,6 +63,18 @@ async def chat(call: Call) -> Response:
         failed = openai_answer(problem)
         failed.headers.update(told)
         return failed
+
+
+def _note(call: Call, exchange: Exchange) -> None:
+    """Remember for the page what memory gave to this reply."""
+    if (attention := exchange.attention) is not None:
+        latest = Latest(
+            text=attention.moment.text,
+            time=attention.moment.now,
+            session=attention.moment.session[-1].session,
+            contributions=attention.contributions,
+        )
+        call.desk.lately.note(call.caller.tenant, call.user, latest)
 
 
 async def models(call: Call) -> Response:

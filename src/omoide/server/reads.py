@@ -43,12 +43,17 @@ def shown(value: object, *, status: int = 200) -> Response:
     return Response(encoded(plain(value)), status_code=status, media_type="application/json")
 
 
-def page(call: Call, items: Iterable[T], place: Callable[[T], int]) -> Response:
+def page(
+    call: Call,
+    items: Iterable[T],
+    place: Callable[[T], int],
+    seen: Callable[[T], object] = lambda item: item,
+) -> Response:
     """One page of items that are in the order of their places; the cursor is the last place."""
     after, limit = int(call.query.get("cursor", -1)), call.query.get("limit", 100)
     rest = [item for item in items if place(item) > after]
-    more = len(rest) > limit
-    return shown({"items": rest[:limit], "next": str(place(rest[limit - 1])) if more else None})
+    following = str(place(rest[limit - 1])) if len(rest) > limit else None
+    return shown({"items": [seen(item) for item in rest[:limit]], "next": following})
 
 
 async def turns(call: Call) -> Response:
@@ -111,11 +116,8 @@ async def jobs(call: Call) -> Response:
 
 async def users(call: Call) -> Response:
     """Everyone of whom anything is remembered. The cursor counts: names may hold anything."""
-    everyone = list(enumerate(sorted(await call.memory.users())))
-    after, limit = int(call.query.get("cursor", -1)), call.query.get("limit", 100)
-    rest = [(place, name) for place, name in everyone if place > after]
-    more = str(rest[limit - 1][0]) if len(rest) > limit else None
-    return shown({"items": [name for _, name in rest[:limit]], "next": more})
+    everyone = enumerate(sorted(await call.memory.users()))
+    return page(call, everyone, lambda pair: pair[0], lambda pair: pair[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +157,7 @@ def _when(call: Call) -> When:
     return When(**{n: call.query[n] for n in ("version", "session", "at") if n in call.query})
 
 
-def _get(
+def get(
     path: str,
     handler: Callable[[Call], object],
     answer: str,
@@ -164,10 +166,11 @@ def _get(
     fails: tuple[int, ...] = (),
     user: bool = True,
 ) -> Endpoint:
+    """A row for a look."""
     return Endpoint(
         method="GET",
         path=path,
-        handler=handler,  # type: ignore[arg-type] # each of the functions above
+        handler=handler,  # type: ignore[arg-type] # one of these functions
         about=about,
         needs=READ,
         answer=answer,
@@ -182,11 +185,11 @@ _BY = {"type": "string", "enum": list(GROUPS)}
 _STATE = {"type": "string", "enum": [state.value for state in State]}
 
 ROUTES = (
-    _get("/api/turns", turns, "TurnPage", SESSION, LIMIT, CURSOR, about="What was said"),
-    _get("/api/sessions", sessions, "SessionPage", LIMIT, CURSOR, about="The sessions"),
-    _get("/api/memory", memory, "Memory", *WHEN, about="The memory, now or then", fails=(404,)),
-    _get("/api/memory/versions", history, "MemoryPage", LIMIT, CURSOR, about="All versions"),
-    _get(
+    get("/api/turns", turns, "TurnPage", SESSION, LIMIT, CURSOR, about="What was said"),
+    get("/api/sessions", sessions, "SessionPage", LIMIT, CURSOR, about="The sessions"),
+    get("/api/memory", memory, "Memory", *WHEN, about="The memory, now or then", fails=(404,)),
+    get("/api/memory/versions", history, "MemoryPage", LIMIT, CURSOR, about="All versions"),
+    get(
         "/api/memory/diff",
         diff,
         "Changes",
@@ -195,17 +198,17 @@ ROUTES = (
         about="What changed between two versions",
         fails=(404,),
     ),
-    _get("/api/memory/why", why, "Reasons", *WHEN, about="What it rests on", fails=(404,)),
-    _get("/api/memory/aside", aside, "RejectedList", about="Answers that were refused"),
-    _get("/api/export", export, "application/x-ndjson", about="Everything, as JSON lines"),
-    _get(
+    get("/api/memory/why", why, "Reasons", *WHEN, about="What it rests on", fails=(404,)),
+    get("/api/memory/aside", aside, "RejectedList", about="Answers that were refused"),
+    get("/api/export", export, "application/x-ndjson", about="Everything, as JSON lines"),
+    get(
         "/api/cost",
         cost,
         "Cost",
         Parameter(name="by", shape=_BY, about="How to group."),
         about="What the models took",
     ),
-    _get(
+    get(
         "/api/jobs",
         jobs,
         "JobPage",
@@ -214,5 +217,5 @@ ROUTES = (
         CURSOR,
         about="Work in the background",
     ),
-    _get("/api/users", users, "UserPage", LIMIT, CURSOR, about="Who is remembered", user=False),
+    get("/api/users", users, "UserPage", LIMIT, CURSOR, about="Who is remembered", user=False),
 )

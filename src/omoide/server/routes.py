@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from omoide.server import probes, proxy, reads, writes
+from omoide.server import looking, probes, proxy, reads, writes
 from omoide.server.endpoint import Call, Endpoint, Parameter
 from omoide.server.problems import encoded
 from omoide.server.shapes import SHAPES, ref
@@ -55,6 +55,7 @@ ROUTES: tuple[Endpoint, ...] = (
     *proxy.ROUTES,
     *writes.ROUTES,
     *reads.ROUTES,
+    *looking.ROUTES,
     *probes.ROUTES,
     Endpoint(
         method="GET",

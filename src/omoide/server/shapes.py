@@ -10,6 +10,7 @@ MOST = 2_147_483_647
 WHOLE: Shape = {"type": "integer", "minimum": 0, "maximum": MOST}
 NUMBERED: Shape = {"type": "integer", "minimum": 1, "maximum": MOST}
 TEXT: Shape = {"type": "string"}
+NUMBER: Shape = {"type": "number"}
 TIME: Shape = {"type": "string", "format": "date-time"}
 NAME: Shape = {
     "type": "string",
@@ -66,6 +67,7 @@ def page(items: str) -> Shape:
     )
 
 
+_PAIR: Shape = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
 _ALL = (
     *("session", "id", "time", "name", "k", "budget", "at", "asker", "stream"),
     *("turns", "sentences", "all"),
@@ -101,6 +103,15 @@ SHAPES: dict[str, Shape] = {
     ),
     "End": thing("Which session to end; all open ones without a number.", _ALL, session=NUMBERED),
     "Rollback": thing("The version to bring back; 0 is the empty one.", version=WHOLE),
+    "Amendment": thing(
+        "A sentence of the newest memory, and what it should say.", sentence=WORDS, text=WORDS
+    ),
+    "Demo": thing(
+        "In which language.",
+        ("language",),
+        language={"type": "string", "enum": ["en", "zh", "ja", "ko", "vi"]},
+    ),
+    "Explain": thing("What might be said, now or at a time.", _ALL, text=WORDS, at=TIME),
     "Erasure": {
         **thing(
             "What to remove for good: exactly one of these.",
@@ -193,7 +204,27 @@ SHAPES: dict[str, Shape] = {
         sources=many(TEXT),
         time=TIME,
         why=TEXT,
-        score={"type": "number"},
+        score=NUMBER,
+        odds=may_lack(ref("Odds")),
+    ),
+    "Odds": thing(
+        "What decided whether an event came to mind: relevance r, days t, consolidation g, "
+        "probability p, threshold k.",
+        r=NUMBER,
+        t=NUMBER,
+        g=NUMBER,
+        p=NUMBER,
+        k=NUMBER,
+    ),
+    "Latest": thing(
+        "What memory gave to a reply.",
+        text=TEXT,
+        time=TIME,
+        session=NUMBERED,
+        contributions=many(ref("Contribution")),
+    ),
+    "LatestReply": thing(
+        "Null if there was no reply since the server was started.", latest=may_lack(ref("Latest"))
     ),
     "Reply": thing(
         "The answer; what was said before it is recorded, and so is it.",
@@ -211,6 +242,86 @@ SHAPES: dict[str, Shape] = {
         turns=WHOLE,
     ),
     "SessionPage": page("Session"),
+    "SessionCard": thing(
+        "A session with its opening words.",
+        number=NUMBERED,
+        started=TIME,
+        last=TIME,
+        ended=may_lack(TIME),
+        key=may_lack(TEXT),
+        turns=WHOLE,
+        opening=TEXT,
+    ),
+    "SessionCards": thing("The newest first.", items=many(ref("SessionCard"))),
+    "Memo": thing(
+        "A stretch of dialogue on one topic.",
+        id=TEXT,
+        session=NUMBERED,
+        topic=TEXT,
+        summary=TEXT,
+        sources=many(TEXT),
+        time=TIME,
+        compressed=TEXT,
+        method=TEXT,
+        whole={"type": "boolean"},
+        folded_into=may_lack(TEXT),
+    ),
+    "MemoPage": page("Memo"),
+    "Happened": thing(
+        "One thing that happened, as it was told.",
+        id=TEXT,
+        session=NUMBERED,
+        text=TEXT,
+        time=TIME,
+        sources=many(TEXT),
+        topics=many(TEXT),
+        keywords=many(TEXT),
+        participants=many(TEXT),
+        feeling=NUMBER,
+        last_recalled=TIME,
+        recalls=WHOLE,
+        consolidation=NUMBER,
+        superseded_by=may_lack(TEXT),
+    ),
+    "EventPage": page("Happened"),
+    "Curve": thing(
+        "How an event fades: pairs of days from now and probability.",
+        event=ref("Happened"),
+        relevance=NUMBER,
+        threshold=NUMBER,
+        past=many(_PAIR),
+        fading=many(_PAIR),
+        recalled=many(_PAIR),
+        out_of_reach=may_lack(NUMBER),
+    ),
+    "Curves": thing("By when they were told.", items=many(ref("Curve"))),
+    "Weighed": thing(
+        "An event, and what decided.",
+        event=ref("Happened"),
+        by=TEXT,
+        odds=ref("Odds"),
+        recalled={"type": "boolean"},
+        why=TEXT,
+    ),
+    "Explained": thing("The likeliest first.", items=many(ref("Weighed")), calibration=TEXT),
+    "About": thing(
+        "This server, and what the caller may.",
+        version=TEXT,
+        model=TEXT,
+        mechanisms=many(TEXT),
+        user=may_lack(TEXT),
+        scopes=many(TEXT),
+        now=TIME,
+        demos=many(TEXT),
+    ),
+    "Loaded": thing(
+        "What the demo brought.",
+        sessions=WHOLE,
+        turns=WHOLE,
+        versions=WHOLE,
+        memos=WHOLE,
+        events=WHOLE,
+    ),
     "Ended": thing("The sessions that this call ended.", sessions=many(ref("Session"))),
     "Sentence": thing(
         "One thing remembered, with the turns it rests on.",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from omoide.domain import Speaker
+from omoide.demo import load
+from omoide.domain import Owner, Speaker
 from omoide.engine import Utterance
 from omoide.errors import OmoideError
 from omoide.server.endpoint import Call, Endpoint
 from omoide.server.keys import Scope
+from omoide.server.lately import Latest
 from omoide.server.plain import plain
 from omoide.server.problems import encoded, problem_of
 from omoide.server.reads import READ, shown
@@ -65,6 +67,13 @@ async def reply(call: Call) -> Response:
     coming = await call.memory.reply(
         call.user, body["text"], session=body.get("session"), id=body.get("id") or _id(call, 0)
     )
+    latest = Latest(
+        text=body["text"],
+        time=coming.turn.time,
+        session=coming.turn.session,
+        contributions=coming.contributions,
+    )
+    call.desk.lately.note(call.caller.tenant, call.user, latest)
     if body.get("stream"):
         return Relay(
             _events(coming),
@@ -98,6 +107,21 @@ async def rollback(call: Call) -> Response:
     """Bring a version back."""
     back = await call.memory.rollback(call.user, When(version=call.body["version"]))
     return shown(back, status=201)
+
+
+async def amend(call: Call) -> Response:
+    """Put a sentence right."""
+    edited = await call.memory.amend(call.user, call.body["sentence"], call.body["text"])
+    return shown(edited, status=201)
+
+
+async def demo(call: Call) -> Response:
+    """Load the demo conversation into a user of whom nothing is stored."""
+    owner = Owner(tenant=call.caller.tenant, user=call.user)
+    now = call.desk.tenants.parts.clock.now()
+    loaded = await load(call.memory.store, owner, call.body.get("language", "en"), now=now)
+    call.memory.worker.wake()
+    return shown(loaded, status=201)
 
 
 async def erase(call: Call) -> Response:
@@ -182,6 +206,30 @@ ROUTES = (
         status=201,
         headers=ONCE,
         fails=(404, 409),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/memory/amend",
+        handler=amend,
+        about="Put a sentence of the newest memory right, as a new version",
+        needs=WRITE,
+        takes="Amendment",
+        answer="Memory",
+        status=201,
+        headers=ONCE,
+        fails=(404, 409),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/demo",
+        handler=demo,
+        about="Load the demo conversation, with its memory, into a user without any",
+        needs=WRITE,
+        takes="Demo",
+        answer="Loaded",
+        status=201,
+        headers=ONCE,
+        fails=(409,),
     ),
     Endpoint(
         method="POST",

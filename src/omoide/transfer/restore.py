@@ -57,7 +57,7 @@ class Contents:
     @property
     def undigested(self) -> list[int]:
         """Sessions that ended and of which no version was made."""
-        digested = {v.session for v in self.versions if v.origin is Origin.DIGEST}
+        digested = {v.session for v in self.versions if v.origin in (Origin.DIGEST, Origin.EDIT)}
         spoken = {turn.session for turn in self.turns}
         return [
             number

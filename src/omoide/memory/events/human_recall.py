@@ -145,6 +145,7 @@ class HumanRecall:
                 time=candidate.event.time,
                 why=candidate.why,
                 score=candidate.probability,
+                odds=candidate.odds,
             )
             for candidate in weighed.candidates
             if candidate.recalled
@@ -184,14 +185,24 @@ class HumanRecall:
         return replace(weighed, candidates=weighed.candidates + said)
 
     async def curves(
-        self, owner: Owner, *, now: datetime, days: float = 90.0, relevance: float = 1.0
+        self,
+        owner: Owner,
+        *,
+        now: datetime,
+        days: float = 90.0,
+        relevance: float = 1.0,
+        newest: int | None = None,
     ) -> tuple[Curve, ...]:
-        """The forgetting curve of each event that still counts, by when it was told."""
-        events = await self._store.events.read(owner)
+        """The forgetting curve of each event that still counts, or of the newest so many, by when
+        it was told."""
+        standing = [
+            event
+            for event in await self._store.events.read(owner)
+            if not event.superseded_by and event.time <= now
+        ]
         return tuple(
             curve(event, now=now, relevance=relevance, days=days, knobs=self.knobs)
-            for event in events
-            if not event.superseded_by and event.time <= now
+            for event in standing[-newest if newest else 0 :]
         )
 
     # ── Calibration ─────────────────────────────────────────────────────────────────────────

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omoide.domain.forgetting import THRESHOLD, UNIT, recall_probability
+from omoide.domain.forgetting import THRESHOLD, UNIT, Odds, recall_probability
 from omoide.language import LANGUAGES, content_terms, detect
 from omoide.memory.events.change import yielding
 from omoide.memory.overlap import rarity
@@ -84,6 +84,17 @@ class Candidate:
     threshold: float
     recalled: bool
     why: str
+
+    @property
+    def odds(self) -> Odds:
+        """The figures alone."""
+        return Odds(
+            r=self.relevance,
+            t=self.elapsed / timedelta(days=1),
+            g=self.consolidation,
+            p=self.probability,
+            k=self.threshold,
+        )
 
 
 def weigh(
@@ -206,6 +217,7 @@ class Curve:
 
     event: Event
     relevance: float
+    threshold: float
     since: tuple[tuple[float, float], ...]
     """From when it was told or last came to mind until now, as far back as the days looked at."""
     fading: tuple[tuple[float, float], ...]
@@ -253,6 +265,7 @@ def curve(
     return Curve(
         event=event,
         relevance=relevance,
+        threshold=knobs.threshold,
         since=fades(event, past),
         fading=as_is,
         recalled=renewed,

@@ -1,0 +1,97 @@
+"""Putting the memory right: the user's correction is a version, and cites the user."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.cli.standing import standing
+from omoide.cli.views import version_line
+from omoide.domain import Origin
+from omoide.errors import BadInput, StaleVersion
+from omoide.transfer import to_record
+from omoide.transfer.files import Element
+from omoide.transfer.restore import contents
+
+if TYPE_CHECKING:
+    from .conftest import World
+
+OSLO = "The user lives in Oslo."
+BERGEN = "The user lives in Bergen."
+
+
+async def remembered(world: World) -> None:
+    """A session about Oslo and a cat, digested."""
+    await world.session(
+        "ana", "I live in Oslo and have a cat.", answers=(f"{OSLO}\nThe user has a cat.",)
+    )
+
+
+async def test_a_correction_is_a_version_that_rests_on_the_users_word(world: World) -> None:
+    """In the place of the old sentence; the others stay, and the old version is there."""
+    await remembered(world)
+    edited = await world.memory.amend("ana", OSLO, BERGEN)
+    assert (edited.number, edited.origin) == (2, Origin.EDIT)
+    assert edited.text.splitlines() == [BERGEN, "The user has a cat."]
+    because = await world.memory.why("ana")
+    assert [turn.text for turn in because[0].turns] == [BERGEN]
+    assert because[0].turns[0].id.startswith("edit-")
+    assert (await world.memory.memory("ana", version=1)).text.startswith(OSLO)
+    assert "corrected by the user" in version_line(edited, world.clock.now())
+
+
+async def test_a_correction_asks_no_model(world: World) -> None:
+    """Its session is over at once and needs no digesting; the open one goes on."""
+    await remembered(world)
+    world.replier.answers.append("Hi.")
+    await (await world.memory.reply("ana", "Good morning.")).text()
+    await world.memory.amend("ana", OSLO, BERGEN)
+    await world.memory.settle()
+    found = await standing(world.memory, "ana")
+    assert found.current
+    assert [session.number for session in found.open] == [2]
+
+
+async def test_a_correction_of_what_is_not_there_leaves_nothing(world: World) -> None:
+    """Not even the words of it."""
+    await remembered(world)
+    before = await world.memory.turns("ana")
+    with pytest.raises(StaleVersion, match="read the memory again"):
+        await world.memory.amend("ana", "The user lives in Rome.", BERGEN)
+    with pytest.raises(BadInput, match="one line"):
+        await world.memory.amend("ana", OSLO, OSLO)
+    with pytest.raises(BadInput, match="one line"):
+        await world.memory.amend("ana", OSLO, "The user\nmoved.")
+    assert await world.memory.turns("ana") == before
+
+
+async def test_of_two_corrections_at_once_the_later_is_told(world: World) -> None:
+    """And its words are gone: nobody decided for them."""
+    await remembered(world)
+    commit = world.store.summaries.commit
+
+    async def meanwhile(owner: object, summary: object) -> None:
+        world.store.summaries.commit = commit  # type: ignore[method-assign]
+        await world.memory.amend("ana", OSLO, BERGEN)
+        await commit(owner, summary)  # type: ignore[arg-type]
+
+    world.store.summaries.commit = meanwhile  # type: ignore[method-assign,assignment]
+    with pytest.raises(StaleVersion):
+        await world.memory.amend("ana", OSLO, "The user lives in Rome.")
+    said = [turn.text for turn in await world.memory.turns("ana")]
+    assert said[-1] == BERGEN
+    assert "The user lives in Rome." not in said
+
+
+async def test_a_correction_survives_the_next_session_and_an_export(world: World) -> None:
+    """The next version inherits its source; a restore has nothing to digest."""
+    await remembered(world)
+    await world.memory.amend("ana", OSLO, BERGEN)
+    await world.session("ana", "It rains.", answers=(f"{BERGEN}\nThe user has a cat.",))
+    newest = await world.memory.why("ana")
+    assert [turn.text for turn in newest[0].turns][:1] == [BERGEN]
+    records = [record async for record in world.memory.export("ana")]
+    whole = contents(Element(value=r, where="line", problem="") for r in records)
+    assert whole.undigested == []
+    assert to_record(whole.versions[1])["origin"] == "edit"
