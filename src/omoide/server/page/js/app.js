@@ -1,0 +1,76 @@
+// The page begins here.
+
+import { dropKey, get, hasKey, onLocked } from "./api.js";
+import * as chat from "./chat.js";
+import * as cost from "./cost.js";
+import * as demo from "./demo.js";
+import { prompt } from "./dialog.js";
+import { at, fill } from "./dom.js";
+import * as events from "./events.js";
+import * as frame from "./frame.js";
+import * as memory from "./memory.js";
+import * as memos from "./memos.js";
+import { on, state, tell } from "./state.js";
+import * as talks from "./talks.js";
+import { setClock } from "./time.js";
+import { trouble } from "./trouble.js";
+import * as users from "./users.js";
+import * as why from "./why.js";
+import { speak, t, wanted } from "./words.js";
+import * as work from "./work.js";
+
+let asking = null;
+
+/** Ask for a key, once however many requests wait for it. */
+function locked() {
+  asking ??= prompt({ title: t("key.title"), text: t("key.about"), label: t("key.label"), yes: t("key.enter"), type: "password" }).finally(() => {
+    asking = null;
+  });
+  return asking;
+}
+
+/** Everything about the user that is chosen. */
+async function arrive() {
+  try {
+    await talks.load();
+  } catch (problem) {
+    return fill(at("log"), trouble(problem, arrive));
+  }
+  talks.open((talks.current() ?? state.talks[0])?.number ?? null);
+  tell("talks");
+}
+
+async function enter() {
+  try {
+    state.about = await get("/api/about", {}, "");
+    setClock(state.about.now);
+    await users.load();
+  } catch (problem) {
+    return fill(at("log"), trouble(problem, enter));
+  }
+  at("about").textContent = `omoide ${state.about.version} · ${state.about.model}`;
+  at("leave").hidden = !hasKey();
+  users.choose(users.first());
+  demo.draw();
+}
+
+await speak(wanted());
+frame.choices();
+onLocked(locked);
+for (const part of [frame, users, talks, chat, memory, memos, events, why, cost, work, demo]) part.start();
+on("user", arrive);
+on("language", () => {
+  talks.draw();
+  demo.draw();
+  chat.redraw();
+});
+on("said", async () => {
+  await talks.load().catch(() => {});
+  if (!state.users.includes(state.user)) users.load().catch(() => {});
+});
+at("leave").addEventListener("click", () => {
+  dropKey();
+  location.reload();
+});
+await enter();
+document.documentElement.dataset.ready = "";

@@ -1,0 +1,93 @@
+// Charts, by uPlot; each has a label for those who cannot see it.
+
+import { colour, el, fill } from "./dom.js";
+import { number } from "./time.js";
+
+const FONT = '12px Inter, system-ui, sans-serif';
+const drawn = new WeakMap();
+
+const axis = (more) => ({
+  stroke: colour("--soft"),
+  font: FONT,
+  grid: { stroke: colour("--line"), width: 1 },
+  ticks: { show: false },
+  ...more,
+});
+
+/** Put a chart in a place, and keep it as wide as the place is. */
+function put(place, label, options, data) {
+  drawn.get(place)?.destroy();
+  fill(place);
+  place.setAttribute("role", "img");
+  place.setAttribute("aria-label", label);
+  const width = () => Math.max(place.clientWidth, 200);
+  const chart = new uPlot({ ...options, width: width(), legend: { show: false }, cursor: { show: false } }, data, place);
+  const watch = new ResizeObserver(() => chart.setSize({ width: width(), height: options.height }));
+  watch.observe(place);
+  drawn.set(place, { destroy: () => { watch.disconnect(); chart.destroy(); } });
+  return chart;
+}
+
+/** Lines over days from now: `{ points, colour, width, dash }` each, with a level to cross. */
+export function lines(place, { label, series, level, days, format }) {
+  const tables = series.map((one) => [one.points.map(([x]) => x), one.points.map(([, y]) => y)]);
+  const data = tables.length ? uPlot.join(tables) : [[]];
+  const from = Math.min(0, ...series.flatMap((one) => one.points.slice(0, 1).map(([x]) => x)));
+  const low = Math.min(level - 0.1, ...series.flatMap((one) => one.points.map(([, y]) => y)));
+  const mark = (chart) => {
+    const { ctx, bbox } = chart;
+    const across = (value, scale) => chart.valToPos(value, scale, true);
+    ctx.save();
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.strokeStyle = colour("--warn");
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, across(level, "y"));
+    ctx.lineTo(bbox.left + bbox.width, across(level, "y"));
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.strokeStyle = colour("--soft");
+    ctx.beginPath();
+    ctx.moveTo(across(0, "x"), bbox.top);
+    ctx.lineTo(across(0, "x"), bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.restore();
+  };
+  return put(
+    place,
+    label,
+    {
+      height: 210,
+      padding: [8, 12, 0, 0],
+      scales: { x: { time: false, range: [from, days] }, y: { range: [Math.max(0, low), 1.01] } },
+      axes: [axis({ values: (_, ticks) => ticks.map(format), space: 70, size: 30 }), axis({ values: (_, ticks) => ticks.map((v) => number(v, 2)), size: 42 })],
+      series: [{}, ...series.map((one) => ({ stroke: one.colour, width: one.width, dash: one.dash, spanGaps: true, points: { show: false } }))],
+      hooks: { drawClear: [mark] },
+    },
+    data,
+  );
+}
+
+/** Bars in two parts, one for each name. */
+export function bars(place, { label, names, below, above }) {
+  const sums = below.map((value, i) => value + above[i]);
+  const paths = uPlot.paths.bars({ size: [0.6, 36], radius: 0.15 });
+  return put(
+    place,
+    label,
+    {
+      height: 180,
+      padding: [8, 12, 0, 0],
+      scales: { x: { time: false, range: [-0.5, names.length - 0.5] }, y: { range: [0, Math.max(...sums) * 1.08] } },
+      axes: [
+        axis({ values: (_, ticks) => ticks.map((i) => names[i] ?? ""), incrs: [1, 2, 5, 10, 20, 50, 100], grid: { show: false }, space: 50, size: 30 }),
+        axis({ values: (_, ticks) => ticks.map((v) => (v >= 10_000 ? `${number(v / 1000)}k` : number(v))), size: 48 }),
+      ],
+      series: [{}, { fill: colour("--accent"), paths, points: { show: false } }, { fill: colour("--good"), paths, points: { show: false } }],
+    },
+    [names.map((_, i) => i), sums, below],
+  );
+}
+
+/** A key to a chart's lines. */
+export const key = (...parts) => el("div", { class: "key", "aria-hidden": "true" }, parts.map(([name, text]) => el("span", { class: name }, text)));

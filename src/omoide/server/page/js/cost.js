@@ -1,0 +1,132 @@
+// What it cost, by session; and work under way.
+
+import { get } from "./api.js";
+import * as chart from "./chart.js";
+import { at, el, fill } from "./dom.js";
+import { on, state, turns } from "./state.js";
+import { date, number, shortDate } from "./time.js";
+import { trouble } from "./trouble.js";
+import { t } from "./words.js";
+
+const MOST = 24;
+const newest = turns();
+let cost = null;
+const place = () => at("panel-cost");
+
+async function load() {
+  const still = newest();
+  try {
+    const found = await get("/api/cost", { by: "session" });
+    if (!still()) return;
+    cost = found;
+    draw();
+  } catch (problem) {
+    if (still()) fill(place(), trouble(problem, load));
+  }
+}
+
+function draw() {
+  if (!cost) return;
+  const { total } = cost;
+  fill(
+    place(),
+    el(
+      "div",
+      { class: "stack" },
+      el("div", { class: "lead" }, el("h2", {}, t("cost.title")), el("p", { class: "fine" }, t("cost.about"))),
+      work(),
+      total.calls
+        ? [
+            el("dl", { class: "sums" }, sum("cost.calls", number(total.calls)), sum("cost.read", number(total.prompt_tokens)), sum("cost.written", number(total.completion_tokens))),
+            el("figure", { class: "stack" }, el("div", { class: "chart", id: "cost-chart" }), chart.key(["now", t("cost.written")], ["dashed", t("cost.read")])),
+            table(),
+          ]
+        : el("div", { class: "empty" }, el("strong", {}, t("cost.none"))),
+    ),
+  );
+  plot();
+}
+
+const sum = (name, value) => el("div", {}, el("dt", {}, t(name)), el("dd", {}, value));
+
+function named(group, format = date) {
+  const found = /^session (\d+)$/.exec(group.name);
+  const talk = found && state.talks.find((card) => card.number === Number(found[1]));
+  if (talk) return format(talk.started);
+  return found ? t("cost.session", { n: found[1] }) : t("cost.no_session");
+}
+
+function plot() {
+  const canvas = at("cost-chart");
+  if (!canvas?.clientWidth) return;
+  const groups = cost.groups.filter((group) => group.name.startsWith("session ")).slice(-MOST);
+  if (!groups.length) return canvas.parentElement.remove();
+  chart.bars(canvas, {
+    label: t("cost.chart", { n: groups.length }),
+    names: groups.map((group) => named(group, shortDate)),
+    below: groups.map((group) => group.prompt_tokens),
+    above: groups.map((group) => group.completion_tokens),
+  });
+}
+
+function table() {
+  const head = ["cost.where", "cost.calls", "cost.read", "cost.written", "cost.time"];
+  return el(
+    "table",
+    {},
+    el("caption", {}, t("cost.by")),
+    el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, t(name))))),
+    el(
+      "tbody",
+      {},
+      cost.groups.map((group) =>
+        el(
+          "tr",
+          {},
+          el("th", { scope: "row" }, named(group)),
+          el("td", {}, number(group.calls)),
+          el("td", {}, number(group.prompt_tokens)),
+          el("td", {}, number(group.completion_tokens)),
+          el("td", {}, t("seconds", { n: number(group.seconds, 1) })),
+        ),
+      ),
+    ),
+  );
+}
+
+function work() {
+  const jobs = state.work;
+  if (!jobs.length) return el("p", { class: "fine" }, t("work.none"));
+  const digests = jobs.filter((job) => job.task === "digest");
+  const ended = state.talks.filter((card) => card.ended).length;
+  const done = Math.max(0, ended - digests.length);
+  return el(
+    "section",
+    { class: "stack", "aria-label": t("work.title") },
+    el("h3", {}, t("work.title")),
+    digests.length && ended ? el("progress", { max: ended, value: done, "aria-label": t("work.progress", { done, of: ended }) }) : null,
+    digests.length && ended ? el("p", { class: "fine" }, t("work.progress", { done, of: ended })) : null,
+    el("ul", { class: "jobs" }, jobs.map(job)),
+  );
+}
+
+function job(one) {
+  const talk = state.talks.find((card) => card.number === one.session);
+  const what = one.task === "digest" ? t("work.digest", { when: talk ? date(talk.started) : one.session }) : t("work.embed");
+  const mood = { running: "good", dead: "warn" }[one.state] ?? "";
+  return el(
+    "li",
+    { class: "card" },
+    el("div", { class: "top" }, el("span", {}, what), el("span", { class: `badge ${mood}` }, t(`work.${one.state}`))),
+    one.attempts > 1 ? el("p", { class: "fine" }, t("work.tries", { n: one.attempts })) : null,
+    one.error ? el("p", { class: "fine" }, one.error) : null,
+    one.state === "dead" ? el("p", { class: "fine" }, t("work.retry"), " ", el("code", {}, `omoide jobs retry ${one.id}`)) : null,
+  );
+}
+
+export function start() {
+  on("talks said digested changed language", load);
+  on("jobs", draw);
+  on("theme", draw);
+  on("tab", () => state.tab === "cost" && draw());
+}

@@ -1,0 +1,72 @@
+// Questions to the person at the page.
+
+import { el } from "./dom.js";
+import { t } from "./words.js";
+
+/** Ask, with any fields between; resolves to what `read` makes of them, or null. */
+function ask({ title, body = [], yes, danger = false, read = () => true, required = null }) {
+  return new Promise((resolve) => {
+    const id = "dialog-title";
+    const form = el(
+      "form",
+      { method: "dialog" },
+      el("h2", { id }, title),
+      body,
+      el(
+        "div",
+        { class: "row" },
+        el("button", { type: "button", onclick: () => dialog.close() }, t("cancel")),
+        el("button", { class: "main", type: "submit", "data-danger": danger }, yes),
+      ),
+    );
+    const dialog = el("dialog", { "aria-labelledby": id }, form);
+    let answer = null;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (required && !required.value.trim()) return required.focus();
+      answer = read();
+      dialog.close();
+    });
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(answer);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** Yes or no. */
+export const confirm = ({ title, text, quote, yes, tick }) => {
+  const box = tick ? el("input", { type: "checkbox", id: "dialog-tick" }) : null;
+  return ask({
+    title,
+    yes,
+    danger: true,
+    body: [
+      quote ? el("blockquote", {}, quote) : null,
+      el("p", {}, text),
+      box ? el("label", { class: "tick", for: "dialog-tick" }, box, el("span", {}, tick)) : null,
+    ].filter(Boolean),
+    read: () => ({ ticked: box?.checked ?? false }),
+  });
+};
+
+/** One line or more of text. */
+export const prompt = ({ title, text, label, value = "", yes, lines = 1, type = "text" }) => {
+  const field =
+    lines > 1
+      ? el("textarea", { id: "dialog-field", rows: lines, value })
+      : el("input", { id: "dialog-field", type, value, autocomplete: "off" });
+  return ask({
+    title,
+    yes,
+    required: field,
+    body: [
+      text ? el("p", { class: "fine" }, text) : null,
+      el("label", { class: "unseen", for: "dialog-field" }, label ?? title),
+      field,
+    ].filter(Boolean),
+    read: () => field.value.trim(),
+  });
+};

@@ -1,0 +1,182 @@
+// What happened, on a timeline, and how each event fades: now, and after each recall.
+
+import { all, get } from "./api.js";
+import * as chart from "./chart.js";
+import { at, colour, el, fill } from "./dom.js";
+import { quote } from "./quotes.js";
+import { on, state, turns } from "./state.js";
+import { date, inDays, month, number } from "./time.js";
+import { trouble } from "./trouble.js";
+import { t } from "./words.js";
+
+const SPANS = [90, 365, 1095];
+const newest = turns();
+let events = [];
+let curves = new Map(); // by the event's id
+let before = new Map(); // curves as they were before a recall changed them
+let chosen = null;
+let days = 365;
+let canvas = null;
+let running = 0;
+const place = () => at("panel-events");
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+async function load(live = false) {
+  const still = newest();
+  try {
+    const [found, drawn] = await Promise.all([all("/api/events"), get("/api/events/curves", { days, limit: 100 })]);
+    if (!still()) return;
+    const fresh = new Map(drawn.items.map((curve) => [curve.event.id, curve]));
+    const grown = [...fresh.values()].filter((curve) => live && (curves.get(curve.event.id)?.event.recalls ?? curve.event.recalls) < curve.event.recalls);
+    for (const curve of grown) before.set(curve.event.id, curves.get(curve.event.id));
+    const old = curves;
+    events = found.reverse();
+    curves = fresh;
+    if (grown.length) chosen = grown[0].event.id;
+    chosen ??= neediest();
+    draw();
+    if (grown.length && !calm()) animate(old, fresh);
+  } catch (problem) {
+    if (still()) fill(place(), trouble(problem, () => load()));
+  }
+}
+
+/** The event that a recall would help most: there the two lines lie furthest apart. */
+function neediest() {
+  const gain = (curve) => curve.recalled.at(-1)[1] - curve.fading.at(-1)[1];
+  return [...curves.values()].sort((a, b) => gain(b) - gain(a))[0]?.event.id ?? null;
+}
+
+function draw() {
+  if (!events.length) return fill(place(), el("div", { class: "stack" }, el("h2", {}, t("events.title")), none()));
+  canvas = el("div", { class: "chart" });
+  const spans = SPANS.map((span) =>
+    el("button", { type: "button", "aria-pressed": String(span === days), onclick: () => { days = span; load(); } }, t(`events.span${span}`)),
+  );
+  fill(
+    place(),
+    el(
+      "div",
+      { class: "stack" },
+      el("div", { class: "lead" }, el("h2", {}, t("events.title")), el("p", { class: "fine" }, t("events.about"))),
+      el("figure", { class: "stack" }, el("div", { class: "choice", role: "group", "aria-label": t("events.ahead") }, spans), canvas, legend()),
+      timeline(),
+    ),
+  );
+  plot();
+}
+
+const legend = () =>
+  chart.key(["now", t("events.now")], ["dashed", t("events.recalled")], ...(before.has(chosen) ? [["ghost", t("events.before")]] : []), ["level", t("events.level")]);
+
+/** The chart; `mixed` gives other points for an event while it moves. */
+function plot(mixed = null) {
+  if (!canvas?.isConnected || !canvas.clientWidth) return;
+  const series = [];
+  const faint = colour("--line");
+  const points = (curve) => [...curve.past.slice(0, -1), ...(mixed?.get(curve.event.id) ?? curve.fading)];
+  for (const curve of curves.values()) {
+    if (curve.event.id !== chosen) series.push({ points: points(curve), colour: faint, width: 1.5 });
+  }
+  const mine = curves.get(chosen);
+  if (mine) {
+    const ghost = before.get(chosen);
+    if (ghost) series.push({ points: ghost.fading, colour: colour("--soft"), width: 1.5, dash: [2, 3] });
+    series.push({ points: mine.recalled, colour: colour("--good"), width: 2, dash: [6, 4] });
+    series.push({ points: points(mine), colour: colour("--accent"), width: 2.5 });
+  }
+  const level = [...curves.values()][0]?.threshold ?? 0.86;
+  const label = mine ? t("events.chart", { text: mine.event.text, p: number(mine.fading[0][1], 2), later: number(mine.fading.at(-1)[1], 2), again: number(mine.recalled.at(-1)[1], 2), days }) : t("events.title");
+  chart.lines(canvas, { label, series, level, days, format: (day) => (day === 0 ? t("now") : inDays(day)) });
+}
+
+function animate(from, to) {
+  const mine = ++running;
+  const began = performance.now();
+  const step = (time) => {
+    if (mine !== running) return;
+    const share = Math.min((time - began) / 900, 1);
+    const eased = 1 - (1 - share) ** 3;
+    const mixed = new Map();
+    for (const [id, curve] of to) {
+      const old = from.get(id);
+      if (old?.fading.length === curve.fading.length) mixed.set(id, curve.fading.map(([x, y], i) => [x, old.fading[i][1] + (y - old.fading[i][1]) * eased]));
+    }
+    plot(share < 1 ? mixed : null);
+    if (share < 1) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+function timeline() {
+  const groups = new Map();
+  for (const event of events) groups.set(month(event.time), [...(groups.get(month(event.time)) ?? []), event]);
+  return el("div", { class: "months" }, [...groups].map(([name, members]) => el("section", {}, el("h3", {}, name), el("ol", { class: "line" }, members.map(row)))));
+}
+
+function row(event) {
+  const curve = curves.get(event.id);
+  const p = curve?.fading[0][1] ?? 0;
+  const inner = el("div", { class: "inner", hidden: true });
+  const choose = () => {
+    chosen = event.id;
+    for (const button of place().querySelectorAll(".happened > button")) button.setAttribute("aria-pressed", "false");
+    button.setAttribute("aria-pressed", "true");
+    place().querySelector(".key").replaceWith(legend());
+    plot();
+    sources(event, inner);
+  };
+  const newer = event.superseded_by && events.find((one) => one.id === event.superseded_by);
+  const facts = event.superseded_by
+    ? [t("events.gone", { when: newer ? date(newer.time) : "" })]
+    : [
+        t("events.p", { p: number(p, 2) }),
+        event.recalls ? t("events.recalls", { n: event.recalls, when: date(event.last_recalled) }) : t("events.never"),
+        curve?.out_of_reach ? t("events.reach", { when: inDays(curve.out_of_reach) }) : t("events.stays"),
+      ];
+  const button = el(
+    "button",
+    { type: "button", "aria-pressed": String(event.id === chosen), onclick: choose },
+    el("span", { class: "text", dir: "auto" }, event.text),
+    el("span", { class: "fine" }, el("span", {}, date(event.time)), facts.map((fact) => el("span", {}, fact))),
+  );
+  return el("li", { class: event.superseded_by ? "happened gone" : "happened", "--vivid": Math.max(0, (p - 0.5) * 2), "data-event": event.id }, button, inner);
+}
+
+async function sources(event, inner) {
+  const open = inner.hidden;
+  for (const other of place().querySelectorAll(".happened .inner")) other.hidden = true;
+  inner.hidden = !open;
+  if (!open) return;
+  try {
+    const said = (await get("/api/turns", { session: event.session, limit: 1000 })).items;
+    fill(inner, said.filter((turn) => event.sources.includes(turn.id)).map(quote));
+  } catch (problem) {
+    fill(inner, trouble(problem));
+  }
+}
+
+function none() {
+  const off = state.about && !state.about.mechanisms.includes("human-recall") && !state.about.mechanisms.includes("generative-agents");
+  return el(
+    "div",
+    { class: "empty" },
+    el("strong", {}, t("events.none")),
+    el("span", {}, t(off ? "events.off" : "events.soon")),
+    off ? el("code", {}, "OMOIDE_MECHANISMS=summary,search,memos,human-recall omoide serve") : null,
+  );
+}
+
+export function start() {
+  on("user", () => {
+    chosen = null;
+    events = [];
+    curves = new Map();
+    before = new Map();
+    load();
+  });
+  on("said", () => load(true));
+  on("digested changed", () => load());
+  on("language theme", () => events.length ? draw() : load());
+  on("tab", () => state.tab === "events" && plot());
+}

@@ -1,0 +1,107 @@
+// Dialogue by topic: summary, compressed and original text.
+
+import { all, get } from "./api.js";
+import { at, el, fill } from "./dom.js";
+import { quote } from "./quotes.js";
+import { on, state, turns } from "./state.js";
+import { date, number } from "./time.js";
+import { trouble } from "./trouble.js";
+import { t } from "./words.js";
+
+const newest = turns();
+let memos = [];
+let sought = "";
+const shown = new Map(); // which text of a memo is shown, by its id
+const place = () => at("panel-memos");
+
+async function load() {
+  const still = newest();
+  try {
+    const found = await all("/api/memos");
+    if (!still()) return;
+    memos = found.filter((memo) => !memo.folded_into).reverse();
+    draw();
+  } catch (problem) {
+    if (still()) fill(place(), trouble(problem, load));
+  }
+}
+
+function draw() {
+  if (!memos.length) return fill(place(), el("div", { class: "stack" }, el("h2", {}, t("memos.title")), none()));
+  const list = el("ul", { class: "stack" });
+  const search = el("input", {
+    type: "search",
+    value: sought,
+    placeholder: t("memos.search"),
+    "aria-label": t("memos.search"),
+    oninput: (event) => {
+      sought = event.target.value;
+      show(list);
+    },
+  });
+  fill(place(), el("div", { class: "stack" }, el("div", { class: "lead" }, el("h2", {}, t("memos.title")), el("p", { class: "fine" }, t("memos.about"))), search, list));
+  show(list);
+}
+
+function show(list) {
+  const wanted = sought.toLocaleLowerCase();
+  const found = memos.filter((memo) => `${memo.topic} ${memo.summary} ${memo.compressed}`.toLocaleLowerCase().includes(wanted));
+  const topics = Map.groupBy ? Map.groupBy(found, (memo) => memo.topic) : group(found);
+  fill(list, found.length ? [...topics].map(([topic, members]) => el("li", { class: "card" }, members.map((memo, i) => card(memo, i ? "" : topic)))) : el("li", { class: "fine" }, t("memos.nothing")));
+}
+
+function group(found) {
+  const topics = new Map();
+  for (const memo of found) topics.set(memo.topic, [...(topics.get(memo.topic) ?? []), memo]);
+  return topics;
+}
+
+function none() {
+  const off = state.about && !state.about.mechanisms.some((name) => name === "memos" || name === "memochat");
+  return el(
+    "div",
+    { class: "empty" },
+    el("strong", {}, t("memos.none")),
+    el("span", {}, t(off ? "memos.off" : "memos.soon")),
+    off ? el("code", {}, "OMOIDE_MECHANISMS=summary,search,memos,human-recall omoide serve") : null,
+  );
+}
+
+function card(memo, topic) {
+  const body = el("div", {});
+  const kinds = ["summary", "compressed", "original"];
+  const buttons = kinds.map((kind) =>
+    el("button", { type: "button", onclick: () => { shown.set(memo.id, kind); write(); } }, t(`memos.${kind}`)),
+  );
+  async function write() {
+    const kind = shown.get(memo.id) ?? "summary";
+    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(kinds[i] === kind)));
+    if (kind === "summary") fill(body, el("p", { class: "body", dir: "auto" }, memo.summary));
+    else if (kind === "compressed") fill(body, el("p", { class: "body", dir: "auto" }, memo.compressed), el("p", { class: "fine" }, `${t("memos.method")}: ${memo.method}`));
+    else {
+      try {
+        const said = (await get("/api/turns", { session: memo.session, limit: 1000 })).items.filter((turn) => memo.sources.includes(turn.id));
+        const whole = said.reduce((sum, turn) => sum + turn.text.length, 0);
+        fill(body, el("div", { class: "stack" }, said.map(quote), whole ? el("p", { class: "fine" }, t("memos.kept", { n: number((100 * memo.compressed.length) / whole) })) : null));
+      } catch (problem) {
+        fill(body, trouble(problem, write));
+      }
+    }
+  }
+  write();
+  return el(
+    "article",
+    { class: "stack" },
+    el("div", { class: "top" }, topic ? el("h2", { dir: "auto" }, memo.whole ? topic : t("memos.unknown")) : el("span", {}), el("span", { class: "fine" }, date(memo.time))),
+    body,
+    el("div", { class: "choice", role: "group", "aria-label": topic || memo.topic }, buttons),
+  );
+}
+
+export function start() {
+  on("user", () => {
+    sought = "";
+    load();
+  });
+  on("digested changed language", load);
+}

@@ -1,0 +1,30 @@
+// Words that something rests on, with a way to where they were said.
+
+import { el } from "./dom.js";
+import * as talks from "./talks.js";
+import { tell } from "./state.js";
+import { moment } from "./time.js";
+import { t } from "./words.js";
+
+/** Whether a turn is the user's own correction of the memory. */
+export const isEdit = (turn) => turn.id.startsWith("edit-");
+
+/** What was said, by whom and when. */
+export function quote(turn) {
+  const open = () => {
+    tell("show", "chat");
+    talks.open(turn.session, turn.id);
+  };
+  const who = isEdit(turn) ? t("source.edit") : t(`speaker.${turn.speaker}`);
+  return el(
+    "div",
+    { class: "quote" },
+    el("p", { dir: "auto" }, turn.text),
+    el(
+      "div",
+      { class: "fine" },
+      el("span", {}, `${who} · ${moment(turn.time)}`),
+      isEdit(turn) ? null : el("button", { type: "button", class: "link", onclick: open }, t("source.open")),
+    ),
+  );
+}

@@ -1,0 +1,47 @@
+// Dates in the reader's language. The server's clock counts, not the browser's.
+
+import { language } from "./words.js";
+
+let ahead = 0;
+
+/** Set the page's clock by the server's. */
+export const setClock = (now) => {
+  ahead = new Date(now) - Date.now();
+};
+
+/** The present moment. */
+export const now = () => new Date(Date.now() + ahead);
+
+const format = (options) => (time) =>
+  new Intl.DateTimeFormat(language(), options).format(new Date(time));
+
+export const date = (time) => {
+  const far = new Date(time).getFullYear() !== now().getFullYear();
+  return format({ day: "numeric", month: "short", ...(far ? { year: "numeric" } : {}) })(time);
+};
+export const shortDate = format({ day: "numeric", month: "short" });
+export const longDate = format({ day: "numeric", month: "long", year: "numeric" });
+export const month = format({ month: "long", year: "numeric" });
+export const clock = format({ hour: "2-digit", minute: "2-digit" });
+export const moment = (time) => `${date(time)}, ${clock(time)}`;
+
+/** How many days ago, counted by calendar days. */
+export function daysAgo(time) {
+  const midnight = (moment) => new Date(moment).setHours(0, 0, 0, 0);
+  return Math.round((midnight(now()) - midnight(time)) / 86_400_000);
+}
+
+/** So many days from now, in words. */
+export function inDays(days) {
+  const words = new Intl.RelativeTimeFormat(language(), { numeric: "auto" });
+  const size = Math.abs(days);
+  if (size < 45) return words.format(Math.round(days), "day");
+  if (size < 700) return words.format(Math.round(days / 30.44), "month");
+  return words.format(Math.round(days / 365.25), "year");
+}
+
+export const number = (value, digits = 0) =>
+  new Intl.NumberFormat(language(), {
+    maximumFractionDigits: digits,
+    minimumFractionDigits: digits,
+  }).format(value);

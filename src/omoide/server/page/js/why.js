@@ -1,0 +1,148 @@
+// Why something came to mind for the last reply; and what would, if something else were said.
+
+import { all, get, post } from "./api.js";
+import { at, el, fill } from "./dom.js";
+import { on, state, turns } from "./state.js";
+import { date, moment, number } from "./time.js";
+import { trouble } from "./trouble.js";
+import { t } from "./words.js";
+
+const newest = turns();
+const place = () => at("panel-why");
+let tried = "";
+let again = false; // whether the reasons were worked out again after the fact
+
+/** What the last reply was given: told by this tab, by the server, or worked out again. */
+async function load() {
+  const still = newest();
+  try {
+    let latest = state.latest ?? (await get("/api/latest")).latest;
+    again = false;
+    if (!latest) latest = await worked();
+    const weighed = latest ? await weigh(latest.text, latest.time) : [];
+    if (still()) draw(latest, weighed);
+  } catch (problem) {
+    if (still()) fill(place(), trouble(problem, load));
+  }
+}
+
+const weigh = async (text, time) => (await post("/api/explain", time ? { text, at: time } : { text })).items;
+
+/** The last thing the user said, where the server does not know what it was answered with. */
+async function worked() {
+  const last = state.talks[0];
+  if (!last) return null;
+  const said = (await all("/api/turns", { session: last.number })).filter((turn) => turn.speaker === "user");
+  if (!said.length) return null;
+  again = true;
+  const turn = said.at(-1);
+  return { text: turn.text, time: turn.time, session: turn.session, contributions: [] };
+}
+
+function draw(latest, weighed) {
+  fill(
+    place(),
+    el(
+      "div",
+      { class: "stack" },
+      latest ? last(latest, weighed) : [el("h2", {}, t("why.title")), el("div", { class: "empty" }, el("strong", {}, t("why.none")), el("span", {}, t("why.how")))],
+      tryIt(),
+    ),
+  );
+}
+
+function last(latest, weighed) {
+  const came = latest.contributions.filter((c) => c.place === "recalled");
+  const standing = latest.contributions.filter((c) => c.place === "memory");
+  const ids = new Set(came.map((c) => c.id));
+  const others = weighed.filter((item) => !ids.has(item.event.id));
+  const shown = again ? others.filter((item) => item.recalled) : came;
+  const rest = again ? others.filter((item) => !item.recalled) : others;
+  return [
+    el("div", { class: "lead" }, el("h2", {}, t("why.title")), el("p", { class: "fine" }, t(again ? "why.again" : "why.said", { when: moment(latest.time) }))),
+    el("div", { class: "quote" }, el("p", { dir: "auto" }, latest.text)),
+    shown.length ? el("ul", { class: "stack" }, shown.map((item) => (again ? event(item) : contribution(item)))) : el("p", { class: "fine" }, t("why.nothing")),
+    standing.length ? el("p", { class: "fine" }, t("why.standing", { n: standing.length })) : null,
+    rest.length
+      ? el("details", {}, el("summary", {}, t("why.others", { n: rest.length })), el("ul", { class: "stack" }, rest.slice(0, 12).map(event)))
+      : null,
+  ].filter(Boolean);
+}
+
+function contribution(item) {
+  return el(
+    "li",
+    { class: "card" },
+    el("div", { class: "top" }, el("span", { class: "badge accent" }, t(`kind.${item.kind}`)), el("span", { class: "fine" }, date(item.time))),
+    el("p", { dir: "auto" }, item.text),
+    item.odds ? odds(item.odds) : el("p", { class: "fine" }, reason(item)),
+  );
+}
+
+function reason(item) {
+  const rank = /rank (\d+)/.exec(item.why);
+  const cosine = /cosine (-?[\d.]+)/.exec(item.why);
+  if (rank) return t("why.rank", { n: rank[1] });
+  if (cosine) return t("why.near", { n: number(Number(cosine[1]), 2) });
+  return item.why;
+}
+
+function event(item) {
+  const verdict = item.recalled ? "good" : item.event.superseded_by ? "warn" : "";
+  return el(
+    "li",
+    { class: "card" },
+    el("div", { class: "top" }, el("span", { class: `badge ${verdict}` }, t(item.recalled ? "why.came" : "why.not")), el("span", { class: "fine" }, date(item.event.time))),
+    el("p", { dir: "auto" }, item.event.text),
+    odds(item.odds),
+    item.recalled ? null : el("p", { class: "fine" }, because(item)),
+  );
+}
+
+function because(item) {
+  if (item.event.superseded_by) return t("why.superseded");
+  const { r, p, k } = item.odds;
+  if (p > k) return item.why.startsWith("yields") ? t("why.yields") : t("why.likelier");
+  const fresh = -Math.expm1(-r) / -Math.expm1(-1);
+  return t(fresh > k ? "why.faded" : "why.far");
+}
+
+function odds({ r, t: days, g, p, k }) {
+  const figure = (name, letter, value) => el("div", {}, el("dt", {}, `${letter} · ${t(name)}`), el("dd", {}, value));
+  return el(
+    "div",
+    { class: "stack" },
+    el("dl", { class: "odds" }, figure("odds.r", "r", number(r, 2)), figure("odds.t", "t", t("odds.days", { n: number(days, days < 10 ? 1 : 0) })), figure("odds.g", "g", number(g, 2)), figure("odds.p", "p", number(p, 2))),
+    el("div", { class: p > k ? "meter over" : "meter", "--p": p, "--k": k, role: "img", "aria-label": t("odds.meter", { p: number(p, 2), k: number(k, 2) }) }, el("i", {}), el("b", {})),
+  );
+}
+
+function tryIt() {
+  const found = el("ul", { class: "stack", "aria-live": "polite" });
+  const field = el("input", { id: "try", value: tried, placeholder: t("why.example"), autocomplete: "off" });
+  const go = async (submit) => {
+    submit.preventDefault();
+    tried = field.value.trim();
+    if (!tried) return;
+    try {
+      const items = await weigh(tried);
+      fill(found, items.length ? items.slice(0, 8).map(event) : el("li", { class: "fine" }, t("why.no_events")));
+    } catch (problem) {
+      fill(found, el("li", {}, trouble(problem)));
+    }
+  };
+  return el(
+    "form",
+    { class: "stack", onsubmit: go },
+    el("label", { for: "try" }, el("h3", {}, t("why.try"))),
+    el("div", { class: "try" }, field, el("button", { type: "submit" }, t("why.go"))),
+    found,
+  );
+}
+
+export function start() {
+  on("user", () => {
+    tried = "";
+  });
+  on("talks latest digested changed language", load);
+}
