@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 PIP    := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: chat test lint types unit model clean size
+.PHONY: chat test lint types unit model clean size screenshots
 
 chat: $(CHAT) ## Talk to a local model that remembers you
 	@$(VENV)/bin/omoide models pull default
@@ -30,6 +30,9 @@ model: $(READY) ## The small model that the tests talk to
 
 size: $(READY) ## How large the core install is, and how long it takes to import
 	$(PYTHON) tools/install_size.py
+
+screenshots: $(READY) ## The pictures of the page; needs apt-get install chromium fonts-inter fonts-noto-cjk
+	$(PYTHON) tools/screenshots.py docs/pictures
 
 $(CHAT): pyproject.toml
 	python3 -m venv $(VENV)

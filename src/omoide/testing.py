@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -19,15 +20,16 @@ if TYPE_CHECKING:
 
     from omoide.ports import Request, Vectors
 
-    Answer = str | Exception | Completion | Callable[[Request], str | Awaitable[str]]
+    Told = str | Awaitable[str] | AsyncGenerator[str]
+    Answer = str | Exception | Completion | Callable[[Request], Told]
 
 
 class ScriptedModel:
     """A chat model that gives the answers it was handed, in order, and notes what it was asked.
 
     An answer may be a text, an error to raise, a whole `Completion` (for a text that was cut
-    short), or a function of the request, async if it is to take its time. One question too many
-    is an `AssertionError`.
+    short), or a function of the request: async if it is to take its time, an async generator if its
+    pieces are to come one by one. One question too many is an `AssertionError`.
 
     >>> model = ScriptedModel(["Hello!"])
     """
@@ -61,9 +63,15 @@ class ScriptedModel:
             raise answer
         finish: Completion | None = answer if isinstance(answer, Completion) else None
         told = answer(request) if callable(answer) else finish.text if finish else str(answer)
-        text = told if isinstance(told, str) else await told
-        for i, word in enumerate(text.split(" ")):
-            yield word if i == 0 else f" {word}"
+        if isinstance(told, AsyncIterator):
+            text = ""
+            async for piece in told:
+                text += piece
+                yield piece
+        else:
+            text = told if isinstance(told, str) else await told
+            for i, word in enumerate(text.split(" ")):
+                yield word if i == 0 else f" {word}"
         yield finish or Completion(
             text=text,
             prompt_tokens=sum(estimate_tokens(m.content) for m in request.messages),

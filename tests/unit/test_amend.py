@@ -76,7 +76,7 @@ async def test_of_two_corrections_at_once_the_later_is_told(world: World) -> Non
         await world.memory.amend("ana", OSLO, BERGEN)
         await commit(owner, summary)  # type: ignore[arg-type]
 
-    world.store.summaries.commit = meanwhile  # type: ignore[method-assign,assignment]
+    world.store.summaries.commit = meanwhile  # type: ignore[method-assign]
     with pytest.raises(StaleVersion):
         await world.memory.amend("ana", OSLO, "The user lives in Rome.")
     said = [turn.text for turn in await world.memory.turns("ana")]
@@ -92,6 +92,6 @@ async def test_a_correction_survives_the_next_session_and_an_export(world: World
     newest = await world.memory.why("ana")
     assert [turn.text for turn in newest[0].turns][:1] == [BERGEN]
     records = [record async for record in world.memory.export("ana")]
-    whole = contents(Element(value=r, where="line", problem="") for r in records)
+    whole = contents(Element(value=r, where="line", document=0, problem="") for r in records)
     assert whole.undigested == []
     assert to_record(whole.versions[1])["origin"] == "edit"

@@ -50,9 +50,7 @@ def test_each_language_tells_the_same_story(language: str) -> None:
     english, words = read("en"), read(language)
     assert [len(said) for said in words["turns"]] == [len(said) for said in english["turns"]]
     for part in ("sentences", "memos", "events"):
-        assert words[part].keys() == english[part].keys() == (
-            read("story")[part].keys()
-        )
+        assert words[part].keys() == english[part].keys() == (read("story")[part].keys())
     texts = [text for said in words["turns"] for text in said]
     texts += [*words["sentences"].values(), *words["events"].values()]
     assert all(text.strip() for text in texts)

@@ -63,7 +63,7 @@ def serve(
     grace: float,
     log_level: str,
 ) -> None:
-    """Serve the memory: an OpenAI-compatible proxy under /v1, REST under /api.
+    """Serve the memory: an OpenAI-compatible proxy under /v1, REST under /api, a page at /.
 
     Point any OpenAI client at http://127.0.0.1:8377/v1 and it remembers. Without API keys only
     this machine may call; for any other --host make one first: omoide keys create NAME.

@@ -65,8 +65,9 @@ on("language", () => {
   chat.redraw();
 });
 on("said", async () => {
+  const known = state.users.includes(state.user);
   await talks.load().catch(() => {});
-  if (!state.users.includes(state.user)) users.load().catch(() => {});
+  if (!known) users.load().catch(() => {});
 });
 at("leave").addEventListener("click", () => {
   dropKey();

@@ -88,10 +88,12 @@ async function say(text, id = `page-${fresh()}`) {
   going = new AbortController();
   busy(true);
   let answer = "";
+  let heard = false; // whether the server has it
   try {
     const body = { text, id, stream: true, ...(key ? { session: key } : {}) };
     for await (const { event, data } of stream("/api/reply", body, going.signal)) {
       if (event === "begin") {
+        heard = true;
         begin(data, text);
       } else if (event === "piece") {
         answer += data.text;
@@ -120,7 +122,7 @@ async function say(text, id = `page-${fresh()}`) {
   } finally {
     going = null;
     busy(false);
-    tell("said");
+    if (heard) tell("said");
   }
 }
 

@@ -38,7 +38,7 @@ function draw() {
       total.calls
         ? [
             el("dl", { class: "sums" }, sum("cost.calls", number(total.calls)), sum("cost.read", number(total.prompt_tokens)), sum("cost.written", number(total.completion_tokens))),
-            el("figure", { class: "stack" }, el("div", { class: "chart", id: "cost-chart" }), chart.key(["now", t("cost.written")], ["dashed", t("cost.read")])),
+            el("figure", { class: "stack" }, el("div", { class: "chart", id: "cost-chart" }), chart.key(["block", t("cost.written")], ["block read", t("cost.read")])),
             table(),
           ]
         : el("div", { class: "empty" }, el("strong", {}, t("cost.none"))),

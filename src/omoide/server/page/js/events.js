@@ -59,19 +59,23 @@ function draw() {
       "div",
       { class: "stack" },
       el("div", { class: "lead" }, el("h2", {}, t("events.title")), el("p", { class: "fine" }, t("events.about"))),
-      el("figure", { class: "stack" }, el("div", { class: "choice", role: "group", "aria-label": t("events.ahead") }, spans), canvas, legend()),
+      el("figure", { class: "stack" }, el("div", { class: "choice", role: "group", "aria-label": t("events.ahead") }, spans), el("figcaption", { class: "chosen", dir: "auto" }), canvas, legend()),
       timeline(),
     ),
   );
   plot();
 }
 
+const helps = (curve) => curve.recalled.at(-1)[1] - curve.fading.at(-1)[1] > 0.005;
+
 const legend = () =>
-  chart.key(["now", t("events.now")], ["dashed", t("events.recalled")], ...(before.has(chosen) ? [["ghost", t("events.before")]] : []), ["level", t("events.level")]);
+  chart.key(["now", t("events.now")], ...(curves.has(chosen) && helps(curves.get(chosen)) ? [["dashed", t("events.recalled")]] : []), ...(before.has(chosen) ? [["ghost", t("events.before")]] : []), ["level", t("events.level")]);
 
 /** The chart; `mixed` gives other points for an event while it moves. */
 function plot(mixed = null) {
-  if (!canvas?.isConnected || !canvas.clientWidth) return;
+  if (!canvas?.isConnected) return;
+  place().querySelector(".chosen").textContent = events.find((event) => event.id === chosen)?.text ?? "";
+  if (!canvas.clientWidth) return;
   const series = [];
   const faint = colour("--line");
   const points = (curve) => [...curve.past.slice(0, -1), ...(mixed?.get(curve.event.id) ?? curve.fading)];
@@ -82,7 +86,7 @@ function plot(mixed = null) {
   if (mine) {
     const ghost = before.get(chosen);
     if (ghost) series.push({ points: ghost.fading, colour: colour("--soft"), width: 1.5, dash: [2, 3] });
-    series.push({ points: mine.recalled, colour: colour("--good"), width: 2, dash: [6, 4] });
+    if (helps(mine)) series.push({ points: mine.recalled, colour: colour("--good"), width: 2, dash: [6, 4] });
     series.push({ points: points(mine), colour: colour("--accent"), width: 2.5 });
   }
   const level = [...curves.values()][0]?.threshold ?? 0.86;

@@ -52,7 +52,7 @@ function row(card) {
       "span",
       { class: "when" },
       card.ended ? null : el("span", { class: "open-dot" }),
-      `${when} · ${t("turns", { n: card.turns })}${card.ended ? "" : ` · ${t("talk.open")}`}`,
+      `${when} · ${card.turns === 1 ? t("turn") : t("turns", { n: card.turns })}${card.ended ? "" : ` · ${t("talk.open")}`}`,
     ),
   );
 }

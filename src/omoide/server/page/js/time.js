@@ -1,6 +1,6 @@
 // Dates in the reader's language. The server's clock counts, not the browser's.
 
-import { language } from "./words.js";
+import { locale } from "./words.js";
 
 let ahead = 0;
 
@@ -13,7 +13,7 @@ export const setClock = (now) => {
 export const now = () => new Date(Date.now() + ahead);
 
 const format = (options) => (time) =>
-  new Intl.DateTimeFormat(language(), options).format(new Date(time));
+  new Intl.DateTimeFormat(locale(), options).format(new Date(time));
 
 export const date = (time) => {
   const far = new Date(time).getFullYear() !== now().getFullYear();
@@ -33,7 +33,7 @@ export function daysAgo(time) {
 
 /** So many days from now, in words. */
 export function inDays(days) {
-  const words = new Intl.RelativeTimeFormat(language(), { numeric: "auto" });
+  const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
   const size = Math.abs(days);
   if (size < 45) return words.format(Math.round(days), "day");
   if (size < 700) return words.format(Math.round(days / 30.44), "month");
@@ -41,7 +41,7 @@ export function inDays(days) {
 }
 
 export const number = (value, digits = 0) =>
-  new Intl.NumberFormat(language(), {
+  new Intl.NumberFormat(locale(), {
     maximumFractionDigits: digits,
     minimumFractionDigits: digits,
   }).format(value);

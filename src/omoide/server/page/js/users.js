@@ -6,6 +6,8 @@ import { at, el, fill } from "./dom.js";
 import { state, tell } from "./state.js";
 import { t } from "./words.js";
 
+const added = new Set(); // people of whom nothing is known yet
+
 /** Ask who there is. */
 export async function load() {
   const known = [];
@@ -21,7 +23,7 @@ export async function load() {
 
 /** Show the list; whoever is chosen is in it, even before anything was said. */
 export function draw() {
-  const names = [...new Set([...state.users, state.user])].sort();
+  const names = [...new Set([...state.users, ...added, state.user, state.about?.user])].filter(Boolean).sort();
   fill(at("user"), names.map((name) => el("option", { value: name }, name)));
   at("user").value = state.user;
 }
@@ -43,6 +45,8 @@ export function start() {
   at("user").addEventListener("change", (event) => choose(event.target.value));
   at("add-user").addEventListener("click", async () => {
     const name = await prompt({ title: t("user.new"), text: t("user.about"), yes: t("user.add") });
-    if (name) choose(name);
+    if (!name) return;
+    added.add(name);
+    choose(name);
   });
 }

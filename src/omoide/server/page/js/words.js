@@ -8,6 +8,9 @@ let spoken = "en";
 /** Which language the interface is in. */
 export const language = () => spoken;
 
+/** The same with the reader's own region, for dates and numbers. */
+export const locale = () => navigator.languages.find((code) => code.startsWith(spoken)) ?? spoken;
+
 /** The words for a key, with `{names}` filled in. */
 export function t(key, values = {}) {
   const text = words[key];

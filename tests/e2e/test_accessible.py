@@ -1,0 +1,68 @@
+"""Nothing that axe-core calls serious or critical, on any panel, light or dark, desk or phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .conftest import DESK, PHONE
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from playwright.async_api import Page
+
+    from .conftest import Window
+
+playwright = pytest.importorskip("playwright.async_api", reason="pip install playwright")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text("utf-8")
+TABS = ("memory", "memos", "events", "why", "cost")
+
+
+async def faults(page: Page) -> list[str]:
+    """What axe finds that hinders people, one line each."""
+    found: dict[str, Any] = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{fault['id']} ({fault['impact']}): {node['target']} {node.get('failureSummary', '')}"
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+async def test_axe_finds_nothing_serious(
+    opened: Callable[..., Awaitable[Window]], scheme: str, size: dict[str, int]
+) -> None:
+    """The welcome, every panel with the demo in it, open sentences, changes, and a dialog."""
+    window = await opened(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    page = window.page
+    await window.enter()
+    await page.evaluate(AXE)
+    assert await faults(page) == []
+    await window.demo()
+    await page.evaluate(AXE)
+    assert await faults(page) == []
+    tab = "#tab-{}" if size is DESK else "#dock [data-view={}]"
+    for name in TABS:
+        await page.click(tab.format(name))
+        if name == "memory":
+            await page.locator(".fact > button").last.click()
+            await page.get_by_role("button", name="Show changes").click()
+            await page.wait_for_selector("#panel-memory ins")
+        if name == "events":
+            await page.locator(".happened > button").first.click()
+        if name == "why":
+            await page.locator("#panel-why summary").click()
+        assert await faults(page) == [], name
+    if size is PHONE:
+        await page.click("#dock [data-view=chat]")
+        await page.click("#open-side")
+        assert await faults(page) == [], "the drawer"
+    await page.click("#add-user")
+    assert await faults(page) == [], "a dialog"

@@ -1,0 +1,296 @@
+"""Talking: streaming, stopping, sessions, users, keys, keyboard, phone, light, dark, languages."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.errors import ModelUnavailable
+from omoide.server.keys import Scope
+
+from .conftest import PHONE, Gate
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from .conftest import Window
+
+playwright = pytest.importorskip("playwright.async_api", reason="pip install playwright")
+expect = playwright.expect
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+LANGUAGES = {
+    "en": ("Memory", "Load the demo"),
+    "zh": ("记忆", "载入演示"),
+    "ja": ("記憶", "デモを読み込む"),
+    "ko": ("기억", "데모 불러오기"),
+    "vi": ("Ký ức", "Nạp bản mẫu"),
+}
+
+
+async def test_a_reply_is_seen_as_it_comes(window: Window) -> None:
+    """Each piece when it is there, announced politely, and recorded in the end."""
+    gate = Gate("Good ", "morning, ", "Ana!")
+    window.bench.replier.answers.append(gate)
+    page = window.page
+    await window.say("Hello, I am Ana.")
+    reply = page.locator(".said.assistant")
+    await expect(reply).to_contain_text("Thinking")
+    await expect(reply).to_have_attribute("aria-busy", "true")
+    gate.open()
+    await expect(reply.locator(".text")).to_have_text("Good ")
+    await expect(page.locator("#stop")).to_be_visible()
+    gate.open(2)
+    await expect(reply.locator(".text")).to_have_text("Good morning, Ana!")
+    await expect(page.locator("#send")).to_be_visible()
+    await expect(reply).to_have_attribute("aria-busy", "false")
+    await expect(page.locator("#log")).to_have_attribute("aria-live", "polite")
+    await expect(page.locator("#talks button .opening")).to_have_text("Hello, I am Ana.")
+    said = [turn.text for turn in await window.bench.memory().turns("me")]
+    assert said == ["Hello, I am Ana.", "Good morning, Ana!"]
+
+
+async def test_a_reply_can_be_stopped_and_is_kept_so_far(window: Window) -> None:
+    """By the button, and by Escape."""
+    page, reply = window.page, window.page.locator(".said.assistant .text")
+    for i, stop in enumerate(("button", "Escape")):
+        gate = Gate("One ", "two ", "three")
+        window.bench.replier.answers.append(gate)
+        await window.say("Count.")
+        gate.open()
+        await expect(reply.nth(i)).to_have_text("One ")
+        if stop == "button":
+            await page.click("#stop")
+        else:
+            await page.keyboard.press("Escape")
+        await expect(page.locator("#send")).to_be_visible()
+        await expect(page.locator(".said.broken .meta").nth(i)).to_contain_text("stopped by you")
+    await page.reload()
+    await window.ready()
+    await expect(page.locator(".said.assistant")).to_have_count(2)
+
+
+async def test_a_model_that_fails_is_told_kindly_and_can_be_tried_again(window: Window) -> None:
+    """What was said is recorded once."""
+    window.expected = ("502",)
+    window.bench.replier.answers += [ModelUnavailable("nobody answers there"), "Here I am."]
+    await window.say("Anyone?")
+    trouble = window.page.locator(".trouble")
+    await expect(trouble).to_contain_text("What you said is kept")
+    await expect(trouble).to_contain_text("nobody answers there")
+    await trouble.get_by_role("button", name="Try again").click()
+    await expect(window.page.locator(".said.assistant .text")).to_have_text("Here I am.")
+    await expect(trouble).to_have_count(0)
+    said = [turn.text for turn in await window.bench.memory().turns("me")]
+    assert said == ["Anyone?", "Here I am."]
+
+
+async def test_a_server_that_is_gone_is_told_kindly(window: Window) -> None:
+    """With what to look for."""
+    window.expected = ("ERR_INTERNET_DISCONNECTED",)
+    await window.page.context.set_offline(True)
+    await window.say("Hello?")
+    await expect(window.page.locator(".trouble")).to_contain_text("omoide serve still running")
+    await window.page.context.set_offline(False)
+    window.bench.replier.answers.append("There you are.")
+    await window.page.get_by_role("button", name="Try again").click()
+    await expect(window.page.locator(".said.assistant .text")).to_have_text("There you are.")
+
+
+async def test_sessions_are_listed_by_date(demo: Window) -> None:
+    """Each opens what was said in it; a message after an old one begins a new one."""
+    page = demo.page
+    groups = await page.locator("#talks h2").all_inner_texts()
+    assert groups == [
+        "This week",
+        "December 2025",
+        "November 2025",
+        "October 2025",
+        "September 2025",
+    ]
+    await page.locator("#talks button").last.click()
+    await expect(page.locator("#talk-title")).to_have_text("9 September 2025")
+    await expect(page.locator(".said").first).to_contain_text("I'm Nadia")
+    demo.bench.replier.answers.append("Hello again.")
+    await demo.say("Good morning!")
+    await expect(page.locator(".said.assistant .text")).to_have_text("Hello again.")
+    await expect(page.locator("#talks h2").first).to_have_text("Today")
+    await expect(page.locator("#talks button").first).to_contain_text("open")
+    await page.click("#new-talk")
+    await expect(page.locator(".welcome")).to_be_visible()
+    await expect(page.locator("#talks .open-dot")).to_have_count(0)
+
+
+async def test_everyone_has_a_memory_of_their_own(demo: Window) -> None:
+    """A person is added by a name, and chosen from the list."""
+    page = demo.page
+    await page.click("#add-user")
+    await page.keyboard.type("Ana <b>")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".welcome h2")).to_have_text("A friend who remembers")
+    await expect(page.locator("#panel-memory")).to_contain_text("Nothing yet")
+    demo.bench.replier.answers.append("Hi Ana.")
+    await demo.say("Hi!")
+    await expect(page.locator(".said.assistant .text")).to_have_text("Hi Ana.")
+    await page.select_option("#user", "demo")
+    await expect(page.locator("#panel-memory")).to_contain_text("Biscuit")
+    await page.select_option("#user", "Ana <b>")
+    await expect(page.locator(".said .text")).to_have_text(["Hi!", "Hi Ana."])
+    assert sorted(await demo.bench.memory().users()) == ["Ana <b>", "demo"]
+
+
+async def test_words_are_never_markup(window: Window) -> None:
+    """Neither the user's nor the model's, nor in the list, nor in the reasons."""
+    evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
+    window.bench.replier.answers.append(evil)
+    await window.say(evil)
+    page = window.page
+    await expect(page.locator(".said.assistant .text")).to_have_text(evil)
+    await expect(page.locator("#talks .opening")).to_contain_text("<img")
+    await page.click("#tab-why")
+    await expect(page.locator("#panel-why")).to_contain_text("<img")
+    assert await page.evaluate("window.hacked") is None
+    assert await page.locator(".said img, .said script").count() == 0
+
+
+async def test_with_keys_the_page_asks_for_one(
+    opened: Callable[..., Awaitable[Window]],
+) -> None:
+    """Keeps it in this tab only, asks again for a wrong one, and says what a weak one lacks."""
+    window = await opened(keys=True)
+    window.expected = ("401", "403")
+    page = window.page
+    await page.goto(window.url)
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("omoide keys create")
+    await page.keyboard.type("omo_wrong")
+    await page.keyboard.press("Enter")
+    await expect(dialog.locator("input")).to_have_value("")
+    weak = window.bench.key("default", Scope.READ, Scope.WRITE)["Authorization"].split()[1]
+    await page.keyboard.type(weak)
+    await page.keyboard.press("Enter")
+    await window.ready()
+    await page.click("#demo")
+    await expect(page.locator("#panel-memory")).to_contain_text("Biscuit")
+    stores = await page.evaluate("[{...sessionStorage}, {...localStorage}]")
+    assert weak in json.dumps(stores[0])
+    assert weak not in json.dumps(stores[1])
+    await page.click("#demo")
+    await page.get_by_role("dialog").get_by_role("button", name="Remove the demo").click()
+    await expect(page.locator(".toast").last).to_contain_text("may not do that")
+    await page.click("#leave")
+    await expect(page.get_by_role("dialog")).to_be_visible()
+
+
+async def test_everything_can_be_done_by_keyboard(demo: Window) -> None:
+    """The skip link, a message, the tabs, a sentence's sources and a dialog."""
+    page, press = demo.page, demo.page.keyboard.press
+    await page.reload()
+    await demo.ready()
+    await press("Tab")
+    await expect(page.locator(".skip")).to_be_focused()
+    await press("Enter")
+    await expect(page.locator("#say")).to_be_focused()
+    outline = "getComputedStyle(document.activeElement.closest('form')).borderColor"
+    focused = await page.evaluate(outline)
+    demo.bench.replier.answers.append("Hello.")
+    await page.keyboard.type("Hi")
+    await press("Enter")
+    await expect(page.locator(".said.assistant .text")).to_have_text("Hello.")
+    await page.locator("#tab-memory").focus()
+    assert await page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert focused != await page.evaluate(
+        "getComputedStyle(document.querySelector('#composer')).borderColor"
+    )
+    await press("ArrowRight")
+    await expect(page.locator("#tab-memos")).to_be_focused()
+    await expect(page.locator("#panel-memos")).to_be_visible()
+    await press("Home")
+    await press("Tab")
+    await press("Tab")
+    await press("Tab")
+    await expect(page.locator("#version")).to_be_focused()
+    await press("ArrowLeft")
+    await expect(page.locator("#panel-memory output")).to_have_text("Version 4 of 5")
+    await expect(page.locator("#version")).to_be_focused()
+    await press("ArrowRight")
+    await expect(page.locator("#panel-memory output")).to_have_text("Version 5 of 5")
+    await press("Tab")
+    await press("Enter")
+    await expect(page.locator(".fact .quote").first).to_be_visible()
+    await page.get_by_role("button", name="Correct").first.focus()
+    await press("Enter")
+    await expect(page.get_by_role("dialog").locator("textarea")).to_be_focused()
+    await press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+async def test_it_works_on_a_phone(opened: Callable[..., Awaitable[Window]]) -> None:
+    """One part at a time, by the dock; the rest in a drawer; nothing wider than the screen."""
+    window = await opened(viewport=PHONE, is_mobile=True, has_touch=True)
+    await window.demo()
+    page = window.page
+    wide = "document.documentElement.scrollWidth > innerWidth"
+    for view in ("memory", "memos", "events", "why", "cost"):
+        await page.tap(f"#dock [data-view={view}]")
+        await expect(page.locator(f"#panel-{view} h2").first).to_be_visible()
+        await expect(page.locator("#chat")).to_be_hidden()
+        assert not await page.evaluate(wide)
+        assert not await page.evaluate(
+            f"document.getElementById('panel-{view}').scrollWidth > innerWidth"
+        )
+    await page.tap("#dock [data-view=memory]")
+    await page.locator(".fact > button").first.tap()
+    await page.locator(".quote").get_by_role("button", name="Open").first.tap()
+    await expect(page.locator("#chat")).to_be_visible()
+    await expect(page.locator(".said.flash")).to_contain_text("bind and restore old books")
+    await expect(page.locator("#side")).not_to_be_in_viewport()
+    await page.tap("#open-side")
+    await expect(page.locator("#close-side")).to_be_focused()
+    await page.locator("#talks button").first.tap()
+    await expect(page.locator("#side")).not_to_be_in_viewport()
+    window.bench.replier.answers.append("On the go?")
+    await page.fill("#say", "Hello from the tram")
+    await page.tap("#send")
+    await expect(page.locator(".said.assistant .text").last).to_have_text("On the go?")
+
+
+async def test_it_is_light_or_dark(opened: Callable[..., Awaitable[Window]]) -> None:
+    """As the system says, unless the switch says otherwise; the choice is kept."""
+    window = await opened(color_scheme="dark")
+    await window.enter()
+    page = window.page
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = await page.evaluate(paper)
+    await page.emulate_media(color_scheme="light")
+    light = await page.evaluate(paper)
+    assert dark != light
+    await page.select_option("#theme", "dark")
+    assert await page.evaluate(paper) == dark
+    await page.reload()
+    await window.ready()
+    assert await page.evaluate(paper) == dark
+    await page.select_option("#theme", "auto")
+    assert await page.evaluate(paper) == light
+
+
+async def test_it_speaks_five_languages(opened: Callable[..., Awaitable[Window]]) -> None:
+    """By the browser's wish, and by the list; every panel has its words."""
+    window = await opened(locale="ko-KR")
+    await window.demo("ko")
+    page = window.page
+    await expect(page.locator("#tab-memory")).to_have_text(LANGUAGES["ko"][0])
+    for code, (memory, _) in LANGUAGES.items():
+        await page.select_option("#language", code)
+        await expect(page.locator("html")).to_have_attribute("lang", code)
+        await expect(page.locator("#tab-memory")).to_have_text(memory)
+        for tab in ("memory", "memos", "events", "why", "cost"):
+            await page.click(f"#tab-{tab}")
+            await expect(page.locator(f"#panel-{tab} h2").first).to_be_visible()
+    await page.reload()
+    await window.ready()
+    await expect(page.locator("html")).to_have_attribute("lang", "vi")
+    await page.select_option("#user", "me")
+    await expect(page.locator(".welcome")).to_be_visible()
