@@ -216,9 +216,6 @@ async def main(folder: Path) -> None:
         sys.exit("no browser: apt-get install chromium")
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=path, args=PLAIN)
-            executable_path=path,
-            args=["--no-sandbox", "--disable-lcd-text", "--font-render-hinting=none"],
-        )
         for language, pictures in groupby(PICTURES, key=lambda picture: picture.language):
             async with served(language) as url:
                 for picture in pictures:
