@@ -161,6 +161,7 @@ async def show(page: Page, picture: Picture) -> None:
         await page.click(f"#dock [data-view={tab}]")
     elif tab != "chat":
         await page.click(f"#tab-{tab}")
+    await page.wait_for_selector(f"#panel-{tab} h2" if tab != "chat" else ".said")
     if picture.view == "memory":
         await page.locator(".fact > button").nth(3).click()
     if picture.view == "changes":

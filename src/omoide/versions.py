@@ -91,15 +91,16 @@ class Versions:
         return back
 
     async def amend(self, owner: Owner, sentence: str, text: str, *, now: datetime) -> Summary:
-        """The newest memory with `text` in the place of `sentence`, as a new version.
+        """The newest memory with `text` in the place of `sentence`, as a new version. The same text
+        confirms it.
 
         The user's own correction is recorded as words of theirs, in a session of its own that is
         over at once and not digested; that turn is what the new sentence rests on. Raises
         `StaleVersion`, and leaves nothing behind, where the memory does not hold the sentence or
         was rewritten meanwhile.
         """
-        if len(text.splitlines()) > 1 or text == sentence:
-            raise BadInput("a correction is one line that says something else than before")
+        if len(text.splitlines()) > 1:
+            raise BadInput("a sentence of the memory is one line: take out the line breaks")
         newest = await self.find(owner, When(), now=now)
         places = [i for i, known in enumerate(newest.sentences) if known.text == sentence]
         if not places:

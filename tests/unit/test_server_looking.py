@@ -42,7 +42,7 @@ async def post(bench: Bench, path: str, body: object, user: str = "demo") -> htt
 async def test_the_demo_is_loaded_once(bench: Bench) -> None:
     """Into a user of its own; erasing that user removes it."""
     assert (await bench.client.get("/api/users")).json()["items"] == ["demo"]
-    assert (await post(bench, "/api/demo", {})).status_code == 422
+    assert (await post(bench, "/api/demo", {})).status_code == 409
     assert (await post(bench, "/api/erase", {"all": True})).json()["turns"] == 30
     assert (await post(bench, "/api/demo", {})).status_code == 201
 
@@ -82,14 +82,14 @@ async def test_curves_fall_and_a_recall_lifts_them(bench: Bench) -> None:
     assert len(curves) == 9  # the superseded one has none
     for curve in curves:
         past, fading, recalled = (
-            [p for _, p in curve[name]] for name in ("past", "fading", "recalled")
+            [p for _, p in curve[name]] for name in ("since", "fading", "recalled")
         )
         assert past == sorted(past, reverse=True)
         assert fading == sorted(fading, reverse=True)
         assert past[-1] == pytest.approx(fading[0])
         assert recalled[0] > fading[0]
         assert recalled[-1] > fading[-1]
-        assert curve["past"][-1][0] == 0
+        assert curve["since"][-1][0] == 0
     assert len((await get(bench, "/api/events/curves", limit=2))["items"]) == 2
 
 

@@ -27,6 +27,14 @@ WORDS: Shape = {
     "description": "Not blank, and without control characters.",
 }
 
+_ON_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*"
+LINE: Shape = {
+    "type": "string",
+    "minLength": 1,
+    "pattern": rf"^{_ON_LINE}[^\s\x00-\x1f\x7f-\x9f\u2028\u2029]{_ON_LINE}$",
+    "description": "One line, not blank.",
+}
+
 
 def ref(name: str) -> Shape:
     """A reference to a shape of `SHAPES`."""
@@ -104,7 +112,7 @@ SHAPES: dict[str, Shape] = {
     "End": thing("Which session to end; all open ones without a number.", _ALL, session=NUMBERED),
     "Rollback": thing("The version to bring back; 0 is the empty one.", version=WHOLE),
     "Amendment": thing(
-        "A sentence of the newest memory, and what it should say.", sentence=WORDS, text=WORDS
+        "A sentence of the newest memory, and what it should say.", sentence=WORDS, text=LINE
     ),
     "Demo": thing(
         "In which language.",
@@ -289,7 +297,7 @@ SHAPES: dict[str, Shape] = {
         event=ref("Happened"),
         relevance=NUMBER,
         threshold=NUMBER,
-        past=many(_PAIR),
+        since=many(_PAIR),
         fading=many(_PAIR),
         recalled=many(_PAIR),
         out_of_reach=may_lack(NUMBER),

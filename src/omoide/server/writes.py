@@ -13,7 +13,7 @@ from omoide.server.endpoint import Call, Endpoint
 from omoide.server.keys import Scope
 from omoide.server.lately import Latest
 from omoide.server.plain import plain
-from omoide.server.problems import encoded, problem_of
+from omoide.server.problems import Problem, encoded, problem_of
 from omoide.server.reads import READ, shown
 from omoide.server.relay import Relay
 from omoide.server.schema import moment
@@ -117,6 +117,8 @@ async def amend(call: Call) -> Response:
 
 async def demo(call: Call) -> Response:
     """Load the demo conversation into a user of whom nothing is stored."""
+    if await call.memory.sessions(call.user):
+        raise Problem(409, "not-empty", f"{call.user} has a memory: name another user, or erase it")
     owner = Owner(tenant=call.caller.tenant, user=call.user)
     now = call.desk.tenants.parts.clock.now()
     loaded = await load(call.memory.store, owner, call.body.get("language", "en"), now=now)

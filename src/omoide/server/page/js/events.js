@@ -78,7 +78,7 @@ function plot(mixed = null) {
   if (!canvas.clientWidth) return;
   const series = [];
   const faint = colour("--line");
-  const points = (curve) => [...curve.past.slice(0, -1), ...(mixed?.get(curve.event.id) ?? curve.fading)];
+  const points = (curve) => [...curve.since.slice(0, -1), ...(mixed?.get(curve.event.id) ?? curve.fading)];
   for (const curve of curves.values()) {
     if (curve.event.id !== chosen) series.push({ points: points(curve), colour: faint, width: 1.5 });
   }

@@ -135,7 +135,7 @@ function fact(number, item, change) {
       ? el(
           "div",
           { class: "acts" },
-          el("button", { type: "button", class: "small", onclick: () => edit(sentence) }, t("memory.edit")),
+          el("button", { type: "button", class: "small", onclick: () => edit(sentence, said) }, t("memory.edit")),
           el("button", { type: "button", class: "small", onclick: () => forget(sentence, said) }, t("memory.forget")),
         )
       : null,
@@ -163,10 +163,10 @@ async function attempt(work, done) {
   tell("changed");
 }
 
-async function edit(sentence) {
+async function edit(sentence, said) {
   const text = await prompt({ title: t("memory.edit"), text: t("memory.edit_about"), label: t("memory.edit_label"), value: sentence.text, yes: t("save"), lines: 3 });
   const line = text?.split(/\s+/u).join(" ");
-  if (!line || line === sentence.text) return;
+  if (!line || (line === sentence.text && said.length)) return; // the same again confirms it
   await attempt(() => post("/api/memory/amend", { sentence: sentence.text, text: line }), t("memory.edited"));
 }
 

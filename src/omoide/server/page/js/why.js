@@ -108,7 +108,7 @@ function because(item) {
 }
 
 function odds({ r, t: days, g, p, k }) {
-  const figure = (name, letter, value) => el("div", {}, el("dt", {}, `${letter} · ${t(name)}`), el("dd", {}, value));
+  const figure = (name, letter, value) => el("div", {}, el("dt", {}, el("b", {}, letter), el("span", {}, t(name))), el("dd", {}, value));
   return el(
     "div",
     { class: "stack" },
