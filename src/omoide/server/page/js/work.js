@@ -10,19 +10,26 @@ const OFTEN = 1500;
 const SELDOM = 20_000;
 let timer = null;
 let looking = false;
+let finished = null; // the newest digestion that is done; null if nobody has looked yet
+let soon = 0; // until when work is expected
 
 async function look() {
   clearTimeout(timer);
-  if (looking || document.hidden || !state.about) return again(SELDOM);
+  if (looking) return again(200);
+  if (document.hidden || !state.about) return again(SELDOM);
   looking = true;
   try {
-    const jobs = (await get("/api/jobs", { state: ["waiting", "running", "dead"], limit: 1000 })).items;
-    const digests = (list) => list.filter((job) => job.task === "digest" && job.state !== "dead").length;
-    const fewer = digests(jobs) < digests(state.work);
+    const user = state.user;
+    const all = (await get("/api/jobs", { limit: 1000 })).items;
+    if (user !== state.user) return;
+    const jobs = all.filter((job) => job.state !== "done");
+    const done = Math.max(0, ...all.filter((job) => job.task === "digest" && job.state === "done").map((job) => job.id));
+    const news = finished !== null && done > finished; // also of work that began and ended unseen
     const other = JSON.stringify(jobs) !== JSON.stringify(state.work);
+    finished = done;
     state.work = jobs;
     pill();
-    if (fewer) {
+    if (news) {
       await talks.load();
       tell("digested");
     }
@@ -32,7 +39,7 @@ async function look() {
   } finally {
     looking = false;
   }
-  again(state.work.some((job) => job.state !== "dead") || state.busy ? OFTEN : SELDOM);
+  again(state.work.some((job) => job.state !== "dead") || state.busy || Date.now() < soon ? OFTEN : SELDOM);
 }
 
 const again = (wait) => {
@@ -50,7 +57,15 @@ function pill() {
 }
 
 export function start() {
-  on("user work said", () => again(0));
+  on("user", () => {
+    finished = null;
+    state.work = [];
+    again(0);
+  });
+  on("work said", () => {
+    soon = Date.now() + 10_000;
+    again(0);
+  });
   on("language", pill);
   document.addEventListener("visibilitychange", () => document.hidden || again(0));
   at("work-pill").addEventListener("click", () => tell("show", "cost"));
