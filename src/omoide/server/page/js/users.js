@@ -34,6 +34,7 @@ export function choose(name) {
   state.latest = null;
   sessionStorage.setItem("omoide-user", name);
   draw();
+  for (const panel of document.querySelectorAll(".panel")) fill(panel, el("p", { class: "fine" }, t("loading")));
   tell("user");
 }
 
