@@ -19,6 +19,7 @@ from omoide.domain import Owner
 from omoide.errors import BadInput
 from omoide.facts import find_fact, forget
 from omoide.transfer import Contents, Restored, bring_in, read, restore
+from omoide.transfer.schema import schema_text
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
@@ -35,12 +36,16 @@ SHOWN = 3
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="A file, not stdout."
 )
+@click.option("--schema", is_flag=True, help="Print the JSON schema of these lines instead.")
 @scoped
-def export(scope: Scope, output: Path | None) -> None:
+def export(scope: Scope, output: Path | None, schema: bool) -> None:
     """Write everything that is stored of a user, as JSON lines.
 
     `omoide import` brings it back to the same state.
     """
+    if schema:
+        click.echo(schema_text(), nl=False)
+        return
 
     async def work(memory: Memory) -> int:
         count = 0
@@ -157,7 +162,10 @@ def _told(scope: Scope, erased: Erased) -> None:
 def _details(done: Restored | Brought) -> list[str]:
     lines = []
     if isinstance(done, Restored):
-        kept = f"{many(done.versions, 'version')}, {many(done.calls, 'call')}"
+        kept = (
+            f"{many(done.versions, 'version')}, {many(done.events, 'event')}, "
+            f"{many(done.memos, 'memo')}, {many(done.notes, 'note')}, {many(done.calls, 'call')}"
+        )
         lines.append(dim(f"With them {kept}, {many(done.aside, 'answer')} set aside."))
     else:
         if done.known:

@@ -204,8 +204,9 @@ class Notes(Protocol):
         """Store a note in place of the one with the same kind and key. Raises `StaleVersion` for
         one made from a session that was erased meanwhile."""
 
-    async def read(self, owner: Owner, *, kind: str) -> tuple[Note, ...]:
-        """The notes of a kind, in order of their keys."""
+    async def read(self, owner: Owner, *, kind: str | None = None) -> tuple[Note, ...]:
+        """The notes of a kind, in order of their keys; of all kinds, in order of these, if None
+        is named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,10 +339,20 @@ class Erased:
 
 
 class Archive(Protocol):
-    """Whole owners: who there is, and removal for good."""
+    """Whole owners: who there is, bringing one back, and removal for good."""
 
     async def owners(self, tenant: str) -> tuple[Owner, ...]:
         """Everyone of whom anything is stored, by name."""
+
+    async def put_back(
+        self, owner: Owner, *, sessions: Sequence[Session], turns: Sequence[Turn]
+    ) -> tuple[int, int]:
+        """Store sessions and turns of an export exactly as they were, numbers, positions and times
+        and all, in one transaction, with postings and an EMBED job as `Turns.append` makes them
+        and without DIGEST jobs; how many of each were new. Those whose number, or whose id, is
+        there already are passed over; numbers and positions up to the highest are never given
+        again. A turn at a position, or a key of a session, that another has raises
+        `ConflictingTurn`, and nothing is kept."""
 
     async def erase(
         self,

@@ -5,7 +5,9 @@ from omoide.transfer.detect import Foreign, read
 from omoide.transfer.export import export
 from omoide.transfer.foreign import Conversation, Heard, LeftOut
 from omoide.transfer.records import SCHEMA, Record, from_record, to_record
-from omoide.transfer.restore import Contents, Restored, restore
+from omoide.transfer.restore import Contents
+from omoide.transfer.restoring import Restored, restore
+from omoide.transfer.schema import schema
 
 __all__ = [
     "SCHEMA",
@@ -22,5 +24,6 @@ __all__ = [
     "from_record",
     "read",
     "restore",
+    "schema",
     "to_record",
 ]

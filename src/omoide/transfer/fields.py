@@ -92,6 +92,13 @@ class Fields:
             raise self._wrong(name, "a number from 0 on")
         return float(value)
 
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        value = self.get(name)
+        if not isinstance(value, bool):
+            raise self._wrong(name, "true or false")
+        return value
+
     def time(self, name: str) -> datetime:
         """A moment, in UTC."""
         try:
@@ -121,6 +128,11 @@ class Fields:
 
     def _wrong(self, name: str, wanted: str) -> BadImport:
         return BadImport(f"{self.where}: {name!r} must be {wanted}, not {_seen(self.get(name))}")
+
+
+def iso(moment: datetime | None) -> str | None:
+    """A time as `Fields.time` reads it."""
+    return moment.isoformat() if moment else None
 
 
 def _encodable(text: str, where: str) -> str:

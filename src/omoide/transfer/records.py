@@ -8,6 +8,13 @@ A record is one JSON object with a `kind`. The first of a file is the header:
     {"kind": "version", "number": 1, "sentences": [{"text": "…", "sources": ["…"], …}], …}
     {"kind": "aside", "session": 1, "text": "…", "problems": ["…"], …}
     {"kind": "call", "purpose": "reply", "model": "…", "prompt_tokens": 12, …}
+    {"kind": "event", "id": "…", "text": "…", "recalls": 2, "consolidation": 1.7, …}
+    {"kind": "memo", "id": "…", "topic": "…", "summary": "…", "compressed": "…", …}
+    {"kind": "note", "of": "day", "key": "2026-01-05", "text": "…", …}
+    {"kind": "job", "task": "digest", "session": 1, "state": "waiting", …}
+
+`schema.json` beside this file describes every field. Schema 1 had no events, memos, notes and
+jobs; it is still read.
 """
 
 from __future__ import annotations
@@ -17,6 +24,9 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import (
     Call,
+    Event,
+    Memo,
+    Note,
     Origin,
     Purpose,
     Rejected,
@@ -27,16 +37,17 @@ from omoide.domain import (
     Turn,
 )
 from omoide.errors import BadImport
-from omoide.transfer.fields import Fields
+from omoide.transfer import memories
+from omoide.transfer.fields import Fields, iso
+from omoide.transfer.memories import Unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
 Record = dict[str, object]
-Value = Session | Turn | Summary | Rejected | Call
+Value = Session | Turn | Summary | Rejected | Call | Event | Memo | Note | Unfinished
 
-SCHEMA = 1
+SCHEMA = 2
 FORMAT = "omoide"
 
 
@@ -46,6 +57,7 @@ class Header:
 
     user: str
     records: dict[str, int]
+    schema: int = SCHEMA
 
 
 def header_record(header: Header) -> Record:
@@ -72,7 +84,9 @@ def read_header(record: object) -> Header:
         raise BadImport(f"the header names the format {fields.text('format')!r}, not {FORMAT!r}")
     counts = Fields(fields.get("records"), "the header's records")
     return Header(
-        user=fields.text("user"), records={kind: counts.whole(kind) for kind in counts.names}
+        user=fields.text("user"),
+        records={kind: counts.whole(kind) for kind in counts.names},
+        schema=schema,
     )
 
 
@@ -87,7 +101,7 @@ def to_record(value: Value) -> Record:
                 "position": value.position,
                 "speaker": value.speaker.value,
                 "text": value.text,
-                "time": _iso(value.time),
+                "time": iso(value.time),
                 "language": value.language,
                 "name": value.name,
             }
@@ -95,9 +109,9 @@ def to_record(value: Value) -> Record:
             return {
                 "kind": "session",
                 "number": value.number,
-                "started": _iso(value.started),
-                "last": _iso(value.last),
-                "ended": _iso(value.ended),
+                "started": iso(value.started),
+                "last": iso(value.last),
+                "ended": iso(value.ended),
                 "key": value.key,
                 "turns": value.turns,
             }
@@ -110,7 +124,7 @@ def to_record(value: Value) -> Record:
                 "text": value.text,
                 "problems": list(value.problems),
                 "model": value.model,
-                "time": _iso(value.time),
+                "time": iso(value.time),
             }
         case Call():
             return {
@@ -121,9 +135,17 @@ def to_record(value: Value) -> Record:
                 "prompt_tokens": value.prompt_tokens,
                 "completion_tokens": value.completion_tokens,
                 "seconds": value.seconds,
-                "time": _iso(value.time),
+                "time": iso(value.time),
                 "failed": value.failed,
             }
+        case Event():
+            return memories.event_record(value)
+        case Memo():
+            return memories.memo_record(value)
+        case Note():
+            return memories.note_record(value)
+        case Unfinished():
+            return memories.job_record(value)
 
 
 def from_record(record: object, where: str) -> Value:
@@ -136,6 +158,10 @@ def from_record(record: object, where: str) -> Value:
         "version": _version,
         "aside": _aside,
         "call": _call,
+        "event": memories.event,
+        "memo": memories.memo,
+        "note": memories.note,
+        "job": memories.job,
     }
     if kind not in readers:
         raise BadImport(f"{where}: wanted a {', '.join(readers)}, not the kind {kind[:40]!r}")
@@ -156,7 +182,7 @@ def _version_record(summary: Summary) -> Record:
         ],
         "origin": summary.origin.value,
         "session": summary.session,
-        "time": _iso(summary.time),
+        "time": iso(summary.time),
         "language": summary.language,
         "restored": summary.restored,
         "model": summary.model,
@@ -239,7 +265,3 @@ def _call(fields: Fields) -> Call:
         time=fields.time("time"),
         failed=fields.get("failed") is True,
     )
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None

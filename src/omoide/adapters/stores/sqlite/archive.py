@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from omoide.adapters.stores.sqlite.erasing import doomed, erase_owner
+from omoide.adapters.stores.sqlite.putting_back import put_back
 from omoide.adapters.stores.sqlite.rows import owner_id
 from omoide.domain import Owner
 from omoide.errors import StoreLocked
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from omoide.adapters.stores.sqlite.connection import Database
     from omoide.adapters.stores.sqlite.matrices import Matrices
     from omoide.adapters.stores.sqlite.outlines import Outlines
+    from omoide.domain import Session, Turn
 
 _NOTHING = Erased(sessions=0, turns=0, sentences=0)
 
@@ -49,6 +51,16 @@ class SqliteArchive:
             return tuple(Owner(tenant=tenant, user=user) for (user,) in rows)
 
         return await self._database.read(work)
+
+    async def put_back(
+        self, owner: Owner, *, sessions: Sequence[Session], turns: Sequence[Turn]
+    ) -> tuple[int, int]:
+        """See `Archive.put_back`."""
+
+        def work(connection: apsw.Connection) -> tuple[int, int]:
+            return put_back(connection, owner, sessions=sessions, turns=turns)
+
+        return await self._database.write(work)
 
     async def erase(
         self,

@@ -36,18 +36,19 @@ class SqliteNotes:
 
         await self._database.write(work)
 
-    async def read(self, owner: Owner, *, kind: str) -> tuple[Note, ...]:
+    async def read(self, owner: Owner, *, kind: str | None = None) -> tuple[Note, ...]:
         """See `Notes.read`."""
+        wanted, values = ("", ()) if kind is None else (" AND kind = ?", (kind,))
 
         def work(connection: apsw.Connection) -> tuple[Note, ...]:
             rows = connection.execute(
-                "SELECT key, text, time, session FROM notes "
-                "WHERE owner = ? AND kind = ? ORDER BY key",
-                (owner_id(connection, owner), kind),
+                "SELECT kind, key, text, time, session FROM notes "  # noqa: S608
+                f"WHERE owner = ?{wanted} ORDER BY kind, key",
+                (owner_id(connection, owner), *values),
             )
             return tuple(
                 Note(kind=kind, key=key, text=text, time=moment(time), session=session)
-                for key, text, time, session in rows
+                for kind, key, text, time, session in rows
             )
 
         return await self._database.read(work)

@@ -15,6 +15,7 @@ from omoide.adapters.stores.sqlite.rows import (
     micros,
     settled_owner_id,
     turn_of,
+    turn_row,
 )
 from omoide.adapters.stores.sqlite.sessions import (
     OPEN_SESSIONS,
@@ -120,20 +121,7 @@ class _Batch:
             self._save(self.session)
         self.connection.executemany(
             f"INSERT INTO turns (owner, {TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-            (
-                (
-                    self.owner,
-                    t.id,
-                    t.session,
-                    t.position,
-                    t.speaker.value,
-                    t.text,
-                    micros(t.time),
-                    t.language,
-                    t.name,
-                )
-                for t in self.turns
-            ),
+            ((self.owner, *turn_row(turn)) for turn in self.turns),
         )
         write_outlines(self.connection, self.owner, self.turns)
         number(self.connection, self.owner, TURNS, count=len(self.turns))

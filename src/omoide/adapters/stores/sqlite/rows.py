@@ -77,3 +77,17 @@ def turn_of(row: tuple[Any, ...]) -> Turn:
         language=row[6],
         name=row[7],
     )
+
+
+def turn_row(turn: Turn) -> tuple[str | int | None, ...]:
+    """What `turn_of` reads."""
+    return (
+        turn.id,
+        turn.session,
+        turn.position,
+        turn.speaker.value,
+        turn.text,
+        micros(turn.time),
+        turn.language,
+        turn.name,
+    )
