@@ -20,9 +20,10 @@ from omoide.domain import Kind, Speaker
 from omoide.language import estimate_tokens
 from omoide.memory.events.human_time import today
 from omoide.memory.mechanism import Place
-from omoide.memory.transcript import lines, quoted, spoken
+from omoide.memory.transcript import lines, spoken
 from omoide.ports import Message, Request
 from omoide.prompts import render, words
+from omoide.prompts.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,24 +8,20 @@ from typing import TYPE_CHECKING
 
 from omoide.language import split_sentences
 from omoide.prompts import words
+from omoide.prompts.quoting import plain
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from omoide.domain import Speaker, Turn
 
-_MARK = re.compile(r"</?\s*memory\s*>", re.IGNORECASE)
 _INJECTED = re.compile(r"<memory>.*?(?:</memory>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 def spoken(turn: Turn) -> str:
-    """What the turn itself says: memory that was put into a prompt and came back is not said."""
-    return _INJECTED.sub("", turn.text).strip()
-
-
-def quoted(text: str) -> str:
-    """Text to stand between the marks of memory in a prompt: it cannot close them."""
-    return _MARK.sub("", text)
+    """What the turn itself says, as plain words: memory that was put into a prompt and came back
+    is not said, and tokens of a chat template are letters."""
+    return plain(_INJECTED.sub("", turn.text)).strip()
 
 
 @dataclass(frozen=True, kw_only=True)

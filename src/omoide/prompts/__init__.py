@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 from omoide.errors import BadPrompt
 from omoide.language import LANGUAGES
 from omoide.ports import Message
+from omoide.prompts.quoting import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,8 @@ class Prompt:
 
 
 def render(name: str, language: str, /, **variables: str) -> Prompt:
-    """Fill the prompt `name`. Raises `BadPrompt` if variables given and wanted differ."""
+    """Fill the prompt `name`; whatever the variables hold, they are words and no tokens of a chat
+    template. Raises `BadPrompt` if variables given and wanted differ."""
     sections, digest = _load(name, language)
     wanted = {v for _, template in sections for v in template.get_identifiers()}
     if wanted != variables.keys():
@@ -44,8 +46,9 @@ def render(name: str, language: str, /, **variables: str) -> Prompt:
             f"prompt {language}/{name} wants {sorted(wanted)}; "
             f"missing {sorted(missing)}, not wanted {sorted(extra)}"
         )
+    safe = {name: plain(value) for name, value in variables.items()}
     messages = tuple(
-        Message(role=role, content=template.substitute(variables)) for role, template in sections
+        Message(role=role, content=template.substitute(safe)) for role, template in sections
     )
     return Prompt(messages=messages, hash=digest)
 

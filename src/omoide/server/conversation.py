@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omoide.memory.mechanism import Place
-from omoide.memory.transcript import quoted
 from omoide.prompts import render
+from omoide.prompts.quoting import noted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,9 +105,9 @@ def remembering(
     that this stays a prefix which all its users share; what came to mind before the user's words
     in message `last`. A second system message would break many chat templates."""
     result = list(messages)
-    if came := [quoted(c.text) for c in contributions if c.place is Place.RECALLED]:
+    if came := [c.text for c in contributions if c.place is Place.RECALLED]:
         result[last] = _before(result[last], _recalled(came, language))
-    if known := [quoted(c.text) for c in contributions if c.place is Place.MEMORY]:
+    if known := [c.text for c in contributions if c.place is Place.MEMORY]:
         memory = _known(known, language)
         if result[0].get("role") in ("system", "developer"):
             result[0] = _behind(result[0], memory)
@@ -119,12 +119,11 @@ def remembering(
 def _known(texts: Sequence[str], language: str) -> str:
     """The memory with what says what it is. Of manners and length nothing is said: those are the
     client's to choose."""
-    return render("proxy_memory", language, memory="\n".join(texts)).messages[0].content
+    return render("proxy_memory", language, memory=noted(texts)).messages[0].content
 
 
 def _recalled(texts: Sequence[str], language: str) -> str:
-    recalled = "\n".join(f"- {text}" for text in texts)
-    return render("proxy_recalled", language, recalled=recalled).messages[0].content
+    return render("proxy_recalled", language, recalled=noted(texts)).messages[0].content
 
 
 def _before(message: Message, text: str) -> Message:

@@ -11,6 +11,7 @@ from omoide.cli.bench.retrieval import abstention, evidence
 from omoide.cli.bench.running import run
 from omoide.cli.bench.suite import suite
 from omoide.cli.bench.warming import warm
+from omoide.cli.redteam import redteam
 from omoide.cli.scope import options
 
 
@@ -20,5 +21,5 @@ def bench() -> None:
     """Measure memory on public data."""
 
 
-for command in (list_, run, suite, warm, compare, report, evidence, abstention):
+for command in (list_, run, suite, warm, compare, report, evidence, abstention, redteam):
     bench.add_command(command)

@@ -24,7 +24,7 @@ from omoide.domain.forgetting import retention
 from omoide.memory.baselines.memory_bank_summaries import DAY, GLOBAL, DailySummaries
 from omoide.memory.events.human_time import human_time
 from omoide.memory.mechanism import Contribution, Place
-from omoide.memory.transcript import line, quoted, spoken
+from omoide.memory.transcript import line, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -177,7 +177,7 @@ class MemoryBank:
 
 
 def _of_pair(pair: Sequence[Turn], moment: Moment) -> Contribution:
-    said = " / ".join(quoted(line(turn, moment.language)) for turn in pair if spoken(turn))
+    said = " / ".join(line(turn, moment.language) for turn in pair if spoken(turn))
     when = human_time(pair[0].time, moment.now, moment.language)
     return Contribution(
         mechanism=MemoryBank.name,

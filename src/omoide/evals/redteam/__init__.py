@@ -1,0 +1,1 @@
+"""Memory poisoning: texts that try to plant instructions, and how often a model obeys them."""
