@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 PIP    := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: chat test lint types unit model clean size screenshots
+.PHONY: chat test lint types unit model torture encrypted clean size screenshots
 
 chat: $(CHAT) ## Talk to a local model that remembers you
 	@$(VENV)/bin/omoide models pull default
@@ -27,6 +27,16 @@ unit: $(READY) model
 
 model: $(READY) ## The small model that the tests talk to
 	@$(VENV)/bin/omoide models pull tiny
+
+TORTURE_SECONDS ?= 600
+torture: $(READY) ## Kill, starve and mislead real processes for a while; the table goes into docs/torture.md
+	$(PYTHON) -m tests.torture --seconds $(TORTURE_SECONDS) --out docs/torture.md
+
+# The encrypting SQLite installs the same module `apsw` as the plain one: it lies in a folder of
+# its own that goes before the other packages.
+encrypted: $(READY) ## The tests of an encrypted database
+	$(PIP) --no-deps --upgrade --target $(VENV)/encrypted "apsw-sqlite3mc>=3.53"
+	PYTHONPATH=$(VENV)/encrypted $(PYTHON) -m pytest tests/integration/test_sqlite_encryption.py $(ARGS)
 
 size: $(READY) ## How large the core install is, and how long it takes to import
 	$(PYTHON) tools/install_size.py

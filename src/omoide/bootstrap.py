@@ -45,7 +45,7 @@ async def open_memory(
     same = settings.iterator in ("", settings.model)
     iterator = model if same else chat_model(settings, settings.iterator, progress=progress)
     embedder = make_embedder(settings)
-    store = await SqliteStore.open(settings.db, create=create)
+    store = await SqliteStore.open(settings.db, create=create, key=settings.key)
     return compose(
         settings,
         store=store,
@@ -55,6 +55,15 @@ async def open_memory(
         clock=clock or SystemClock(),
         worker=worker_name(),
     )
+
+
+async def seal_store(settings: Settings, *, new: str) -> None:
+    """Encrypt the database under a new key; its key so far, if it has one, is in the settings."""
+    import asyncio
+
+    from omoide.adapters.stores.sqlite.cipher import seal
+
+    await asyncio.to_thread(seal, settings.db, old=settings.key, new=new)
 
 
 def open_sync(settings: Settings | None = None) -> SyncMemory:

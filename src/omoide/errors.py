@@ -17,6 +17,7 @@ OmoideError
 │   ├── StoreLocked
 │   ├── StoreReadOnly
 │   ├── StoreFull
+│   ├── StoreSealed       encrypted, and the key is missing or another one
 │   ├── StoreCorrupt
 │   └── StoreTooNew       written by a newer omoide
 ├── ModelError            the language model or the embedder
@@ -102,6 +103,10 @@ class StoreReadOnly(StoreError):
 
 class StoreFull(StoreError):
     """There is no space left on the disk."""
+
+
+class StoreSealed(StoreError):
+    """The database is encrypted, and the key is missing or is not its own."""
 
 
 class StoreCorrupt(StoreError):

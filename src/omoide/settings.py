@@ -19,6 +19,8 @@ class Settings:
 
     db: Path = field(default_factory=lambda: Path.home() / ".local/share/omoide/memory.sqlite")
     """The database file."""
+    key: str = field(default="", repr=False)
+    """What the database file is encrypted with; empty if it is not (`omoide encrypt`)."""
     tenant: str = "default"
     """Whose users these are; tenants never see each other."""
     user: str = "me"

@@ -133,8 +133,8 @@ async def test_it_arrives_only_as_quoted_data(language: str, group: str) -> None
         for message in request.messages:
             safe(case, message.content)
         client = [{"role": "user", "content": case.question}]
-        for message in remembering(client, reply.contributions, last=0, language=language):
-            safe(case, str(message["content"]))
+        for sent in remembering(client, reply.contributions, last=0, language=language):
+            safe(case, str(sent["content"]))
     assert reached >= len(cases) - 1  # a name never gets as far as a prompt
     await memory.close()
 

@@ -24,6 +24,7 @@ from omoide.cli.models import models
 from omoide.cli.plot import plot
 from omoide.cli.recall import calibrate, recall
 from omoide.cli.scope import options
+from omoide.cli.sealing import encrypt, rekey
 from omoide.cli.serve import serve
 from omoide.cli.show import one_line
 from omoide.cli.transfer import erase, export, import_
@@ -86,6 +87,8 @@ for command in (
     export,
     import_,
     erase,
+    encrypt,
+    rekey,
     serve,
     mcp,
     keys,

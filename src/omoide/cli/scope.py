@@ -13,6 +13,7 @@ import click
 
 from omoide import bootstrap
 from omoide.cli.progress import bar
+from omoide.errors import BadInput
 from omoide.settings import Settings
 
 if TYPE_CHECKING:
@@ -112,6 +113,13 @@ _OPTIONS = (
         callback=_keep,
     ),
     click.option(
+        "--key-file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="A file with the key of an encrypted database; else OMOIDE_KEY.",
+        expose_value=False,
+        callback=_keep,
+    ),
+    click.option(
         "--json",
         is_flag=True,
         help="Print JSON for programs.",
@@ -119,6 +127,17 @@ _OPTIONS = (
         callback=_keep,
     ),
 )
+
+
+def read_key(path: Path) -> str:
+    """The key in a file: its first line."""
+    try:
+        line, *_ = path.read_text("utf-8").splitlines() or [""]
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is not text: a key file holds the key as its first line") from error
+    if not line:
+        raise BadInput(f"{path} is empty: a key file holds the key as its first line")
+    return line
 
 
 def options(command: Callable[P, T]) -> Callable[P, T]:
@@ -140,6 +159,7 @@ def scoped(command: Callable[Concatenate[Scope, P], T]) -> Callable[P, T]:
             settings,
             db=given.get("omoide.db", settings.db),
             tenant=given.get("omoide.tenant", settings.tenant),
+            key=read_key(given["omoide.key_file"]) if "omoide.key_file" in given else settings.key,
         )
         scope = Scope(
             settings=settings,

@@ -10,13 +10,14 @@ import os
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from urllib.parse import quote
 
 import apsw
 
+from omoide.adapters.stores.sqlite.cipher import checked_key, is_sealed, unlock
 from omoide.adapters.stores.sqlite.connection import (
     READERS,
     Database,
@@ -30,6 +31,7 @@ from omoide.errors import (
     StoreFull,
     StoreMissing,
     StoreReadOnly,
+    StoreSealed,
     StoreTooNew,
 )
 from omoide.version import __version__
@@ -53,6 +55,8 @@ class Opening:
     patience: float
     """Seconds to wait for another process's lock."""
     max_pages: int | None
+    key: str = field(default="", repr=False)
+    """What the file is encrypted with; empty if it is not."""
 
     def open(self) -> Database:
         """Open it, bringing a new or older file up to date. Blocks."""
@@ -61,7 +65,7 @@ class Opening:
             self._migrate(writer)
             return Database(where="the database in memory", writer=writer)
         _see_to_file(Path(self.path), create=self.create)
-        _check_header(self.path)
+        _check_header(self.path, sealed=bool(self.key))
         try:
             return self._open_to_write()
         except StoreReadOnly:
@@ -123,6 +127,8 @@ class Opening:
             connection = apsw.Connection(name, flags=flags)
         try:
             with translated(self.path, connection):
+                if self.key and name != MEMORY:
+                    unlock(connection, checked_key(self.key), self.path)
                 self._set_up(connection)
         except BaseException:
             connection.close()
@@ -141,6 +147,8 @@ class Opening:
 
     def _migrate(self, connection: apsw.Connection) -> None:
         """Apply the steps that are missing, all in one transaction, once among processes."""
+        if self.key:
+            _check_ours(self.path, connection)
         if _check_version(self.path, connection, exactly=False) == len(_steps()):
             return
         with transaction(connection, "IMMEDIATE"):
@@ -229,7 +237,7 @@ def _see_to_file(path: Path, *, create: bool) -> None:
             ) from error
 
 
-def _check_header(path: str) -> None:
+def _check_header(path: str, *, sealed: bool) -> None:
     """Refuse a file that is not ours, without leaving a trace on it.
 
     Read through SQLite's own file layer, which knows not to drop the locks of this process.
@@ -243,11 +251,29 @@ def _check_header(path: str) -> None:
             file.xClose()
     if not header:
         return  # new
+    if sealed and header.startswith(_MAGIC):
+        raise StoreSealed(
+            f"{path} is not encrypted, and a key was given: encrypt it with `omoide encrypt`, or "
+            "leave the key out"
+        )
+    if sealed and is_sealed(header):
+        return  # whether it is ours is seen when it is unlocked
     if not header.startswith(_MAGIC) or len(header) < _HEADER:
         raise StoreCorrupt(
-            f"{path} is not a database (it begins with {header[:8]!r}); name another file"
+            f"{path} is not a database (it begins with {header[:8]!r}); name another file, or if "
+            "it is one of ours that was encrypted, give its key in OMOIDE_KEY or --key-file"
         )
     if int.from_bytes(header[68:72]) != APPLICATION_ID:
+        raise StoreCorrupt(
+            f"{path} is an SQLite database of another program, left untouched; name another file"
+        )
+
+
+def _check_ours(path: str, connection: apsw.Connection) -> None:
+    """Refuse an encrypted file of another program, whose key was given."""
+    [(application,)] = connection.execute("PRAGMA application_id")
+    [(tables,)] = connection.execute("SELECT count(*) FROM sqlite_schema")
+    if tables and application != APPLICATION_ID:
         raise StoreCorrupt(
             f"{path} is an SQLite database of another program, left untouched; name another file"
         )

@@ -54,6 +54,7 @@ class SqliteStore:
         patience: float = 10.0,
         max_pages: int | None = None,
         cache_bytes: int = CACHE_BYTES,
+        key: str = "",
     ) -> SqliteStore:
         """Open the database at `path` (":memory:" for one that dies with it).
 
@@ -61,10 +62,13 @@ class SqliteStore:
         then `StoreMissing` is raised, and a file that may not be written is opened for reading.
         `patience` is how many seconds to wait for another process's lock before `StoreLocked`;
         `max_pages` limits the file to so many pages of 16 KB, beyond which `StoreFull` is raised;
-        `cache_bytes` limits the vectors kept in memory, and a quarter of it the outlines.
+        `cache_bytes` limits the vectors kept in memory, and a quarter of it the outlines; `key`
+        encrypts the file, or opens one that was encrypted with it (see `cipher`).
         """
         name = path if path == MEMORY else os.fspath(path)
-        opening = Opening(path=str(name), create=create, patience=patience, max_pages=max_pages)
+        opening = Opening(
+            path=str(name), create=create, patience=patience, max_pages=max_pages, key=key
+        )
         database = await asyncio.to_thread(opening.open)
         store = cls(database, cache_bytes=cache_bytes)
         try:

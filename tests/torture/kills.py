@@ -1,0 +1,143 @@
+"""`kill -9` at random moments, over and over on one database, and what is there afterwards."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from omoide.domain import Origin, Owner, State
+from tests.torture.outcome import Outcome
+from tests.torture.parts import TENANTS, USER, files, open_store, remember
+from tests.torture.processes import asked, killed
+from tests.torture.victims import VICTIMS, seed_events
+
+if TYPE_CHECKING:
+    import random
+
+    from omoide.engine import Memory
+
+    Promises = dict[str, dict[str, list[str]]]
+    Counts = dict[str, int]
+
+LOOK = 25
+"""Kills between two looks at the database."""
+
+
+def kill(name: str, url: str, *, kills: int, seconds: float, dice: random.Random) -> Outcome:
+    """Kill one kind of victim so many times, or for so long if that is less."""
+    began = time.monotonic()
+    promises: Promises = {tenant: {} for tenant in TENANTS}
+    if name == "consolidate":
+        asked(lambda: seed_events(url))
+    done = 0
+    while done < kills and (done < LOOK or time.monotonic() - began < seconds):
+        for tenant, verb, what in killed(VICTIMS[name], url, f"{done:04}", dice=dice):
+            promises[tenant].setdefault(verb, []).append(what)
+        done += 1
+        if done % LOOK == 0:
+            found = asked(lambda: look(url, promises, settle=False))
+            if any(found.values()):
+                break
+    found = asked(lambda: look(url, promises, settle=True))
+    kept = ("said", "ended", "recalled", "erased")
+    return Outcome(
+        name=f"`kill -9` during {name}",
+        trials=done,
+        acknowledged=sum(len(p.get(verb, ())) for p in promises.values() for verb in kept),
+        **found,
+        seconds=time.monotonic() - began,
+    )
+
+
+async def look(url: str, promises: Promises, *, settle: bool) -> Counts:
+    """What does not hold. With `settle`, work that was interrupted is done first, and must be."""
+    store = await open_store(url)
+    counts = Counter({"lost": 0, "doubled": 0, "emptied": 0, "crossed": 0})
+    for tenant in TENANTS:
+        memory = remember(store, tenant)
+        told = promises[tenant]
+        if settle:
+            await memory.end_session(USER)
+            while await memory.settle():
+                pass
+            counts += await _work(memory)
+        counts += await _turns(memory, told)
+        counts += await _versions(memory)
+        counts += await _events(memory, told)
+        counts["crossed"] += await crossed(memory)
+    gone = {w for told in promises.values() for w in told.get("erased", ())}
+    await store.close()
+    counts["lost"] += traces(url, gone)
+    return {name: counts[name] for name in ("lost", "doubled", "emptied", "crossed")}
+
+
+def traces(url: str, words: set[str]) -> int:
+    """How many of the words are still in the store's files."""
+    held = b"".join(path.read_bytes() for path in files(url))
+    return sum(word.encode() in held for word in words)
+
+
+async def _turns(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
+    turns = await memory.turns(USER)
+    ids = Counter(turn.id for turn in turns)
+    doomed, erased = set(told.get("erasing", ())), set(told.get("erased", ()))
+    lost = [w for w in told.get("said", ()) if w not in doomed and not ids[w]]
+    back = [w for w in erased if ids[w]]
+    said = Counter(turn.text for turn in turns if turn.id.startswith("code-"))
+    places = Counter(turn.position for turn in turns)
+    doubled = [n for n in (*ids.values(), *said.values(), *places.values()) if n > 1]
+    return Counter({"lost": len(lost) + len(back), "doubled": len(doubled)})
+
+
+async def _versions(memory: Memory) -> Counter[str]:
+    history = await memory.history(USER)
+    digested = Counter(v.session for v in history if v.origin is Origin.DIGEST)
+    numbers = [v.number for v in history]
+    return Counter(
+        {
+            "emptied": sum(
+                bool(old.sentences) and not new.sentences for old, new in pairwise(history)
+            ),
+            "doubled": sum(n > 1 for n in digested.values()),
+            "lost": int(numbers != list(range(1, len(numbers) + 1))),
+        }
+    )
+
+
+async def _work(memory: Memory) -> Counter[str]:
+    """After everything is done: every session was digested, and no work is left over."""
+    sessions = [s.number for s in await memory.sessions(USER) if s.turns]
+    history = await memory.history(USER)
+    digested = {v.session for v in history if v.origin is Origin.DIGEST}
+    undone = [job for job in await memory.jobs(USER) if job.state is not State.DONE]
+    missing = [number for number in sessions if number not in digested]
+    return Counter({"lost": len(missing) + len(undone)})
+
+
+async def _events(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
+    """Each recall that was promised is counted, and none that was not even tried."""
+    events = await memory.store.events.read(Owner(tenant=memory.tenant, user=USER))
+    kept, tried = Counter(told.get("recalled", ())), Counter(told.get("recalling", ()))
+    lost = doubled = 0
+    for event in events:
+        lost += event.recalls < kept[event.id] or event.consolidation < 1.0
+        doubled += event.recalls > tried[event.id]
+    return Counter({"lost": lost, "doubled": doubled})
+
+
+async def crossed(memory: Memory) -> int:
+    """How many words of another tenant are seen through this one's verbs. What a model said and
+    was kept from becoming memory (answers set aside, notes on a version) is left out."""
+    (other,) = (tenant for tenant in TENANTS if tenant != memory.tenant)
+    records = [record async for record in memory.export(USER)]
+    seen = [json.dumps({**r, "notes": ""}) for r in records if r["kind"] != "aside"]
+    seen += [repr(await memory.recall(USER, f"My word is code-{other}-0001-0001"))]
+    seen += [
+        (await memory.memory(USER)).text,
+        repr(await memory.jobs()),
+        repr(await memory.users()),
+    ]
+    return sum(text.count(f"code-{other}-") for text in seen)

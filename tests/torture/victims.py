@@ -1,0 +1,168 @@
+"""The programs that are killed. Each runs until then, and writes a line when something is promised:
+`said ID`, `ended N`, `recalled ID`, `erasing ID`, `erased ID`; the tenant stands before."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from omoide.domain import Event, Kind, Owner, Speaker
+from omoide.engine import Utterance
+from tests.torture.parts import TENANTS, USER, open_store, remember
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from omoide.engine import Memory
+
+    Promise = Callable[[str], None]
+    Victim = Callable[[str, str, Promise], Awaitable[None]]
+
+EVENTS = 20
+BEFORE = 1_000_000
+"""The session they are said to be of: not the one that is talked in, where nothing needs recall."""
+
+
+def word(tenant: str, run: str, number: int) -> str:
+    """A word that only this tenant says, and only once."""
+    return f"code-{tenant}-{run}-{number:04}"
+
+
+async def record(url: str, run: str, promise: Promise) -> None:
+    """Batches of three turns, for both tenants in turn."""
+    store = await open_store(url)
+    memories = [remember(store, tenant) for tenant in TENANTS]
+    number = 0
+    while True:
+        for memory in memories:
+            words = [word(memory.tenant, run, number + i) for i in range(3)]
+            said = [
+                Utterance(speaker=Speaker.USER, text=f"My word is {w}. " + "So it is. " * 9, id=w)
+                for w in words
+            ]
+            await memory.record(USER, said)
+            for w in words:
+                promise(f"{memory.tenant} said {w}")
+        number += 3
+
+
+async def reply(url: str, run: str, promise: Promise) -> None:
+    """A chat: what the user said is promised before the model answers."""
+    store = await open_store(url)
+    memories = [remember(store, tenant) for tenant in TENANTS]
+    number = 0
+    while True:
+        for memory in memories:
+            w = word(memory.tenant, run, number)
+            answer = await memory.reply(USER, f"My word is {w}.", id=w)
+            promise(f"{memory.tenant} said {w}")
+            await answer.text()
+        number += 1
+
+
+async def digest(url: str, run: str, promise: Promise) -> None:
+    """Short sessions that end, and a worker that digests them meanwhile."""
+    store = await open_store(url)
+    memories = [remember(store, tenant) for tenant in TENANTS]
+    workers = [asyncio.create_task(m.worker.run(every=0.01)) for m in memories]
+    number = 0
+    while True:
+        for memory in memories:
+            w = word(memory.tenant, run, number)
+            said = Utterance(speaker=Speaker.USER, text=f"My word is {w}.", id=w)
+            await memory.record(USER, [said])
+            promise(f"{memory.tenant} said {w}")
+            (*_, ended) = await memory.end_session(USER)
+            promise(f"{memory.tenant} ended {ended.number}")
+        number += 1
+        await asyncio.sleep(0.005)
+        for worker in workers:
+            if worker.done():
+                worker.result()
+
+
+async def seed_events(url: str) -> None:
+    """What `consolidate` recalls: events that are told before the first kill."""
+    store = await open_store(url)
+    told = datetime.now(UTC)
+    for tenant in TENANTS:
+        owner = Owner(tenant=tenant, user=USER)
+        events = [
+            Event(
+                id=f"{tenant}-{i}",
+                session=BEFORE,
+                text=f"User planted tree number {i} in garden code-{tenant}-{i}.",
+                time=told,
+                sources=(),
+                last_recalled=told,
+            )
+            for i in range(EVENTS)
+        ]
+        await store.events.add(owner, events)
+    await store.close()
+
+
+async def consolidate(url: str, run: str, promise: Promise) -> None:
+    """Replies that bring events to mind; each recall is to be counted once."""
+    store = await open_store(url)
+    memories = [remember(store, tenant, mechanisms=("human-recall",)) for tenant in TENANTS]
+    number = int(run) * 7
+    while True:
+        for memory in memories:
+            name = f"code-{memory.tenant}-{number % EVENTS}"
+            asked = f"I planted tree number {number % EVENTS} in garden {name}."
+            answer = await memory.reply(USER, asked)
+            came = [c.id for c in answer.recalled if c.kind is Kind.EVENT]
+            for event in came:
+                promise(f"{memory.tenant} recalling {event}")
+            await answer.text()
+            for event in came:
+                promise(f"{memory.tenant} recalled {event}")
+        number += 1
+
+
+async def erase(url: str, run: str, promise: Promise) -> None:
+    """Three turns of which the second is erased; now and then a session, or a whole user."""
+    store = await open_store(url)
+    memories = [remember(store, tenant) for tenant in TENANTS]
+    number = 0
+    while True:
+        for memory in memories:
+            await _erase_one(memory, run, number, promise)
+        number += 4
+
+
+async def _erase_one(memory: Memory, run: str, number: int, promise: Promise) -> None:
+    tenant = memory.tenant
+    words = [word(tenant, run, number + i) for i in range(4)]
+    said = [Utterance(speaker=Speaker.USER, text=f"My word is {w}.", id=w) for w in words]
+    await memory.record(USER, said[:3], session=f"{run}-{number}")
+    for w in words[:3]:
+        promise(f"{tenant} said {w}")
+    if number % 12 == 8:
+        guest = f"guest-{run}-{number}"
+        promise(f"{tenant} erasing {words[3]}")
+        await memory.record(guest, said[3:])
+        await memory.erase(guest)
+        promise(f"{tenant} erased {words[3]}")
+    elif number % 12 == 4:
+        for w in words[:3]:
+            promise(f"{tenant} erasing {w}")
+        *_, last = await memory.sessions(USER)
+        await memory.erase(USER, session=last.number)
+        for w in words[:3]:
+            promise(f"{tenant} erased {w}")
+    else:
+        promise(f"{tenant} erasing {words[1]}")
+        await memory.erase(USER, turns=[words[1]])
+        promise(f"{tenant} erased {words[1]}")
+
+
+VICTIMS: dict[str, Victim] = {
+    "record": record,
+    "reply": reply,
+    "digest": digest,
+    "consolidate": consolidate,
+    "erase": erase,
+}
