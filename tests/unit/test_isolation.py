@@ -1,0 +1,330 @@
+"""Nobody reads another's memory: through no verb, whatever the names are and whatever is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from click.testing import CliRunner
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.cli.main import cli
+from omoide.composition import compose
+from omoide.domain import (
+    Call,
+    Event,
+    Kind,
+    Memo,
+    Note,
+    Origin,
+    Owner,
+    Purpose,
+    Rejected,
+    Sentence,
+    Speaker,
+    Summary,
+)
+from omoide.engine import Memory, Utterance
+from omoide.errors import BadInput, ConflictingTurn, OmoideError
+from omoide.settings import Settings
+from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+from omoide.transfer import export
+from omoide.versions import When
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from omoide.ports import Request, Store
+
+    Verb = Callable[[Memory, str, "Theirs"], Awaitable[object]]
+
+CLOCK = FrozenClock()
+NAMES = st.lists(
+    st.sampled_from(
+        ["a", "a ", "A", "á", "a\u0301", "a%", "_", "%", "a' OR 1=1 --", 'a"', "a/b", "*"]
+    )
+    | st.text(min_size=1, max_size=8).filter(lambda text: text.isprintable()),
+    min_size=2,
+    max_size=2,
+    unique=True,
+)
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """What a stranger may have learnt of another owner: every name there is in their data."""
+
+    turns: tuple[str, ...]
+    session_key: str
+    sentence: str
+    words: str
+
+
+def mark(number: int) -> str:
+    """A word that only one of the four owners says."""
+    return f"zq{number}xylophone"
+
+
+def theirs(number: int) -> Theirs:
+    """The names in the data of an owner."""
+    return Theirs(
+        turns=(f"turn-{number}-1", f"turn-{number}-2"),
+        session_key=f"key-{number}",
+        sentence=f"The user plays the {mark(number)}.",
+        words=f"Tell me about the {mark(number)}",
+    )
+
+
+class Echo(ScriptedModel):
+    """Says back everything that it was shown, so that what is in a prompt is seen."""
+
+    def __init__(self) -> None:
+        super().__init__(name="echo", window=100_000)
+
+    async def stream(self, request: Request):  # type: ignore[no-untyped-def] # noqa: ANN201 - as the base's
+        """All of the prompt."""
+        self.answers.append("\n".join(message.content for message in request.messages))
+        async for piece in super().stream(request):
+            yield piece
+
+
+def memory_of(store: Store, tenant: str) -> Memory:
+    """A tenant's memory with every kind of mechanism that reads."""
+    return compose(
+        Settings(
+            tenant=tenant,
+            mechanisms=("summary", "search", "memos", "human-recall", "bm25", "dense", "context"),
+            memory_tokens=20_000,
+        ),
+        store=store,
+        model=Echo(),
+        iterator=Echo(),
+        embedder=HashEmbedder(),
+        clock=CLOCK,
+        worker=f"worker of {tenant}",
+    )
+
+
+async def fill(store: Store, owner: Owner, number: int) -> None:
+    """Something of every kind that can be stored, all with the owner's word in it."""
+    word, names = mark(number), theirs(number)
+    memory = memory_of(store, owner.tenant)
+    said = [
+        Utterance(speaker=Speaker.USER, text=f"I play the {word}.", id=names.turns[0], name=word),
+        Utterance(speaker=Speaker.ASSISTANT, text=f"The {word}, nice.", id=names.turns[1]),
+    ]
+    await memory.record(owner.user, said, session=names.session_key)
+    await store.turns.end(owner, at=CLOCK.now(), digest=False)
+    sentence = Sentence(text=names.sentence, about=Speaker.USER, sources=names.turns[:1])
+    for version in (1, 2):
+        summary = Summary(
+            number=version,
+            sentences=(sentence,),
+            origin=Origin.DIGEST if version == 1 else Origin.ROLLBACK,
+            session=1,
+            time=CLOCK.now(),
+            language="en",
+            notes=(word,),
+        )
+        await store.summaries.commit(owner, summary)
+    rejected = Rejected(session=1, text=word, problems=(word,), model="m", time=CLOCK.now())
+    await store.summaries.set_aside(owner, rejected)
+    event = Event(
+        id=f"event-{number}",
+        session=1,
+        text=f"User plays the {word}.",
+        time=CLOCK.now(),
+        sources=names.turns[:1],
+        last_recalled=CLOCK.now(),
+    )
+    await store.events.add(owner, [event])
+    memo = Memo(
+        id=f"memos-{number}",
+        session=1,
+        topic=word,
+        summary=f"The {word}",
+        sources=names.turns[:1],
+        time=CLOCK.now(),
+        compressed=word,
+        method="x",
+    )
+    await store.memos.add(owner, [memo])
+    note = Note(kind="day", key="2026", text=word, time=CLOCK.now(), session=1)
+    await store.notes.put(owner, note)
+    call = Call(
+        purpose=Purpose.REPLY,
+        model=word,
+        session=1,
+        prompt_tokens=1,
+        completion_tokens=1,
+        seconds=0.0,
+        time=CLOCK.now(),
+    )
+    await store.ledger.add(owner, call)
+    await memory.worker.drain()
+
+
+async def replied(memory: Memory, user: str, text: str) -> object:
+    """A reply, with everything that was in its prompt."""
+    reply = await memory.reply(user, text)
+    return reply.contributions, (await reply.text()).replace(text, "")
+
+
+async def exported(store: Store, owner: Owner) -> list[str]:
+    """All records of an owner."""
+    return [json.dumps(record, ensure_ascii=False) async for record in export(store, owner)]
+
+
+async def all_of(memory: Memory, user: str) -> object:
+    """What `Memory.export` gives."""
+    return [record async for record in memory.export(user)]
+
+
+VERBS: dict[str, Verb] = {
+    "record": lambda m, u, t: m.record(
+        u, [Utterance(speaker=Speaker.USER, text="Hi there.", id=t.turns[0])], session=t.session_key
+    ),
+    "reply": lambda m, u, _: replied(m, u, "Tell me what I play, the instrument that is so nice."),
+    "recall": lambda m, u, t: m.recall(u, t.words, k=50),
+    "explain": lambda m, u, t: m.explain(u, t.words),
+    "end_session": lambda m, u, _: m.end_session(u, session=1),
+    "end_idle": lambda m, _, __: m.end_idle(),
+    "settle": lambda m, _, __: m.settle(),
+    "memory": lambda m, u, _: m.memory(u, version=1),
+    "history": lambda m, u, _: m.history(u),
+    "diff": lambda m, u, _: m.diff(u, When(version=0)),
+    "rollback": lambda m, u, _: m.rollback(u, When(version=1)),
+    "why": lambda m, u, _: m.why(u),
+    "sessions": lambda m, u, _: m.sessions(u),
+    "turns": lambda m, u, _: m.turns(u, session=1),
+    "aside": lambda m, u, _: m.aside(u),
+    "calls": lambda m, u, _: m.calls(u),
+    "jobs": lambda m, _, __: m.jobs(),
+    "users": lambda m, _, __: m.users(),
+    "export": lambda m, u, _: all_of(m, u),
+    "erase": lambda m, u, t: m.erase(u, turns=t.turns, sentences=[t.sentence]),
+    "amend": lambda m, u, t: m.amend(u, t.sentence, "Hi."),  # type: ignore[attr-defined]
+}
+HARMLESS = {"close"}
+
+
+def test_every_verb_is_tried() -> None:
+    """A new verb of `Memory` has to be put into the table."""
+    public = {
+        name
+        for name, member in inspect.getmembers(Memory, inspect.isfunction)
+        if not name.startswith("_")
+    }
+    assert public <= VERBS.keys() | HARMLESS
+
+
+@settings(max_examples=20, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@given(
+    tenants=NAMES,
+    users=NAMES,
+    me=st.integers(0, 3),
+    steps=st.lists(
+        st.tuples(st.sampled_from([v for v in VERBS if hasattr(Memory, v)]), st.integers(0, 3)),
+        min_size=1,
+        max_size=8,
+    ),
+)
+def test_no_verb_reads_or_changes_another_owner(
+    tenants: list[str], users: list[str], me: int, steps: list[tuple[str, int]]
+) -> None:
+    """Four owners, two tenants with two users each; one of them tries every verb with the names
+    out of the others' data. They see no word of the others, and the others stay as they were."""
+
+    async def work() -> None:
+        store = await SqliteStore.open(":memory:")
+        owners = [Owner(tenant=tenant, user=user) for tenant in tenants for user in users]
+        for number, owner in enumerate(owners):
+            await fill(store, owner, number)
+        before = [await exported(store, owner) for owner in owners]
+        memory, user = memory_of(store, owners[me].tenant), owners[me].user
+        strangers = [mark(n) for n in range(4) if n != me]
+        for verb, target in steps:
+            try:
+                seen = repr(await VERBS[verb](memory, user, theirs(target)))
+            except (BadInput, ConflictingTurn, OmoideError) as error:
+                seen = str(error)
+            if verb == "explain":  # it tells what it was asked
+                seen = seen.replace(theirs(target).words, "")
+            assert not [word for word in strangers if word in seen], verb
+        for number, owner in enumerate(owners):
+            if number != me:
+                assert await exported(store, owner) == before[number]
+        await store.close()
+
+    asyncio.run(work())
+
+
+async def test_no_side_of_the_store_reads_another_owner() -> None:
+    """The ports below the verbs: searches by word and vector, items without a vector, ids."""
+    store = await SqliteStore.open(":memory:")
+    ann, eve = Owner(tenant="t", user="ann"), Owner(tenant="t", user="eve")
+    abroad = Owner(tenant="s", user="ann")
+    for number, owner in enumerate((ann, eve, abroad)):
+        await fill(store, owner, number)
+    embedder, names = HashEmbedder(), theirs(0)
+    query = await embedder.embed([f"the {mark(0)}"])
+    for stranger, word in ((eve, mark(1)), (abroad, mark(2))):
+        seen: list[object] = [
+            await store.turns.read(stranger, ids=names.turns),
+            await store.events.read(stranger, ids=["event-0"]),
+            await store.memos.read(stranger, ids=["memos-0"]),
+            await store.notes.read(stranger),
+            await store.jobs.list("t", owner=abroad),
+        ]
+        for kind in (Kind.TURN, Kind.EVENT, Kind.MEMO):
+            seen += [
+                await store.index.words(stranger, [mark(0), "the"], k=99, kind=kind),
+                await store.index.nearest(stranger, embedder.space, query, k=99, kind=kind),
+                await store.index.without_vector(stranger, embedder.space, limit=99, kind=kind),
+            ]
+        survey = await store.index.survey(stranger, [mark(0)], space=embedder.space, query=query)
+        seen += [survey.outline.ids, survey.outline.voices, survey.postings]
+        shown = repr(seen)
+        assert mark(0) not in shown
+        assert "turn-0" not in shown
+        assert "event-0" not in shown
+        assert "memos-0" not in shown
+        assert word in shown  # their own, so the question was a real one
+    await store.close()
+
+
+async def test_one_tenants_worker_leaves_anothers_work_alone() -> None:
+    """Claiming is by tenant: whoever settles everything of one has done nothing of the other."""
+    store = await SqliteStore.open(":memory:")
+    for tenant in ("t", "s"):
+        memory = memory_of(store, tenant)
+        await memory.record("ann", [Utterance(speaker=Speaker.USER, text="Hello there.")])
+        await memory.end_session("ann")
+    await memory_of(store, "t").settle()
+    left = [job.owner.tenant for job in await store.jobs.list("s")]
+    assert left == ["s", "s"]
+    assert {job.attempts for job in await store.jobs.list("s")} == {0}
+    await store.close()
+
+
+def test_the_command_exports_one_owner_only(tmp_path: Path) -> None:
+    """`omoide export` of a user holds nothing of the same user elsewhere, nor of another one."""
+    db, run = tmp_path / "m.sqlite", CliRunner()
+    pairs = [("t", "ann"), ("t", "eve"), ("s", "ann")]
+    for number, (tenant, user) in enumerate(pairs):
+        lines = tmp_path / "in.jsonl"
+        lines.write_text(json.dumps({"role": "user", "content": f"I play the {mark(number)}."}))
+        who = ["--db", str(db), "--tenant", tenant, "--user", user]
+        assert run.invoke(cli, [*who, "import", str(lines), "--no-digest"]).exit_code == 0
+    for number, (tenant, user) in enumerate(pairs):
+        who = ["--db", str(db), "--tenant", tenant, "--user", user]
+        shown = run.invoke(cli, [*who, "export"]).output
+        shown += run.invoke(cli, [*who, "--json", "jobs", "list"]).output
+        assert mark(number) in shown
+        assert not [n for n in range(3) if n != number and mark(n) in shown]
