@@ -92,6 +92,23 @@ async def test_no_route_shows_or_touches_another_tenant(bench: Bench, row: Endpo
 
 
 @pytest.mark.parametrize("row", GUARDED, ids=name)
+async def test_no_route_shows_or_touches_another_user(bench: Bench, row: Endpoint) -> None:
+    """Within a tenant, whoever asks about ana sees nothing of bob."""
+    await bench.remember("ours", user="bob")
+    before = [r async for r in bench.memory("ours").export("bob") if r["kind"] != "call"]
+    bench.replier.answers.append("I see.")
+    response = await ask(bench, row, bench.key("ours"))
+    assert response.status_code < 300
+    for words in (CAT, M1, "Miso", "Good morning from ours"):
+        assert words not in response.text
+        assert all(words.encode() not in r.raw for r in bench.upstairs.requests)
+        assert all(words not in m.content for r in bench.replier.requests for m in r.messages)
+    after = [r async for r in bench.memory("ours").export("bob") if r["kind"] != "call"]
+    kept = ("session", "turn", "version", "aside")
+    assert [r for r in after if r["kind"] in kept] == [r for r in before if r["kind"] in kept]
+
+
+@pytest.mark.parametrize("row", GUARDED, ids=name)
 async def test_every_route_wants_a_key_with_its_scopes(bench: Bench, row: Endpoint) -> None:
     """No key, a wrong one, a revoked one, and one with all scopes but one that is needed."""
     assert row.needs

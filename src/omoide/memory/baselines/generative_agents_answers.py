@@ -50,7 +50,8 @@ INSIGHTS_SCHEMA: Mapping[str, object] = {
 def read_ratings(text: str, n: int) -> list[int]:
     """`n` whole numbers from 1 to 10. Raises `BadReply` for any other number of them."""
     inside = re.search(r"\[([^\[\]]*)\]", text)
-    numbers = [int(found) for found in re.findall(r"\d+", inside.group(1) if inside else "")]
+    found = re.findall(r"[0-9]+", inside.group(1) if inside else "")
+    numbers = [int(digits[:4]) for digits in found]
     if len(numbers) != n or not all(1 <= number <= 10 for number in numbers):
         raise BadReply(f"wanted {n} ratings from 1 to 10, not {text[:80]!r}")
     return numbers
@@ -69,7 +70,7 @@ def read_insights(text: str, known: int) -> list[tuple[str, list[int]]]:
             )
             for item in held
         ]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadReply(f"wanted insights as JSON, not {text[:80]!r}") from error
     grounded = [(insight, because) for insight, because in found if insight and because]
     if not grounded:

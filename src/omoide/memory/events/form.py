@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from omoide.domain import Event, Sentence, Speaker
@@ -154,6 +155,8 @@ def _keywords(text: str) -> tuple[str, ...]:
     return tuple(sorted(t for t in content_terms(text) if not t.startswith("~")))[:6]
 
 
+TRIED = 200
+"""Brackets that are tried: a model that lost its way writes thousands."""
 _TEXT = ("text", "event", "content", "sentence", "description", "summary", "fact")
 _LISTS = ("events", "items", "facts", "memories", "results")
 
@@ -187,10 +190,10 @@ def _strings(value: object) -> tuple[str, ...]:
 def _list_in(answer: str) -> list[object] | None:
     """The first JSON list of events in the text, whatever stands around it."""
     decoder = json.JSONDecoder(strict=False)
-    for start in (m.start() for m in re.finditer(r"[\[{]", answer)):
+    for opening in islice(re.finditer(r"[\[{]", answer), TRIED):
         try:
-            found, _ = decoder.raw_decode(answer, start)
-        except ValueError:
+            found, _ = decoder.raw_decode(answer, opening.start())
+        except (ValueError, RecursionError):
             continue
         if isinstance(found, list):
             return found

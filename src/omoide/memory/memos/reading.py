@@ -17,6 +17,9 @@ from omoide.errors import BadReply
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+TRIED = 200
+"""Brackets at which no JSON begins, after which no more are looked at: a model that lost its way
+writes thousands."""
 NOTO = "NOTO"
 """The paper's word for "none of these"."""
 
@@ -67,12 +70,13 @@ _PAIR = re.compile(
 def _from_json(text: str) -> Iterator[dict[str, Any]]:
     """The objects in every piece of the text that is JSON."""
     decoder = json.JSONDecoder()
-    reached = 0
-    while found := _OPENING.search(text, reached):
+    reached = failures = 0
+    while (found := _OPENING.search(text, reached)) and failures < TRIED:
         try:
             value, reached = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError):
             reached = found.end()
+            failures += 1
         else:
             yield from _objects(value)
 
