@@ -47,6 +47,12 @@ if TYPE_CHECKING:
     from omoide.versions import Because
 
 
+MOST_TURNS = 10_000
+"""Turns in one call: they are one transaction, which others wait for."""
+MOST_RECALLED = 1_000
+"""Items of one recall."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Utterance:
     """Words to record, as a caller gives them: everything but who and what is optional."""
@@ -161,6 +167,13 @@ class Memory:
     ) -> tuple[Turn, ...]:
         """Record what was said; durable on return. A turn id given before records nothing again."""
         owner, now = self._owner(user), self._now(at)
+        if len(turns) > MOST_TURNS:
+            raise BadInput(
+                f"{len(turns):,} turns came at once and at most {MOST_TURNS:,} are recorded in one "
+                "transaction: record them in several calls"
+            )
+        if session is not None:
+            checked_name(session, "a session's key")
         said = [self._said(turn, now) for turn in turns]
         recorded = await self.store.turns.append(
             owner, said, session=session, idle=self._limits.idle
@@ -227,8 +240,10 @@ class Memory:
         """What comes to mind for `query`, best first, without a model call; `asker` is who "I" is
         in it. The result is a tuple of items; its `support` says what speaks for memory knowing
         anything of it at all."""
-        if k < 1:
-            raise BadInput(f"k must be at least 1, not {k}")
+        if not 1 <= k <= MOST_RECALLED:
+            raise BadInput(f"k must be from 1 to {MOST_RECALLED:,}, not {k}")
+        if budget is not None and budget < 1:
+            raise BadInput(f"budget must be at least 1 token, not {budget}")
         checked_text(query, longest=self._limits.longest)
         summary = await self.memory(user, at=at)
         return await self._recall(
@@ -391,7 +406,7 @@ class Memory:
             time=self._now(turn.time or now),
             id=checked_name(turn.id, "a turn's id") if turn.id is not None else uuid.uuid4().hex,
             language=detect(turn.text),
-            name=turn.name,
+            name=checked_name(turn.name, "a speaker's name") if turn.name is not None else None,
         )
 
     @property

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20
 FIRST_LINE = 1 << 24
 """How much of the first line is looked at to tell JSON lines from one long array."""
+LARGEST = 1 << 28
+"""Characters of one line, one element of an array, or a file that is neither: a small zip can
+unfold to more than any memory."""
 _MEMBER = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")
 _SPACE = re.compile(r"\s*")
 
@@ -90,9 +93,9 @@ def _elements(stream: IO[str], name: str) -> Iterator[Element]:
     while first and not first.strip():
         first = stream.readline(FIRST_LINE)
     complete, value = _parsed(first)
-    following = stream.readline() if complete else ""
+    following = _line(stream, inside) if complete else ""
     while following and not following.strip():
-        following = stream.readline()
+        following = _line(stream, inside)
     if complete and following:
         yield from _lines(value, following, stream, inside)
     elif complete:
@@ -100,7 +103,9 @@ def _elements(stream: IO[str], name: str) -> Iterator[Element]:
     elif first.lstrip().startswith("["):
         yield from _array(first, stream, inside)
     else:
-        text = first + stream.read()
+        text = first + stream.read(LARGEST)
+        if len(text) > LARGEST:
+            raise _too_large(inside)
         try:
             yield from _document(json.loads(text), inside)
         except (ValueError, RecursionError) as error:
@@ -144,7 +149,7 @@ def _lines(first: object, second: str, stream: IO[str], inside: str) -> Iterator
                     yield from _document(value, f"{where}, ", number)
                 else:
                     yield Element(where=where, document=0, value=value)
-        line = stream.readline()
+        line = _line(stream, inside)
         number += 1
 
 
@@ -165,6 +170,8 @@ def _array(start: str, stream: IO[str], inside: str) -> Iterator[Element]:
                     f"{inside}item {number + 1} cannot be read: {_why(error)}; "
                     "the file may be cut short"
                 ) from error
+            if len(text) - at > LARGEST:
+                raise _too_large(f"{inside}item {number + 1}, ") from error
             more = stream.read(step)
             ended = not more
             text, at, step = text[at:] + more, 0, step * 2
@@ -174,6 +181,19 @@ def _array(start: str, stream: IO[str], inside: str) -> Iterator[Element]:
         at = after + (text[after] == ",")
         if at > CHUNK:
             text, at, step = text[at:], 0, CHUNK
+
+
+def _line(stream: IO[str], inside: str) -> str:
+    line = stream.readline(LARGEST)
+    if len(line) == LARGEST:
+        raise _too_large(inside)
+    return line
+
+
+def _too_large(inside: str) -> BadImport:
+    return BadImport(
+        f"{inside}one value has more than {LARGEST:,} characters: split the export, if it is one"
+    )
 
 
 def _following(decoder: json.JSONDecoder, text: str, at: int) -> tuple[object, int]:
