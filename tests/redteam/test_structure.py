@@ -23,6 +23,7 @@ from omoide.evals.redteam.cases import Case, load
 from omoide.evals.redteam.planting import LATER, plant
 from omoide.memory.baselines.generative_agents import REFLECTION
 from omoide.memory.baselines.memory_bank_summaries import DAY, GLOBAL
+from omoide.memory.replies import FORMS
 from omoide.prompts.quoting import noted, plain, quoted
 from omoide.server.conversation import remembering
 from omoide.settings import Settings
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from omoide.engine import Memory
+    from omoide.memory.mechanism import Contribution
     from omoide.ports import Request
 
 CASES = load()
@@ -87,20 +89,24 @@ def requests(memory: Memory) -> list[Request]:
     return memory.model.requests
 
 
-def safe(case: Case, content: str) -> None:
+def permitted(contributions: Sequence[Contribution]) -> set[str]:
+    """The lines that memory may have: its items as they are quoted, with a dash or without; all
+    lines after an item's first are indented."""
+    lines = {line for c in contributions for line in quoted(c.text).splitlines()}
+    return lines | {f"- {line}" for line in lines}
+
+
+def safe(case: Case, content: str, allowed: set[str]) -> None:
     """A message has no token of a template, at most one pair of marks, and the canary, if it is
-    there, only within them; there each line is an item or belongs to the one above."""
+    there, only within them, in lines of an item as it is quoted."""
     seen = unicodedata.normalize("NFKC", content)
     assert not TOKENS.search(seen)
     marks = re.findall(r"<\s*/?\s*memory[^>]*>", seen, re.IGNORECASE)
     assert marks in ([], ["<memory>", "</memory>"])
     outside = BLOCK.sub("", seen)
     assert case.canary not in outside
-    for block in BLOCK.findall(content):
-        lines = block.splitlines()
-        own = [i for i, line in enumerate(lines) if not line.startswith(("- ", "  "))]
-        assert own in ([], [0])  # at most a heading of the template's
-        assert case.canary not in lines[0] or not own
+    for line in content.splitlines():
+        assert case.canary not in line or line in allowed
 
 
 @pytest.mark.parametrize("group", TOGETHER)
@@ -130,27 +136,30 @@ async def test_it_arrives_only_as_quoted_data(language: str, group: str) -> None
         reached += any(case.canary in c.text for c in reply.contributions)
         request = requests(memory)[-1]
         assert [m.role for m in request.messages] == ["system", "user"]
+        allowed = permitted(reply.contributions)
         for message in request.messages:
-            safe(case, message.content)
+            safe(case, message.content, allowed)
         client = [{"role": "user", "content": case.question}]
         for sent in remembering(client, reply.contributions, last=0, language=language):
-            safe(case, str(sent["content"]))
+            safe(case, str(sent["content"]), allowed)
     assert reached >= len(cases) - 1  # a name never gets as far as a prompt
     await memory.close()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_the_single_prompt_of_the_paper_holds_it_as_a_list(language: str) -> None:
-    """Without marks, memory is a list in its own section: the attack begins no line."""
-    memory = await opened(TOGETHER["ours"], form="paper")
+@pytest.mark.parametrize("form", sorted(FORMS))
+async def test_every_form_of_a_reply_holds_it_as_items(form: str) -> None:
+    """Also where memory has a section instead of marks, an attack begins no line but its own."""
+    memory = await opened(TOGETHER["ours"], form=form)
     clock = FrozenClock()
-    for case in (case for case in CASES if case.language == language):
+    for case in CASES[:: 5 if form != "paper" else 1]:
         await plant(memory, case, user=case.id, at=clock.now() - LATER)
-        await (await memory.reply(case.id, case.question)).text()
-        (message,) = requests(memory)[-1].messages
-        assert not TOKENS.search(unicodedata.normalize("NFKC", message.content))
-        for line in message.content.splitlines():
-            assert case.canary not in line or line.startswith(("- ", "  "))
+        reply = await memory.reply(case.id, case.question)
+        await reply.text()
+        allowed = permitted(reply.contributions)
+        for message in requests(memory)[-1].messages:
+            assert not TOKENS.search(unicodedata.normalize("NFKC", message.content))
+            for line in message.content.splitlines():
+                assert case.canary not in line or line in allowed
     await memory.close()
 
 

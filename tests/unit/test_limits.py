@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from .conftest import World
 
 
-def said(text: str = "Hi.", **more: str) -> Utterance:
+def said(text: str = "Hi.", *, key: str | None = None, name: str | None = None) -> Utterance:
     """Words of the user's."""
-    return Utterance(speaker=Speaker.USER, text=text, **more)
+    return Utterance(speaker=Speaker.USER, text=text, id=key, name=name)
 
 
 async def test_a_batch_has_a_limit(world: World) -> None:
@@ -37,7 +37,7 @@ async def test_names_have_limits(world: World, wrong: str) -> None:
     for attempt in (
         world.memory.record(wrong, [said()]),
         world.memory.record("ana", [said()], session=wrong),
-        world.memory.record("ana", [said(id=wrong)]),
+        world.memory.record("ana", [said(key=wrong)]),
         world.memory.record("ana", [said(name=wrong)]),
     ):
         with pytest.raises(BadInput, match="one printable line"):

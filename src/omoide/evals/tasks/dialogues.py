@@ -10,9 +10,9 @@ from omoide.engine import Utterance
 from omoide.evals.running.lab import Answered
 from omoide.language import detect
 from omoide.memory.mechanism import Place as Where
-from omoide.memory.transcript import quoted
 from omoide.ports import Request
 from omoide.prompts import render, words
+from omoide.prompts.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
