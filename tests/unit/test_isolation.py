@@ -193,6 +193,8 @@ VERBS: dict[str, Verb] = {
     "reply": lambda m, u, _: replied(m, u, "Tell me what I play, the instrument that is so nice."),
     "recall": lambda m, u, t: m.recall(u, t.words, k=50),
     "explain": lambda m, u, t: m.explain(u, t.words),
+    "curves": lambda m, u, _: m.curves(u),
+    "calibrate": lambda m, u, _: m.calibrate(u),
     "end_session": lambda m, u, _: m.end_session(u, session=1),
     "end_idle": lambda m, _, __: m.end_idle(),
     "settle": lambda m, _, __: m.settle(),
