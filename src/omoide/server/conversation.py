@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.memory.mechanism import Place
 from omoide.prompts import render
-from omoide.prompts.quoting import noted
+from omoide.prompts.quoting import noted, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +119,9 @@ def remembering(
 def _known(texts: Sequence[str], language: str) -> str:
     """The memory with what says what it is. Of manners and length nothing is said: those are the
     client's to choose."""
-    return render("proxy_memory", language, memory=noted(texts)).messages[0].content
+    return (
+        render("proxy_memory", language, memory="\n".join(map(quoted, texts))).messages[0].content
+    )
 
 
 def _recalled(texts: Sequence[str], language: str) -> str:
