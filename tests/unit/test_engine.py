@@ -53,7 +53,8 @@ async def test_a_changed_fact_replaces_the_old_one_and_cites_its_turn(world: Wor
 
 
 async def test_a_reply_knows_the_memory_and_what_was_recalled(world: World) -> None:
-    """The third session's prompt holds the newest memory and fitting turns of earlier ones."""
+    """The third session's prompt holds the newest memory, and with the message what is nearest of
+    it, in place of the turn that says the same."""
     await two_sessions(world)
     world.replier.answers.append("How is Miso?")
     reply = await world.memory.reply("ana", "My cat is ill.")
@@ -61,7 +62,8 @@ async def test_a_reply_knows_the_memory_and_what_was_recalled(world: World) -> N
     system, *_, last = world.replier.requests[-1].messages
     assert "The user lives in Bergen." in system.content
     assert "Oslo" not in system.content
-    assert "User: I have a cat called Miso" in last.content
+    assert "- The user has a cat called Miso." in last.content
+    assert "User: I have a cat called Miso" not in last.content
     assert last.content.startswith("My cat is ill.")
     assert any(item.kind is Kind.TURN for item in reply.recalled)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from importlib.resources import files
@@ -62,13 +62,9 @@ async def load(store: Store, owner: Owner, language: str, *, now: datetime) -> L
         raise BadInput(
             f"{owner.user} has a memory already: load the demo into another user, or erase this one"
         )
-    done = await restore(store, owner, told.contents(owner.user), at=now)
     memos, events = await told.memos(), told.events()
-    await store.memos.add(owner, memos)
-    await store.events.add(owner, events)
-    for event in events:
-        if event.superseded_by:
-            await store.events.supersede(owner, old=event.id, by=event.superseded_by)
+    contents = replace(told.contents(owner.user), memos=list(memos), events=list(events))
+    done = await restore(store, owner, contents, at=now)
     return Loaded(
         sessions=done.sessions,
         turns=done.turns,
@@ -145,6 +141,10 @@ class Telling:
             versions=[self._version(number) for number in sessions],
             aside=[],
             calls=[call for number in sessions for call in self._calls(number)],
+            events=[],
+            memos=[],
+            notes=[],
+            jobs=[],
         )
 
     def _version(self, number: int) -> Summary:
