@@ -50,7 +50,7 @@ def compose(
         model=model,
         iterator=iterator,
         mechanisms=[chosen(known, name, "mechanism").make(parts) for name in settings.mechanisms],
-        reply_form=chosen(FORMS, settings.reply_form, "reply form"),
+        reply_form=chosen(FORMS, settings.asks_by, "reply form"),
         recall=recall,
         embedder=embedder,
         clock=clock,

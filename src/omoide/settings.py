@@ -41,9 +41,10 @@ class Settings:
     writer: str = "separate"
     """How sessions are written down: `separate`, each mechanism by its own calls; or `fused`, all
     from one call a session."""
-    reply_form: str = "chat"
-    """How a reply is asked for: `chat`; `agent` with a sense of time; or one of the paper's single
-    prompts: `paper`, `retrieval`, `retrieval+memory`, `2-shot`, `3-shot`."""
+    reply_form: str = ""
+    """How a reply is asked for: `small`, with worked examples, which is what a local model gets if
+    this is empty; `chat`, which is what an endpoint gets; `agent` with a sense of time; or one of
+    the paper's single prompts: `paper`, `retrieval`, `retrieval+memory`, `2-shot`, `3-shot`."""
     persona: str = ""
     """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""
     called: str = ""
@@ -76,6 +77,11 @@ class Settings:
     """Most tokens of a reply."""
     longest: int = 100_000
     """Most characters of one turn."""
+
+    @property
+    def asks_by(self) -> str:
+        """The reply form: as set, else by where the model is. What runs here is small."""
+        return self.reply_form or ("chat" if "://" in self.model else "small")
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Settings:

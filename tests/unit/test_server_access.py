@@ -98,7 +98,8 @@ async def test_no_route_shows_or_touches_another_user(bench: Bench, row: Endpoin
     before = [r async for r in bench.memory("ours").export("bob") if r["kind"] != "call"]
     bench.replier.answers.append("I see.")
     response = await ask(bench, row, bench.key("ours"))
-    assert response.status_code < 300
+    nothing_to_amend = row.path == "/api/memory/amend" and response.status_code == 409
+    assert response.status_code < 300 or nothing_to_amend
     for words in (CAT, M1, "Miso", "Good morning from ours"):
         assert words not in response.text
         assert all(words.encode() not in r.raw for r in bench.upstairs.requests)

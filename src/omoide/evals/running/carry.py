@@ -180,5 +180,5 @@ _SHOWN = (
 
 def _settings(lab: Lab) -> dict[str, str]:
     """The settings that a figure may depend on."""
-    given = asdict(lab.settings)
+    given = asdict(lab.settings) | {"reply_form": lab.settings.asks_by}
     return {name: str(given[name]) for name in _SHOWN}

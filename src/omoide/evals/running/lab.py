@@ -156,7 +156,7 @@ class Place:
         """What the product would reply to the turn; the reply itself is not recorded, so that the
         dialogue can go on as it truly did."""
         attention = await self.memory.attending.attend(turn, owner=self.owner, now=turn.time)
-        form = FORMS[self._settings.reply_form]
+        form = FORMS[self._settings.asks_by]
         request = form(
             attention.moment,
             attention.contributions,
@@ -175,7 +175,7 @@ class Place:
         """What the product would reply to this in a new session, nothing of it recorded."""
         moment = self.moment(text, at=at)
         recalled = await self.recall_for(text, at=at)
-        form = FORMS[self._settings.reply_form]
+        form = FORMS[self._settings.asks_by]
         request = form(
             moment, recalled, window=self.model.window, max_tokens=self._settings.reply_tokens
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, Origin, nothing
 from omoide.errors import BadReply, StaleVersion
+from omoide.language import content_terms
 from omoide.memory.mechanism import Contribution, Place
 
 if TYPE_CHECKING:
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from omoide.ports import Embedder, Store, Vectors
 
 
-NEAR = 3
+NEAR = 5
 """Sentences repeated beside the user's message."""
+BRIEF = {"en": 2, "zh": 5, "ja": 5, "ko": 4, "vi": 8}
+"""Content terms, by language, up to which a message is small talk: it brings to mind only what it
+names. An old friend does not answer "Good night!" with all that he knows."""
 CACHED = 2000
 """Texts whose vectors are kept: a memory changes only when a session ends."""
 LONGEST = 1000
@@ -120,6 +124,13 @@ class SummaryMechanism:
             (i, float((known[text] + known[words]) @ vectors[0]) / 2)
             for i, (text, words) in enumerate(pairs)
         ]
+        terms = set(content_terms(moment.text))
+        if len(terms) <= BRIEF.get(moment.language, 2):
+            cosines = [
+                (i, cosine)
+                for i, cosine in cosines
+                if not terms.isdisjoint(content_terms(" ".join(pairs[i])))
+            ]
         return sorted(cosines, key=lambda pair: -pair[1])[:NEAR]
 
     async def used(self, moment: Moment, contributions: Sequence[Contribution]) -> None:
