@@ -76,6 +76,15 @@ def test_nothing_new_over_nothing_old_is_no_flaw() -> None:
     assert flaws((), said=(turn("Hello!"),)) == set()
 
 
+def test_who_only_asks_has_told_nothing() -> None:
+    """A session of questions may leave an empty memory empty, in any language."""
+    asked = (
+        turn("What is the fastest train from Bergen to Oslo on a Sunday in winter, do you know?"),
+        turn("大阪から京都まで、いちばん安くて速い行き方は何ですか？"),
+    )
+    assert flaws((), said=asked) == set()
+
+
 def test_an_empty_memory_of_a_real_session_is_a_flaw() -> None:
     """A model that answers with nothing has failed, not found nothing."""
     said = (turn("I moved to Bergen, adopted a cat called Miso and work nights as a nurse."),)

@@ -107,10 +107,15 @@ def check(
     return tuple(problems)
 
 
+_ASKING = ("?", "？", "؟")
+
+
 def _says_something(turns: Sequence[Turn], least: int = 8) -> bool:
-    """Whether the user told more than pleasantries, so that an empty memory is a failure."""
-    told = (content_terms(spoken(turn)) for turn in turns if turn.speaker is Speaker.USER)
-    return len(set().union(*told)) >= least
+    """Whether the user told more than pleasantries, so that an empty memory is a failure. Who
+    only asks has told nothing."""
+    said = (spoken(turn) for turn in turns if turn.speaker is Speaker.USER)
+    told = (s for text in said for s in split_sentences(text) if not s.rstrip().endswith(_ASKING))
+    return len(set().union(*map(content_terms, told))) >= least
 
 
 def lost_without_cause(
