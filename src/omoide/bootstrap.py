@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from omoide.composition import compose
 from omoide.errors import BadInput
@@ -13,7 +14,6 @@ from omoide.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from omoide.engine import Memory
     from omoide.ports import ChatModel, Clock, Embedder, Store, TokenEncoder
@@ -102,6 +102,7 @@ def chat_model(
             name=name,
             window=settings.window,
             threads=settings.threads or None,
+            adapter=Path(settings.adapter).expanduser() if settings.adapter else None,
             stall=settings.timeout,
         )
 
@@ -199,3 +200,38 @@ async def pull_model(settings: Settings, name: str, progress: Progress | None = 
         raise BadInput(f"{name} is not in the catalogue, so there is nothing to fetch")
     cache = Cache(settings.models, offline=settings.offline)
     return await cache.fetch(choice.artifact, progress=progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trainable:
+    """A model that can be tuned, and its tokenizer: transformers' own."""
+
+    model: Any
+    tokenizer: Any
+
+
+async def weights_of(settings: Settings, spec: str, progress: Progress | None = None) -> Path:
+    """Where the GGUF file of a model lies; one of the catalogue is fetched if it is not here."""
+    from omoide.adapters.models.catalogue import GgufFile, resolve
+
+    choice = resolve(spec)
+    return choice.path if isinstance(choice, GgufFile) else await pull_model(settings, spec, progress)
+
+
+def open_trainable(weights: Path, *, device: str, tiny: bool = False) -> Trainable:
+    """The weights of a GGUF file, dense: halved on a GPU, whole on the CPU. With `tiny` only its
+    tokenizer, before a small model of random weights that shows whether everything runs."""
+    from omoide.adapters.models.dense import open_dense, open_random
+
+    dtype = "bfloat16" if device.startswith("cuda") else "float32"
+    opened = open_random if tiny else open_dense
+    dense = opened(weights, dtype=dtype, device=device)
+    return Trainable(model=dense.model, tokenizer=dense.tokenizer)
+
+
+def convert_adapter(folder: Path, out: Path, *, weights: Path, note: str = "") -> int:
+    """A peft adapter as a LoRA file for the model in `weights`; how many tensors it has."""
+    from omoide.adapters.models.gguf import read_contents
+    from omoide.adapters.models.lora import write_lora
+
+    return write_lora(folder, out, base=read_contents(weights), note=note)

@@ -32,6 +32,8 @@ class Settings:
     `#model-name` behind it."""
     iterator: str = ""
     """Who rewrites the memory; the same as `model` if empty."""
+    adapter: str = ""
+    """A LoRA file (GGUF) that the embedded model loads beside its weights."""
     api_key: str = field(default="", repr=False)
     """For endpoints."""
     grammar: bool = False

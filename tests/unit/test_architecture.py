@@ -34,6 +34,7 @@ LAYERS = {
     "settings": 1,
     "adapters": 7,
     "evals": 9,
+    "tuning": 9,
     "bootstrap": 9,
     "__init__": 10,
     "server": 11,

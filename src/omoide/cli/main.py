@@ -28,6 +28,7 @@ from omoide.cli.sealing import encrypt, rekey
 from omoide.cli.serve import serve
 from omoide.cli.show import one_line
 from omoide.cli.transfer import erase, export, import_
+from omoide.cli.tune import tune
 from omoide.errors import OmoideError
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ for command in (
     mcp,
     keys,
     bench,
+    tune,
 ):
     cli.add_command(command)
 

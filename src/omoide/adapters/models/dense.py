@@ -75,6 +75,22 @@ def open_dense(path: Path, *, dtype: str = "bfloat16", device: str = "cpu") -> D
     )
 
 
+def open_random(path: Path, *, dtype: str = "float32", device: str = "cpu") -> Dense:
+    """The same tokenizer before two small layers of random weights, the same every time."""
+    torch, vendor = _vendor("torch"), _vendor("transformers")
+    contents = read_contents(path)
+    measures = config(contents)
+    measures.hidden_size, measures.intermediate_size, measures.num_hidden_layers = 64, 128, 2
+    measures.num_attention_heads, measures.num_key_value_heads = 4, 2
+    measures.head_dim, measures.tie_word_embeddings = 16, True
+    if hasattr(measures, "layer_types"):
+        measures.layer_types = ["full_attention"] * 2
+    torch.manual_seed(0)
+    model = vendor.AutoModelForCausalLM.from_config(measures).to(getattr(torch, dtype))
+    words = tokenizer(contents, name=path.name)
+    return Dense(model=model.to(device).eval(), tokenizer=words, contents=contents)
+
+
 def config(contents: Contents) -> Any:  # noqa: ANN401 - the vendor's
     """The model's measures in transformers' words."""
     values = contents.values

@@ -41,7 +41,8 @@ class EmbeddedChat:
     `slots` answers are computed at a time, the others wait in line for up to `patience` seconds
     (which includes loading). An answer that shows no progress for `stall` seconds, neither in
     reading the prompt nor in writing, raises `ModelStalled`. Text a conversation shares with an
-    earlier prompt is not computed again. `load` exists for tests.
+    earlier prompt is not computed again. `adapter` is a LoRA file that changes its weights. `load`
+    exists for tests.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class EmbeddedChat:
         slots: int = 2,
         threads: int | None = None,
         cache_mib: int = 512,
+        adapter: Path | None = None,
         stall: float = 120.0,
         patience: float = 600.0,
         load: Callable[[], Runtime] | None = None,
@@ -61,7 +63,13 @@ class EmbeddedChat:
         self._window = window
         self._stall, self._patience = stall, patience
         self._load: Callable[[], Runtime] = load or partial(
-            Llama, path, window=window, slots=slots, threads=threads, cache_mib=cache_mib
+            Llama,
+            path,
+            window=window,
+            slots=slots,
+            threads=threads,
+            cache_mib=cache_mib,
+            adapter=adapter,
         )
         self._runtime: Runtime | None = None
         self._closed = False

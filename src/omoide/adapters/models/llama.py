@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import httpx
 
 from omoide.adapters.models.cores import compute_threads
-from omoide.adapters.models.gguf import read_head
+from omoide.adapters.models.gguf import read_contents, read_head
 from omoide.errors import MissingExtra, ModelUnavailable
 
 if TYPE_CHECKING:
@@ -54,9 +54,18 @@ class Llama:
     """
 
     def __init__(
-        self, path: Path, *, window: int, slots: int, threads: int | None, cache_mib: int
+        self,
+        path: Path,
+        *,
+        window: int,
+        slots: int,
+        threads: int | None,
+        cache_mib: int,
+        adapter: Path | None = None,
     ) -> None:
         head = read_head(path)
+        if adapter is not None:
+            _check_adapter(adapter, path)
         if head.context_length and window > head.context_length:
             raise ModelUnavailable(
                 f"{path.name} was trained on {head.context_length} tokens, the window is set to "
@@ -66,6 +75,8 @@ class Llama:
         self._key = secrets.token_urlsafe(32)
         params = _params(path, window=window, slots=slots, threads=threads, cache_mib=cache_mib)
         params.api_keys = [self._key]
+        if adapter is not None:
+            params.lora_adapters = [_vendor().CommonAdapterLoraInfo(str(adapter), 1.0)]
         if not head.has_template:
             params.chat_template = CHATML
         try:
@@ -149,6 +160,17 @@ def _params(path: Path, *, window: int, slots: int, threads: int | None, cache_m
     params.cors_origins = ""
     params.ui = params.endpoint_slots = params.endpoint_props = params.endpoint_metrics = False
     return params
+
+
+def _check_adapter(adapter: Path, path: Path) -> None:
+    """Raises `ModelUnavailable` where llama.cpp would only say that it failed."""
+    own, base = read_contents(adapter).values, read_contents(path).values
+    kind = base.get("general.architecture")
+    if own.get("adapter.type") != "lora" or own.get("general.architecture") != kind:
+        raise ModelUnavailable(
+            f"{adapter.name} is no LoRA adapter for {path.name}; wanted one for a model of the "
+            f"kind {kind!r}, made by `omoide tune convert`"
+        )
 
 
 def _pattern(specials: Sequence[str]) -> re.Pattern[str] | None:

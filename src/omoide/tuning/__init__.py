@@ -1,0 +1,1 @@
+"""Small models tuned for memory: instruction data in the mechanisms' own forms, and LoRA."""

@@ -1,0 +1,76 @@
+"""Examples as tokens, in batches of about the same length, in an order that a seed decides."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from omoide.tuning.examples import Example
+
+POOL = 32
+"""Batches that are sorted by length together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoded:
+    """An example as a model reads it: the loss is on the answer's tokens alone."""
+
+    prompt: tuple[int, ...]
+    answer: tuple[int, ...]
+    """The token that ends a message included: to stop is learnt too."""
+
+    @property
+    def length(self) -> int:
+        """All of its tokens."""
+        return len(self.prompt) + len(self.answer)
+
+
+def encode(tokenizer: Any, examples: Sequence[Example], *, length: int) -> list[Encoded]:  # noqa: ANN401
+    """The examples that fit, in order."""
+    found = []
+    for example in examples:
+        messages = [{"role": m.role, "content": m.content} for m in example.messages]
+        prompt = tokenizer.apply_chat_template(
+            messages, add_generation_prompt=True, return_dict=False
+        )
+        answer = tokenizer.encode(example.answer, add_special_tokens=False)
+        one = Encoded(prompt=tuple(prompt), answer=(*answer, tokenizer.eos_token_id))
+        if one.length <= length:
+            found.append(one)
+    return found
+
+
+def shuffled(count: int, lengths: Sequence[int], *, batch: int, seed: int) -> list[list[int]]:
+    """Numbers of examples in batches: shuffled, sorted by length within pools, batches shuffled.
+    Every example is in exactly one; only the last batch may be smaller."""
+    dice = random.Random(seed)  # noqa: S311 - an order, not a secret
+    order = list(range(count))
+    dice.shuffle(order)
+    whole, rest = order[: count - count % batch], order[count - count % batch :]
+    batches: list[list[int]] = []
+    for start in range(0, len(whole), batch * POOL):
+        pool = sorted(whole[start : start + batch * POOL], key=lambda i: lengths[i])
+        batches += [pool[i : i + batch] for i in range(0, len(pool), batch)]
+    dice.shuffle(batches)
+    return [*batches, rest] if rest else batches
+
+
+def steps(
+    encoded: Sequence[Encoded], *, batch: int, accumulate: int, epochs: int, seed: int
+) -> Iterator[list[list[Encoded]]]:
+    """The batches of each step, epoch after epoch, the same for the same seed."""
+    lengths = [one.length for one in encoded]
+    for epoch in range(epochs):
+        order = shuffled(len(encoded), lengths, batch=batch, seed=seed * 1_000_003 + epoch)
+        batches = [[encoded[i] for i in numbers] for numbers in order]
+        for start in range(0, len(batches), accumulate):
+            yield batches[start : start + accumulate]
+
+
+def count_steps(examples: int, *, batch: int, accumulate: int, epochs: int) -> int:
+    """How many steps `steps` gives."""
+    return epochs * -(-(-(-examples // batch)) // accumulate)

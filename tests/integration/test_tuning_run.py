@@ -1,0 +1,173 @@
+"""Tuning on the CPU: a small random model learns, is broken off, goes on, and stops in time.
+
+torch is too large to be installed for every test run (gigabytes with its CUDA libraries), so these
+are skipped where it is absent: `pip install omoide[tune]` brings it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from omoide import bootstrap
+from omoide.cli.main import cli
+from omoide.errors import BadInput
+from omoide.ports import Message
+from omoide.tuning.examples import Example, write
+from omoide.tuning.recipe import Recipe
+from omoide.tuning.training import train
+from tests.contract.test_chat_model import tiny_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from omoide.tuning.training import Progress
+
+for name in ("torch", "transformers", "peft", "gguf"):
+    pytest.importorskip(name, reason=f"{name} is not installed: pip install omoide[tune]")
+
+QUICK = Recipe(batch=2, accumulate=2, epochs=2, rate=5e-3, evaluate=2, length=200, warmup=0.0)
+
+
+def example(number: int) -> Example:
+    """A question whose answer is always the same: there is something to learn."""
+    return Example(
+        task="notes",
+        language="en",
+        source="own",
+        key=str(number),
+        messages=(Message(role="user", content="Note it. " + "word " * (number % 7)),),
+        answer="User lives in Leeds.",
+    )
+
+
+MANY = [example(n) for n in range(12)]
+
+
+def opened() -> Any:  # noqa: ANN401 - a model and a tokenizer
+    """The small random model, the same each time."""
+    return bootstrap.open_trainable(tiny_model(), device="cpu", tiny=True)
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    """The adapter of the last checkpoint."""
+    import torch
+
+    kept: dict[str, Any] = torch.load(folder / "checkpoint.pt", weights_only=False)["adapter"]
+    return kept
+
+
+def test_the_loss_falls_and_a_run_repeats_itself(tmp_path: Path) -> None:
+    """The held-out loss after training is below that before; the same seed gives the same."""
+    seen: list[Progress] = []
+    outcomes = []
+    for name in ("a", "b"):
+        model = opened()
+        outcomes.append(
+            train(
+                model.model,
+                model.tokenizer,
+                examples=MANY,
+                held_out=MANY[:2],
+                recipe=QUICK,
+                folder=tmp_path / name,
+                tell=seen.append,
+            )
+        )
+    first, second = outcomes
+    assert first.best < first.before
+    assert (first.best, first.steps) == (second.best, second.steps)
+    assert first.steps == 6
+    assert (tmp_path / "a" / "best" / "adapter_model.safetensors").exists()
+    assert [p.held_out is not None for p in seen[:6]] == [False, True] * 3
+    assert all(p.speed > 0 for p in seen)
+
+
+def test_a_run_that_was_broken_off_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    """Four steps at once and two with a pause between them end with the same weights."""
+
+    class Broken(Exception):
+        """Somebody pulled the plug."""
+
+    def stop(progress: Progress) -> None:
+        if progress.step == 2:
+            raise Broken
+
+    given = {"examples": MANY, "held_out": MANY[:2], "recipe": replace(QUICK, steps=4)}
+    whole = opened()
+    train(whole.model, whole.tokenizer, folder=tmp_path / "whole", **given)  # type: ignore[arg-type]
+    half = opened()
+    with pytest.raises(Broken):
+        train(half.model, half.tokenizer, folder=tmp_path / "half", tell=stop, **given)  # type: ignore[arg-type]
+    again = opened()
+    train(again.model, again.tokenizer, folder=tmp_path / "half", resume=True, **given)  # type: ignore[arg-type]
+    one, other = weights(tmp_path / "whole"), weights(tmp_path / "half")
+    assert one.keys() == other.keys()
+    assert all((one[name] == other[name]).all() for name in one)
+    third = opened()
+    with pytest.raises(BadInput, match="another recipe"):
+        train(
+            third.model,
+            third.tokenizer,
+            folder=tmp_path / "half",
+            resume=True,
+            **given | {"recipe": replace(QUICK, seed=9)},  # type: ignore[arg-type]
+        )
+
+
+def test_it_stops_when_it_gets_no_better(tmp_path: Path) -> None:
+    """Learning one answer makes another less likely: two evaluations later it gives up."""
+    model = opened()
+    other = replace(MANY[0], answer="The Assistant collects very old stamps.")
+    outcome = train(
+        model.model,
+        model.tokenizer,
+        examples=MANY,
+        held_out=[other],
+        recipe=replace(QUICK, epochs=20, rate=0.05, evaluate=1, patience=2),
+        folder=tmp_path,
+    )
+    assert outcome.stopped_early
+    assert outcome.steps < 60
+
+
+def test_only_the_answer_is_learnt(tmp_path: Path) -> None:
+    """The loss of a batch is that of transformers with the prompt's labels left out."""
+    import torch
+
+    from omoide.tuning.batches import encode
+    from omoide.tuning.training import _Run
+
+    model = opened()
+    run = _Run(model.model, model.tokenizer, recipe=QUICK, folder=tmp_path)
+    encoded = encode(model.tokenizer, MANY[:3], length=200)
+    summed = 0.0
+    for one in encoded:
+        tokens = torch.tensor([one.prompt + one.answer])
+        labels = torch.tensor([(-100,) * len(one.prompt) + one.answer])
+        with torch.no_grad():
+            loss = run._model(input_ids=tokens, labels=labels).loss
+        summed += float(loss) * len(one.answer)
+    mean = summed / sum(len(one.answer) for one in encoded)
+    assert run.loss(encoded) == pytest.approx(mean, rel=1e-4)
+    assert encoded[0].answer[-1] == model.tokenizer.eos_token_id
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    """`omoide tune run --tiny` trains and says what came of it."""
+    write(tmp_path / "train.jsonl", MANY)
+    write(tmp_path / "held.jsonl", MANY[:2])
+    told = CliRunner().invoke(
+        cli,
+        [
+            *("tune", "run", str(tmp_path / "out"), "--tiny", "--base", str(tiny_model())),
+            *("--train", str(tmp_path / "train.jsonl"), "--held-out", str(tmp_path / "held.jsonl")),
+            *("--device", "cpu", "--batch", "2", "--accumulate", "1", "--steps", "2"),
+        ],
+        catch_exceptions=False,
+    )
+    assert told.exit_code == 0, told.output
+    assert "after 2 steps" in told.output
