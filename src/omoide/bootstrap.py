@@ -215,7 +215,9 @@ async def weights_of(settings: Settings, spec: str, progress: Progress | None = 
     from omoide.adapters.models.catalogue import GgufFile, resolve
 
     choice = resolve(spec)
-    return choice.path if isinstance(choice, GgufFile) else await pull_model(settings, spec, progress)
+    return (
+        choice.path if isinstance(choice, GgufFile) else await pull_model(settings, spec, progress)
+    )
 
 
 def open_trainable(weights: Path, *, device: str, tiny: bool = False) -> Trainable:

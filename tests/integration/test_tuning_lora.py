@@ -1,4 +1,4 @@
-"""An adapter in both runtimes: transformers with peft, and the embedded model with the LoRA file."""
+"""An adapter in both runtimes: transformers with peft, the embedded model with the LoRA file."""
 
 from __future__ import annotations
 
@@ -91,7 +91,6 @@ def test_both_runtimes_agree_with_an_adapter_and_without(tmp_path: Path) -> None
     assert write_lora(tmp_path / "peft", file, base=read_contents(tiny_model())) == 30 * 6 * 2
     without, beside = by_llama(None), by_llama(file)
     near, also_near = apart(without, plain), apart(beside, tuned)
-    print(f"apart without {near:.3f}, with {also_near:.3f}, mixed {apart(beside, plain):.3f}")
     assert near < 0.25
     assert also_near < 0.25
     assert apart(beside, plain) > 4 * max(near, also_near)

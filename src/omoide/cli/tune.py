@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.cli.scope import options, scoped
-from omoide.cli.show import as_json, emit
+from omoide.cli.show import as_json, emit, table
+from omoide.tuning.examples import TASKS
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
@@ -27,6 +27,52 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @options
 def tune() -> None:
     """Tune a small model for memory."""
+
+
+@tune.command()
+@click.argument("folder", type=FOLDER)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    required=True,
+    help="The folder with the data sets.",
+)
+@click.option("--source", "names", multiple=True, help="Only these data sets.")
+@click.option("--task", "tasks", multiple=True, type=click.Choice(TASKS), help="Only these.")
+@click.option("--most", type=int, default=0, help="Most examples of a task and source.")
+@click.option("--sample", type=int, default=0, help="Show so many examples of each task.")
+@click.option("--research", is_flag=True, help="Also sets whose licence forbids shipping.")
+@click.option("--seed", type=int, default=1, show_default=True)
+@scoped
+def data(
+    scope: Scope,
+    folder: Path,
+    data: Path,
+    names: tuple[str, ...],
+    tasks: tuple[str, ...],
+    most: int,
+    sample: int,
+    research: bool,
+    seed: int,
+) -> None:
+    """Make instruction data: FOLDER/train.jsonl, held-out.jsonl and card.json.
+
+    Prompts are those that the mechanisms send; what is to be learnt is checked for support in the
+    dialogue. Only data that lets an adapter be shipped is used, unless --research is given.
+    """
+    from omoide.tuning.making import make
+
+    made = make(data, folder, names=names, tasks=tasks, most=most, seed=seed, research=research)
+    if scope.json:
+        emit(made.card)
+        return
+    rows = [(*key, f"{count:,}") for key, count in made.counts]
+    click.echo(table(("source", "task", "language", "examples"), rows, right=(3,)))
+    facts = ", ".join(f"{count:,} {name}" for name, count in made.facts)
+    click.echo(f"facts: {facts}\n{made.trained:,} to learn, {made.kept:,} held out: {folder}")
+    for example in made.sample(sample):
+        click.echo(f"\n── {example.task}, {example.language}, {example.source} {example.key}")
+        click.echo(f"{example.messages[-1].content}\n→ {example.answer}")
 
 
 @tune.command()
@@ -51,6 +97,7 @@ def tune() -> None:
 @scoped
 def run(
     scope: Scope,
+    /,
     folder: Path,
     train: Path,
     held_out: Path,
@@ -58,7 +105,7 @@ def run(
     device: str | None,
     resume: bool,
     tiny: bool,
-    **recipe: float,
+    **recipe: Any,  # noqa: ANN401 - click has made them numbers
 ) -> None:
     """Train a LoRA adapter into FOLDER, with the settings of the paper unless told otherwise.
 
@@ -69,7 +116,7 @@ def run(
     from omoide.tuning.examples import read
     from omoide.tuning.recipe import Recipe
 
-    chosen = replace(Recipe(), **recipe)  # type: ignore[arg-type] - click has made them numbers
+    chosen = Recipe(**recipe)
     examples, asked = read(train), read(held_out)
     weights = asyncio.run(bootstrap.weights_of(scope.settings, base, bar))
     where = device or training.device()

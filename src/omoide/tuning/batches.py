@@ -73,4 +73,5 @@ def steps(
 
 def count_steps(examples: int, *, batch: int, accumulate: int, epochs: int) -> int:
     """How many steps `steps` gives."""
-    return epochs * -(-(-(-examples // batch)) // accumulate)
+    batches = -(-examples // batch)
+    return epochs * -(-batches // accumulate)

@@ -52,7 +52,9 @@ def read(path: Path) -> tuple[Example, ...]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise BadInput(f"{path} cannot be read ({error}); make it with `omoide tune data`") from error
+        raise BadInput(
+            f"{path} cannot be read ({error}); make it with `omoide tune data`"
+        ) from error
     found = []
     for number, line in enumerate(lines, start=1):
         if line.strip():

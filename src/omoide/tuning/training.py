@@ -179,7 +179,9 @@ class _Run:
         if resume and kept.exists():
             found = self._torch.load(kept, map_location=self._device, weights_only=False)
             if found["recipe"] != asdict(self._recipe):
-                raise BadInput(f"{kept} is of a run with another recipe; begin anew, or go on alike")
+                raise BadInput(
+                    f"{kept} is of a run with another recipe; begin anew, or go on alike"
+                )
             state = self._tuned.state_dict()
             state.update(found["adapter"])
             self._tuned.load_state_dict(state)
@@ -248,7 +250,9 @@ class _Run:
         torch = self._torch
         longest = max(one.length for one in batch)
         tokens = torch.full((len(batch), longest), self._padding)
-        rows, columns, wanted = [], [], []
+        rows: list[int] = []
+        columns: list[int] = []
+        wanted: list[int] = []
         for row, one in enumerate(batch):
             tokens[row, : one.length] = torch.tensor(one.prompt + one.answer)
             rows += [row] * len(one.answer)

@@ -1,0 +1,140 @@
+"""What people say of themselves, as notes about them: "I have a cat" becomes "has a cat".
+
+By rule, and only where the rule is sure: a sentence it cannot turn gives nothing, since a wrong
+target would be learnt.
+"""
+
+from __future__ import annotations
+
+import re
+
+_FIXED = {
+    "am": "is",
+    "have": "has",
+    "do": "does",
+    "go": "goes",
+    "don't": "does not",
+    "haven't": "has not",
+    "was": "was",
+    "had": "had",
+    "did": "did",
+    **{
+        word: word
+        for word in "can cannot can't could will won't would should must might may used went "
+        "bought got grew made met lost won ran took taught wrote saw came became began broke left "
+        "said told knew thought found felt kept spent wore drove ate gave quit sold built fell "
+        "drew "
+        "slept spoke stood understood caught fought rode sang swam threw woke lived moved".split()
+    },
+}
+_EXCLUDED = frozenset("cut hit hurt let put read set shut bet cost".split())
+"""Verbs whose past looks like their present: no rule can tell."""
+_ADVERBS = frozenset(
+    "just really also always never often usually currently recently still only absolutely truly "
+    "sometimes actually once now secretly definitely regularly frequently mostly mainly".split()
+)
+_NOT_VERBS = frozenset("and or but not in on at for with as to of the a an my if when".split())
+_KIN = (
+    "mother father mom dad mum wife husband brother sister son daughter boyfriend girlfriend "
+    "grandmother grandfather grandma grandpa uncle aunt cousin friend boss roommate fiance partner"
+).split()
+_MANY = (
+    "parents brothers sisters kids children sons daughters friends grandparents cats dogs".split()
+)
+_SECOND = re.compile(
+    r"\b(?:and|but|so|or) (?:(?:then|also|now|just|really) )?(?:am|own|have|like|love|live|work|"
+    r"want|go|play|run|do|get|take|make|eat|read|study|hate|enjoy|prefer|need|try|teach|drive|"
+    r"ride|sing|write|watch|listen|collect|volunteer|travel|cook|bake|paint|speak|think|feel|hope|plan)\b"
+)
+"""A second verb, which would need turning too."""
+_BROKEN = re.compile(
+    r"\b(?:s|t|m|ve|re|ll|d)\b(?<!'s)(?<!'t)(?<!'m)(?<!'ve)(?<!'re)(?<!'ll)(?<!'d)"
+)
+"""What is left of a word whose apostrophe was lost."""
+_OTHERS = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|we|we're|our|ours|us|you|your|yours)\b", re.I)
+_OWN = (
+    (r"\bmyself\b", "themselves"),
+    (r"\bmine\b", "theirs"),
+    (r"\bmy\b", "their"),
+    (r"\bme\b", "them"),
+)
+_FAVOURITE = re.compile(r"my favou?rite ([\w ]{2,30}?) (?:is|are|was) (.+)", re.I)
+_RELATION = re.compile(
+    rf"my (?:(\w+) )?({'|'.join(_KIN + _MANY)}) ((?:is|are|was|were|has|have|had|works?|lives?|"
+    r"loves?|likes?|died|passed|owns?|owned|left|taught|plays?|runs?|can|cannot) .+)",
+    re.I,
+)
+
+
+def predicate(sentence: str, language: str) -> str:
+    """What the sentence says of whoever says it, without a subject or a full stop; nothing where
+    that is not sure."""
+    plain = " ".join(sentence.replace("’", "'").split()).strip(" .!。！")
+    if language == "zh":
+        return _chinese(plain)
+    if language != "en" or re.search(r"[?:;\"“”!\n]", plain):
+        return ""
+    made = _english(plain)
+    if not made or _OTHERS.search(made) or _BROKEN.search(made) or not made[0].islower():
+        return ""
+    verb = made.split(" ")[0]
+    if _SECOND.search(made) and verb not in ("can", "cannot", "will", "would", "used", "likes"):
+        return ""
+    for pattern, word in _OWN:
+        made = re.sub(pattern, word, made, flags=re.I)
+    return made
+
+
+def _english(plain: str) -> str:
+    if found := _FAVOURITE.fullmatch(plain):
+        return f"has {found[2]} as favorite {found[1].lower()}"
+    if found := _RELATION.fullmatch(plain):
+        which, who, does = found[1] or "", found[2].lower(), found[3]
+        article = "" if who in _MANY else "an " if (which or who)[0] in "aeiou" else "a "
+        return f"has {article}{which + ' ' if which else ''}{who} who {does}"
+    found = re.match(r"i(?:'(m|ve|ll|d))? (.+)", plain, re.I)
+    if not found:
+        return ""
+    short, rest = (found[1] or "").lower(), found[2]
+    if short:
+        return {"m": "is", "ve": "has", "ll": "will", "d": "would"}[short] + f" {rest}"
+    before = []
+    words = rest.split(" ")
+    while words and words[0].lower() in _ADVERBS:
+        before.append(words.pop(0).lower())
+    if not words:
+        return ""
+    verb = third(words[0].lower())
+    return " ".join([*before, verb, *words[1:]]) if verb else ""
+
+
+def recased(text: str, heard: str) -> str:
+    """`text` with the capitals that its words always have in what was heard, where they begin no
+    sentence: lists of facts are often all small letters, and names are to be learnt as names."""
+    inside = re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][\w'-]*", heard)
+    small = set(re.findall(r"\b[a-z][\w'-]*", heard))
+    names = {name.lower(): name for name in inside if name.lower() not in small and name != "I"}
+    return re.sub(r"\b[a-z][\w'-]*", lambda found: names.get(found[0], found[0]), text)
+
+
+def third(verb: str) -> str:
+    """The verb as it goes with he or she; a past form stays. Nothing where that is not sure."""
+    if verb in _FIXED:
+        return _FIXED[verb]
+    if not verb.isalpha() or len(verb) < 3 or verb in _EXCLUDED | _NOT_VERBS:
+        return ""
+    if verb.endswith(("ed", "ly", "ing")) and verb not in ("need", "feed", "bring", "sing"):
+        return verb if verb.endswith("ed") else ""
+    if verb.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{verb}es"
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}s"
+
+
+def _chinese(plain: str) -> str:
+    joined = plain.replace(" ", "")
+    if not joined.startswith("我"):
+        return ""
+    rest = joined[1:]
+    return rest if rest and not re.search(r"[我你您咱？！：，]", rest) and rest[0] != "的" else ""

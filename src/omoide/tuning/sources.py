@@ -1,0 +1,175 @@
+"""Where instruction data comes from, and what its licence allows.
+
+An adapter that is shipped may rest only on data whose licence lets it. Sets that forbid commercial
+use, or do not say what they allow, are for research: they are read only when that is asked for.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from omoide.domain import Speaker
+from omoide.errors import BadInput
+from omoide.memory.transcript import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """A dialogue and what is known to be true of its speakers, or of itself."""
+
+    key: str
+    language: str
+    lines: tuple[Line, ...]
+    told: tuple[tuple[Speaker, str], ...] = ()
+    """Who says of themselves what, in the first person."""
+    topic: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A data set."""
+
+    name: str
+    licence: str
+    research: bool
+    """Whether it may be used for research alone."""
+    read: Callable[[Path], Iterator[Talk]]
+
+
+_UNNAMED = re.compile(r"user [12]|\[[^\]]*name", re.IGNORECASE)
+"""Where the data has a gap in place of a name."""
+
+
+def _synthetic(folder: Path) -> Iterator[Talk]:
+    for file in sorted((folder / "synthetic_persona_chat").glob("*.csv*")):
+        for number, row in enumerate(csv.reader(io.StringIO(_text(file)))):
+            if number == 0 or len(row) != 3:
+                continue
+            lines = []
+            for said in row[2].splitlines():
+                who, _, text = said.partition(": ")
+                if who in ("User 1", "User 2") and text.strip() and not _UNNAMED.search(text):
+                    speaker = Speaker.USER if who == "User 1" else Speaker.ASSISTANT
+                    lines.append(Line(speaker=speaker, text=" ".join(text.split())))
+            told = tuple(
+                (speaker, fact.strip())
+                for speaker, cell in zip((Speaker.USER, Speaker.ASSISTANT), row, strict=False)
+                for fact in cell.splitlines()
+                if fact.strip()
+            )
+            part = file.name.split(".")[0].rpartition("_")[2]
+            yield Talk(key=f"{part}/{number}", language="en", lines=tuple(lines), told=told)
+
+
+def _dulemon(folder: Path) -> Iterator[Talk]:
+    for number, row in enumerate(_text(folder / "dulemon" / "samples.json").splitlines()):
+        if not row.strip():
+            continue
+        talk = json.loads(row)
+        lines = []
+        for said in talk["conversation"]:
+            who, _, text = said.split("\t")[0].partition(": ")
+            speaker = Speaker.USER if who == "Usr" else Speaker.ASSISTANT
+            lines.append(Line(speaker=speaker, text=text.replace(" ", "")))
+        told = tuple(
+            (speaker, fact.partition(": ")[2])
+            for speaker, name in (
+                (Speaker.USER, "user_said_persona"),
+                (Speaker.ASSISTANT, "bot_persona"),
+            )
+            for fact in talk[name]
+        )
+        yield Talk(key=str(number), language="zh", lines=tuple(lines), told=told)
+
+
+def _msc(folder: Path) -> Iterator[Talk]:
+    """The valid part only: the test part is what memory is judged by."""
+    for row in _text(folder / "msc" / "valid.jsonl.gz").splitlines():
+        talk = json.loads(row)
+        for session in talk["sessions"]:
+            names = list(dict.fromkeys(turn["speaker"] for turn in session["turns"]))
+            speakers = dict(zip(sorted(names), (Speaker.USER, Speaker.ASSISTANT), strict=False))
+            gold = session.get("gold_persona_summary") or ((), ())
+            yield Talk(
+                key=f"{talk['id']}/{session['session']}",
+                language="en",
+                lines=tuple(
+                    Line(speaker=speakers[turn["speaker"]], text=" ".join(turn["text"].split()))
+                    for turn in session["turns"]
+                    if turn["speaker"] in speakers
+                ),
+                told=tuple(
+                    (speaker, fact)
+                    for speaker, facts in zip((Speaker.USER, Speaker.ASSISTANT), gold, strict=False)
+                    for fact in facts
+                ),
+            )
+
+
+_PERSON = re.compile(r"#Person([12])#:\s*")
+
+
+def _dialogsum(folder: Path) -> Iterator[Talk]:
+    for row in _text(folder / "dialogsum" / "train.jsonl.gz").splitlines():
+        talk = json.loads(row)
+        lines = []
+        for said in talk["dialogue"].splitlines():
+            if found := _PERSON.match(said):
+                speaker = Speaker.USER if found[1] == "1" else Speaker.ASSISTANT
+                text = re.sub(r" ?(['’]) ?", r"\1", said[found.end() :]).strip()
+                lines.append(Line(speaker=speaker, text=text))
+        named = (
+            talk["summary"].replace("#Person1#", "The User").replace("#Person2#", "the Assistant")
+        )
+        summary = " ".join(named.split())
+        if "#" in summary or "#" in " ".join(line.text for line in lines):
+            continue  # a third person, or a name that was left out
+        yield Talk(
+            key=talk["fname"],
+            language="en",
+            lines=tuple(lines),
+            topic=str(talk.get("topic") or "").strip(),
+            summary=summary[:1].upper() + summary[1:],
+        )
+
+
+SOURCES = (
+    Source(name="synthetic_persona_chat", licence="CC BY 4.0", research=False, read=_synthetic),
+    Source(name="dulemon", licence="Apache-2.0", research=False, read=_dulemon),
+    Source(name="msc", licence="not stated", research=True, read=_msc),
+    Source(name="dialogsum", licence="CC BY-NC-SA 4.0", research=True, read=_dialogsum),
+)
+
+
+def chosen(names: tuple[str, ...], *, research: bool) -> tuple[Source, ...]:
+    """The sources of these names, or all that are allowed; `BadInput` for one that is not."""
+    by_name = {source.name: source for source in SOURCES}
+    if unknown := [name for name in names if name not in by_name]:
+        raise BadInput(f"no source is called {unknown[0]!r}; there are {', '.join(by_name)}")
+    picked = [by_name[n] for n in names] or [s for s in SOURCES if research or not s.research]
+    for source in picked:
+        if source.research and not research:
+            raise BadInput(
+                f"{source.name} ({source.licence}) is for research only: an adapter trained on it "
+                "cannot be shipped. Give --research if that is what you want"
+            )
+    return tuple(picked)
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); is --data right?") from error
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
