@@ -127,6 +127,21 @@ def test_report(tmp_path: Path) -> None:
             ET.fromstring(file.read())  # noqa: S314 - our own text
 
 
+def test_report_of_a_run_broken_off(tmp_path: Path) -> None:
+    """Its methods are compared all the same, by the items there are; steps stand by number."""
+    results = tmp_path / "results"
+    chosen = ("--set", "sessions=10", "--set", "users=1", "--method", "bm25")
+    path = run(results, "growth", "growth.json", *chosen)
+    told = json.loads(path.read_text())
+    assert told["tests"]
+    path.write_text(json.dumps({**told, "tests": [], "complete": False}))
+    bench("report", results, "--out", tmp_path / "report")
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert "Not every case was run" in text
+    assert "By Holm" in text
+    assert text.index("| 2 sessions |") < text.index("| 10 sessions |")
+
+
 def test_report_of_nothing(tmp_path: Path) -> None:
     """A folder without results is an error."""
     done = CliRunner().invoke(cli, ["bench", "report", str(tmp_path)])

@@ -18,7 +18,7 @@ from omoide.evals.running.plan import plan
 from omoide.evals.running.results import read, write
 from omoide.evals.running.runner import PATIENCE
 from omoide.evals.running.standin import StandIn
-from omoide.evals.running.statistics import difference, mean
+from omoide.evals.running.statistics import difference, holm, mean
 from omoide.evals.tasks.base import Sample
 from omoide.memory.replies import looping
 from omoide.ports import Completion, Message, Request
@@ -283,3 +283,10 @@ def test_a_larger_sample_holds_the_smaller_one() -> None:
     assert list(small) == sorted(small)
     assert small != Sample(limit=10, seed=4).draw(cases)
     assert Sample().draw(cases) == tuple(cases)
+
+
+def test_holm() -> None:
+    """A worked example: the smallest p times the number of tests, none below an earlier one."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []

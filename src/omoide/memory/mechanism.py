@@ -144,10 +144,15 @@ def fit(contributions: Iterable[Contribution], *, budget: int) -> tuple[Contribu
         if known is None or contribution.value > known.value:
             distinct[key] = contribution
     candidates = list(distinct.values())
-    by_worth = sorted(candidates, key=lambda c: c.value / max(c.tokens, 12), reverse=True)
+    by_worth = sorted(candidates, key=lambda c: c.value / weighed(c), reverse=True)
     left, kept = budget, set[int]()
     for contribution in by_worth:
         if contribution.tokens <= left:
             left -= contribution.tokens
             kept.add(id(contribution))
     return tuple(c for c in candidates if id(c) in kept)
+
+
+def weighed(contribution: Contribution) -> int:
+    """The tokens by which `fit` divides a value: the shortest texts are not the worthiest."""
+    return max(contribution.tokens, 12)

@@ -3,7 +3,7 @@ everything inside. No script, nothing fetched."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -12,15 +12,19 @@ from omoide.evals.reports.papers import tables_for
 from omoide.evals.reports.pictures import forgetting, pictures
 from omoide.evals.reports.tables import aggregate_rows, groups_of, measure_of, shown
 from omoide.evals.running.results import FORMAT, read
+from omoide.evals.running.statistics import holm
+from omoide.evals.running.summing import tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from omoide.evals.reports.papers import Published
-    from omoide.evals.running.results import Result
+    from omoide.evals.running.results import Result, Test
 
 LEVEL = 0.05
+MOST = 60
+"""Rows of a table of tests."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +68,19 @@ def write_report(folder: Path, out: Path) -> list[Path]:
 
 
 def load(folder: Path) -> list[tuple[str, Result]]:
-    """The results in a folder, by name of the file; other JSON is passed over."""
+    """The results in a folder, by name of the file; other JSON is passed over. A run that was
+    broken off has no tests yet: they are made of the items it has."""
     return [
-        (path.stem, read(path))
+        (path.stem, _tested(read(path)))
         for path in sorted(folder.glob("*.json"))
         if f'"{FORMAT}"' in path.read_text(encoding="utf-8")[:200]
     ]
+
+
+def _tested(result: Result) -> Result:
+    if result.tests or len(result.methods) < 2:
+        return result
+    return replace(result, tests=tests(result.methods, seed=result.seed))
 
 
 def section(name: str, result: Result) -> Iterable[Block]:
@@ -164,16 +175,20 @@ def _duels(result: Result) -> Iterable[Block]:
 
 def _tests(result: Result) -> Iterable[Block]:
     shown_groups = groups_of(result)
-    tests = [t for t in result.tests if t.group in shown_groups and t.p < LEVEL]
-    asked = sum(t.group in shown_groups for t in result.tests)
+    asked = [t for t in result.tests if t.group in shown_groups]
     if not asked:
         return
+    held = _held(asked)
+    low = [(t, p) for t, p in zip(asked, held, strict=True) if t.p < LEVEL]
+    low.sort(key=lambda pair: (shown_groups.index(pair[0].group), pair[0].measure, pair[0].p))
     yield (
-        f"Paired by item, {asked:,} comparisons; {len(tests):,} have p < {LEVEL} by permutation, "
-        f"of which {asked * LEVEL:.0f} are to be expected by chance alone:"
+        f"Paired by item, {len(asked):,} comparisons; {len(low):,} have p < {LEVEL} by "
+        f"permutation, of which {len(asked) * LEVEL:.0f} are to be expected by chance alone. "
+        "By Holm, within the pairs of methods on one measure of one group, "
+        f"{sum(p < LEVEL for p in held):,} remain."
+        + (f" The first {MOST} are shown:" if len(low) > MOST else "")
     )
-    tests.sort(key=lambda t: (shown_groups.index(t.group), t.measure, t.p))
-    if tests:
+    if low:
         rows = [
             (
                 t.group,
@@ -183,12 +198,28 @@ def _tests(result: Result) -> Iterable[Block]:
                 _gap(t.difference, result.task, t.measure),
                 f"[{_gap(t.low, result.task, t.measure)}, {_gap(t.high, result.task, t.measure)}]",
                 f"{t.p:.2g}",
+                f"{p:.2g}",
                 f"{t.count:,} of {t.clusters:,} ({t.over} resampled)",
             )
-            for t in tests[:60]
+            for t, p in low[:MOST]
         ]
-        head = ("group", "measure", "one", "other", "one − other", "95 %", "p", "items, dialogues")
+        head = (
+            *("group", "measure", "one", "other", "one − other", "95 %", "p", "p by Holm"),
+            "items, dialogues",
+        )
         yield Table(head=head, rows=tuple(rows))
+
+
+def _held(tests: Sequence[Test]) -> list[float]:
+    """Holm's p of each test among those of the same group and measure."""
+    families: dict[tuple[str, str], list[int]] = {}
+    for place, test in enumerate(tests):
+        families.setdefault((test.group, test.measure), []).append(place)
+    held = [1.0] * len(tests)
+    for places in families.values():
+        for place, p in zip(places, holm([tests[i].p for i in places]), strict=True):
+            held[place] = p
+    return held
 
 
 def _gap(value: float, task: str, name: str) -> str:

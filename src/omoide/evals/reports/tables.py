@@ -39,8 +39,10 @@ def measures_of(result: Result, group: str) -> list[str]:
 
 
 def groups_of(result: Result) -> list[str]:
-    """The groups of a result; all items together only where every group has the same measures."""
+    """The groups of a result, by number where they begin with one; all items together only where
+    every group has the same measures."""
     found = list(dict.fromkeys(a.group for m in result.methods for a in m.aggregates))
+    found.sort(key=lambda name: int(name.split()[0]) if name[:1].isdecimal() else 0)
     apart = [name for name in found if name != "all"]
     alike = len({tuple(measures_of(result, name)) for name in apart}) == 1
     return found if alike else apart

@@ -101,6 +101,20 @@ def difference(
     )
 
 
+def holm(chances: Sequence[float]) -> list[float]:
+    """Each p for a family of tests, in the order given: below 0.05 for all of a family, the chance
+    that even one of them is a fluke is below 5 % (Holm 1979).
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    held, highest = [1.0] * len(chances), 0.0
+    for rank, place in enumerate(sorted(range(len(chances)), key=lambda i: chances[i])):
+        highest = max(highest, min(1.0, chances[place] * (len(chances) - rank)))
+        held[place] = highest
+    return held
+
+
 def _sums(values: Sequence[float], clusters: Sequence[str]) -> tuple[Numbers, Numbers, str]:
     """Sum and count of each unit that is resampled."""
     import numpy as np

@@ -6,11 +6,12 @@ or by vectors, and gold memory.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, Note
 from omoide.language import query_terms
-from omoide.memory.mechanism import Contribution, Place
+from omoide.memory.mechanism import Contribution, Place, weighed
 from omoide.memory.transcript import line
 
 if TYPE_CHECKING:
@@ -50,18 +51,19 @@ class ContextOnly(Baseline):
         self._store = store
 
     async def contribute(self, moment: Moment) -> tuple[Contribution, ...]:
-        """Every earlier turn, the newest worth most."""
+        """Every earlier turn, the newest worth most. A turn's value grows with its length, since
+        the budget goes to what is worth most a token: else short turns of long ago would push out
+        long ones of yesterday."""
         turns = _earlier(await self._store.turns.read(moment.owner), moment)
+        told = [
+            _said(turn, moment, mechanism=self.name, value=0, place=Place.MEMORY, why="all history")
+            for turn in turns
+        ]
+        lengths = [weighed(one) for one in told]
+        most = max(lengths, default=1) * (len(told) + 1)
         return tuple(
-            _said(
-                turn,
-                moment,
-                mechanism=self.name,
-                value=(i + 1) / (len(turns) + 1),
-                place=Place.MEMORY,
-                why="all history",
-            )
-            for i, turn in enumerate(turns)
+            replace(one, value=place * length / most)
+            for place, (one, length) in enumerate(zip(told, lengths, strict=True), start=1)
         )
 
 
