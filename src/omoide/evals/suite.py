@@ -34,7 +34,7 @@ PLAIN = ("context", "session", "bm25")
 SUITE: tuple[Run, ...] = (
     Run(
         name="msc-replies",
-        about="replies at session 5 of MSC: baselines, every mechanism, gold memory (Tables 1, 4)",
+        about="replies at session 5 of MSC: baselines, every mechanism, gold memory (Tables 3, 5)",
         task="msc",
         methods=(
             *PLAIN,
@@ -150,7 +150,7 @@ SUITE: tuple[Run, ...] = (
     ),
     Run(
         name="msc-session-4",
-        about="replies at session 4 of MSC (Table 1)",
+        about="replies at session 4 of MSC (Table 7)",
         task="msc",
         methods=(*PLAIN, "dense", "summary", "search", "summary+search", "gold"),
         limit=50,
