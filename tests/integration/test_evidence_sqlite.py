@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from omoide.adapters.stores.sqlite import SqliteStore, outlines
+from omoide.adapters.stores.sql import outlines
+from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.language.terms import telling, terms
 from tests.contract.making import ANN, ANN_ELSEWHERE, BOB, SPACE, rows, tell
 from tests.integration.test_sqlite_upgrade import TURNS, schema_1

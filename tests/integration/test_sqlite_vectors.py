@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.adapters.stores.sqlite.matrices import Matrices
 from omoide.domain import Kind, Owner
 from omoide.ports import Space
 from tests.contract.making import ANN, SPACE, event, rows, tell
@@ -18,7 +19,16 @@ from tests.contract.making import ANN, SPACE, event, rows, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from omoide.adapters.stores.sql.nearness import Key
+    from omoide.adapters.stores.sqlite.matrices import _Matrix
+
 WIDE = Space(name="wide", version="1", dimensions=256)
+
+
+def matrices(store: SqliteStore) -> dict[Key, _Matrix]:
+    """What is kept in memory."""
+    assert isinstance(store.index._nearness, Matrices)
+    return store.index._nearness._matrices
 
 
 def test_import_stays_cheap() -> None:
@@ -40,7 +50,7 @@ async def test_memory_is_bounded(tmp_path: Path, limit: int) -> None:
         for owner in owners:
             [hit] = await store.index.nearest(owner, WIDE, vectors[3:4], k=1)
             assert hit.id == "d"
-            held = store.index._matrices._matrices.values()
+            held = matrices(store).values()
             assert sum(matrix.size for matrix in held) <= limit
     assert (len(held) > 0) == (limit > 0)
     await store.close()
@@ -53,11 +63,11 @@ async def test_one_owner_larger_than_the_limit_stays_loaded(tmp_path: Path) -> N
     vectors = np.eye(50, WIDE.dimensions, dtype=np.float32)
     await store.index.put(ANN, WIDE, ids=ids[:-1], vectors=vectors[:-1])
     await store.index.nearest(ANN, WIDE, vectors[:1], k=1)
-    [(key, matrix)] = store.index._matrices._matrices.items()
+    [(key, matrix)] = matrices(store).items()
     await store.index.put(ANN, WIDE, ids=ids[-1:], vectors=vectors[-1:])
     [hit] = await store.index.nearest(ANN, WIDE, vectors[-1:], k=1)
     assert hit.id == ids[-1]
-    assert store.index._matrices._matrices == {key: matrix}
+    assert matrices(store) == {key: matrix}
     assert matrix.size < 1.2 * 50 * (WIDE.dimensions * 4 + 8)
     await store.close()
 
@@ -70,7 +80,7 @@ async def test_each_kind_by_itself(tmp_path: Path) -> None:
     for kind in (Kind.TURN, Kind.EVENT):
         await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0, 0)), kind=kind)
         await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1, kind=kind)
-    turns, events = store.index._matrices._matrices.values()
+    turns, events = matrices(store).values()
     before = turns.epoch, events.epoch
     await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((0, 1, 0)), kind=Kind.EVENT)
     await store.events.supersede(ANN, old="a", by="b")

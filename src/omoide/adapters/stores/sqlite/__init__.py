@@ -1,6 +1,6 @@
 """The embedded database: one SQLite file, or memory for tests."""
 
-from omoide.adapters.stores.sqlite.jobs import worker_name
+from omoide.adapters.stores.sql.workers import worker_name
 from omoide.adapters.stores.sqlite.store import SqliteStore
 
 __all__ = ["SqliteStore", "worker_name"]

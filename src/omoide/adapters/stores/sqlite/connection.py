@@ -28,8 +28,8 @@ READERS = 2
 """Connections that read while the writer writes."""
 
 
-class Database:
-    """The open connections of one file and the threads they are used in."""
+class SqliteDatabase:
+    """`Database` on one file: the open connections and the threads they are used in."""
 
     def __init__(
         self,
@@ -51,19 +51,27 @@ class Database:
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="omoide-read")
         self._closed = False
 
-    async def write(self, work: Work[T]) -> T:
-        """Do `work` in one transaction that is durable when this returns, or not at all."""
+    async def write(self, tenant: str, work: Work[T]) -> T:
+        """See `Database.write`. A file is open to its user alone: tenants are kept apart by the
+        statements."""
+        del tenant
         return await self._in_thread(self._writing, self._transact, work)
 
     async def alone(self, work: Work[T]) -> T:
         """Do `work` on the writing connection without a transaction around it."""
         return await self._in_thread(self._writing, self._plainly, work)
 
-    async def read(self, work: Work[T]) -> T:
-        """Do `work` on one unchanging view of the data."""
+    async def read(self, tenant: str, work: Work[T]) -> T:
+        """See `Database.read`."""
+        del tenant
         if self.in_memory:
             return await self._in_thread(self._writing, self._look, self._writer, work)
         return await self._in_thread(self._reading, self._borrow, work)
+
+    def look(self, tenant: str, work: Work[T]) -> T:
+        """See `Database.look`."""
+        del tenant
+        return self._look(self._writer, work) if self.in_memory else self._borrow(work)
 
     async def close(self) -> None:
         """Finish what was begun and close every connection. Calling it again does nothing."""

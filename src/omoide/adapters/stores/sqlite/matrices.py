@@ -11,13 +11,11 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import apsw
-    import numpy as np
-    from numpy.typing import NDArray
+from omoide.adapters.stores.sql.nearness import Near
 
-    Floats = NDArray[np.float32]
-    Numbers = NDArray[np.int64]
+if TYPE_CHECKING:
+    from omoide.adapters.stores.sql.connection import Connection
+    from omoide.adapters.stores.sql.nearness import Floats, Key, Numbers
 
 # All of a kind are found by the index that has the kind before the number. What came since is
 # found by the order of arrival, whatever its kind: that is little.
@@ -35,38 +33,27 @@ _BLOCK = 1024
 """Vectors turned into columns at a time: what fits a processor's cache."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Key:
-    """Whose vectors, of which embedder, and of what."""
-
-    owner: int
-    space: int
-    kind: int
-    dimensions: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Near:
-    """An item's number and the cosine of its vector with the query."""
-
-    item: int
-    cosine: float
-
-
 class Matrices:
-    """All matrices in memory, of at most `limit` bytes together; the one used last stays even if
-    it is larger, or each search would load it anew."""
+    """`Nearness` by all matrices in memory, of at most `limit` bytes together; the one used last
+    stays even if it is larger, or each search would load it anew."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._lock = threading.Lock()
         self._matrices: OrderedDict[Key, _Matrix] = OrderedDict()
 
-    def nearest(
-        self, connection: apsw.Connection, key: Key, query: Floats, *, k: int
-    ) -> list[Near]:
-        """The `k` nearest by cosine, best first and newer before older, read within the caller's
-        transaction."""
+    def written(self, vector: Floats) -> bytes:
+        """See `Nearness.written`: float32, little-endian."""
+        return vector.astype("<f4").tobytes()
+
+    def read(self, value: bytes) -> Floats:
+        """See `Nearness.read`."""
+        import numpy as np
+
+        return np.frombuffer(value, "<f4")
+
+    def nearest(self, connection: Connection, key: Key, query: Floats, *, k: int) -> list[Near]:
+        """See `Nearness.nearest`."""
         import numpy as np
 
         items, scores = self.cosines(connection, key, query)
@@ -77,10 +64,8 @@ class Matrices:
         best = chosen[np.lexsort((-items[chosen], -scores[chosen]))][:k]
         return [Near(item=int(items[i]), cosine=float(scores[i])) for i in best]
 
-    def cosines(
-        self, connection: apsw.Connection, key: Key, query: Floats
-    ) -> tuple[Numbers, Floats]:
-        """The numbers of all items that have a vector, and its cosine with the query."""
+    def cosines(self, connection: Connection, key: Key, query: Floats) -> tuple[Numbers, Floats]:
+        """See `Nearness.cosines`."""
         with self._lock:
             matrix = self._matrices.setdefault(key, _Matrix(key=key))
             self._matrices.move_to_end(key)
@@ -124,7 +109,7 @@ class _Matrix:
         """Bytes held."""
         return self.columns.nbytes + self.items.nbytes
 
-    def refresh(self, connection: apsw.Connection) -> None:
+    def refresh(self, connection: Connection) -> None:
         """Load what changed since the last time."""
         [(epoch, serial)] = connection.execute(
             "SELECT coalesce((SELECT epoch FROM counts WHERE owner = ?1 AND kind = ?2), 0), "
@@ -138,7 +123,7 @@ class _Matrix:
             self._load(connection)
             self.serial = serial
 
-    def _load(self, connection: apsw.Connection) -> None:
+    def _load(self, connection: Connection) -> None:
         import numpy as np
 
         found = connection.execute(

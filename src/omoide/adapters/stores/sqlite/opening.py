@@ -6,6 +6,7 @@ A file of another program is never touched: its header is read before SQLite see
 from __future__ import annotations
 
 import errno
+import json
 import os
 import threading
 import time
@@ -13,18 +14,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import apsw
 
+from omoide.adapters.stores.sql.outlines import days_named
+from omoide.adapters.stores.sql.rows import moment
 from omoide.adapters.stores.sqlite.cipher import checked_key, is_sealed, unlock
 from omoide.adapters.stores.sqlite.connection import (
     READERS,
-    Database,
+    SqliteDatabase,
     transaction,
     translated,
 )
-from omoide.adapters.stores.sqlite.outlines import teach
 from omoide.errors import (
     StoreCorrupt,
     StoreError,
@@ -34,7 +37,11 @@ from omoide.errors import (
     StoreSealed,
     StoreTooNew,
 )
+from omoide.language.terms import endings, telling, terms
 from omoide.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 APPLICATION_ID = 0x6F6D6F69  # "omoi"
 MEMORY = ":memory:"
@@ -58,12 +65,12 @@ class Opening:
     key: str = field(default="", repr=False)
     """What the file is encrypted with; empty if it is not."""
 
-    def open(self) -> Database:
+    def open(self) -> SqliteDatabase:
         """Open it, bringing a new or older file up to date. Blocks."""
         if self.path == MEMORY:
             writer = self._connect(MEMORY, _WRITE)
             self._migrate(writer)
-            return Database(where="the database in memory", writer=writer)
+            return SqliteDatabase(where="the database in memory", writer=writer)
         _see_to_file(Path(self.path), create=self.create)
         _check_header(self.path, sealed=bool(self.key))
         try:
@@ -73,7 +80,7 @@ class Opening:
                 raise
             return self._open_to_read()
 
-    def _open_to_write(self) -> Database:
+    def _open_to_write(self) -> SqliteDatabase:
         opened: list[apsw.Connection] = []
         try:
             opened.append(self._connect(self.path, _WRITE))
@@ -84,7 +91,7 @@ class Opening:
                 for _ in range(READERS):
                     opened.append(self._connect(self.path, _WRITE))
                     opened[-1].execute("PRAGMA query_only = ON")
-            return Database(where=self.path, writer=opened[0], readers=opened[1:])
+            return SqliteDatabase(where=self.path, writer=opened[0], readers=opened[1:])
         except BaseException:
             _close(opened)
             raise
@@ -96,7 +103,7 @@ class Opening:
                 "or open it without creating to only read it"
             )
 
-    def _open_to_read(self) -> Database:
+    def _open_to_read(self) -> SqliteDatabase:
         """Read a file that may not be written. Where SQLite cannot even place its lock file, the
         file is taken as it is, which is right only if no log holds newer pages."""
         name = f"file:{quote(str(Path(self.path).absolute()))}?mode=ro"
@@ -108,7 +115,7 @@ class Opening:
                     opened.append(self._connect(source, _READ))
                     with translated(self.path, opened[-1]):
                         _check_version(self.path, opened[-1], exactly=True)
-                return Database(
+                return SqliteDatabase(
                     where=self.path, writer=opened[0], readers=opened[1:], read_only=True
                 )
             except BaseException as error:
@@ -125,6 +132,7 @@ class Opening:
     def _connect(self, name: str, flags: int) -> apsw.Connection:
         with translated(self.path):
             connection = apsw.Connection(name, flags=flags)
+            connection.convert_binding = _list_as_json
         try:
             with translated(self.path, connection):
                 if self.key and name != MEMORY:
@@ -155,7 +163,7 @@ class Opening:
             version = _check_version(self.path, connection, exactly=False)
             # First of all, so that the file's very first page already says whose it is.
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            teach(connection)
+            _teach(connection)
             for number, sql in _steps()[version:]:
                 connection.execute(sql)
                 connection.execute(f"PRAGMA user_version = {number}")
@@ -175,6 +183,23 @@ class Opening:
                 time.sleep(0.01)
             else:
                 return
+
+
+def _list_as_json(cursor: object, place: int, value: object) -> str:
+    """A list that is bound to `json_each(?)`."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _teach(connection: apsw.Connection) -> None:
+    """Let SQL of a migration read texts as recording does."""
+    readers: dict[str, Callable[..., Any]] = {
+        "term_count": lambda text: len(terms(text)),
+        "endings": lambda text: json.dumps(endings(text)),
+        "telling": telling,
+        "days_named": lambda text, time: days_named(text, moment(time).date()),
+    }
+    for name, reader in readers.items():
+        connection.create_scalar_function(name, reader)
 
 
 def _steps() -> list[tuple[int, str]]:

@@ -7,42 +7,27 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sqlite.archive import SqliteArchive
-from omoide.adapters.stores.sqlite.events import SqliteEvents
-from omoide.adapters.stores.sqlite.index import SqliteIndex
-from omoide.adapters.stores.sqlite.jobs import SqliteJobs
-from omoide.adapters.stores.sqlite.ledger import SqliteLedger
+from omoide.adapters.stores.sql.outlines import Outlines
+from omoide.adapters.stores.sql.sides import SqlStore
 from omoide.adapters.stores.sqlite.matrices import Matrices
-from omoide.adapters.stores.sqlite.memos import SqliteMemos
-from omoide.adapters.stores.sqlite.notes import SqliteNotes
 from omoide.adapters.stores.sqlite.opening import MEMORY, Opening
-from omoide.adapters.stores.sqlite.outlines import Outlines
-from omoide.adapters.stores.sqlite.summaries import SqliteSummaries
-from omoide.adapters.stores.sqlite.turns import SqliteTurns
+from omoide.adapters.stores.sqlite.traces import SqliteArchive
 from omoide.errors import StoreLocked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.adapters.stores.sqlite.connection import SqliteDatabase
 
 CACHE_BYTES = 256 * 1024 * 1024
 
 
-class SqliteStore:
+class SqliteStore(SqlStore):
     """`Store` on one SQLite file, or in memory. Open it with `open`, and close it."""
 
-    def __init__(self, database: Database, *, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, database: SqliteDatabase, *, cache_bytes: int = CACHE_BYTES) -> None:
         matrices, outlines = Matrices(cache_bytes), Outlines(cache_bytes // 4)
-        self._database = database
-        self.turns = SqliteTurns(database)
-        self.summaries = SqliteSummaries(database)
-        self.events = SqliteEvents(database)
-        self.memos = SqliteMemos(database)
-        self.notes = SqliteNotes(database)
-        self.jobs = SqliteJobs(database)
-        self.ledger = SqliteLedger(database)
-        self.index = SqliteIndex(database, matrices, outlines)
+        super().__init__(database, matrices, outlines)
         self.archive = SqliteArchive(database, matrices, outlines)
 
     @classmethod
@@ -79,7 +64,3 @@ class SqliteStore:
             await store.close()
             raise
         return store
-
-    async def close(self) -> None:
-        """See `Store.close`."""
-        await self._database.close()

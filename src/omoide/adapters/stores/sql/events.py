@@ -6,10 +6,11 @@ import json
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.items import EVENTS, hide, number, show, unknown
-from omoide.adapters.stores.sqlite.provenance import refuse_erased
-from omoide.adapters.stores.sqlite.rows import (
+from omoide.adapters.stores.sql.items import EVENTS, hide, number, show, unknown
+from omoide.adapters.stores.sql.provenance import refuse_erased
+from omoide.adapters.stores.sql.rows import (
     array,
+    held_owner_id,
     micros,
     moment,
     owner_id,
@@ -20,9 +21,7 @@ from omoide.domain import Event
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import apsw
-
-    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.domain import Owner
 
 _COLUMNS = (
@@ -36,8 +35,8 @@ AND item = (SELECT item FROM events INDEXED BY events_id WHERE owner = ?1 AND id
 """
 
 
-class SqliteEvents:
-    """`Events` on SQLite."""
+class SqlEvents:
+    """`Events` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -47,20 +46,20 @@ class SqliteEvents:
         a version of the summary does, and nothing of the batch is kept."""
         events = tuple(events)
 
-        def work(connection: apsw.Connection) -> None:
+        def work(connection: Connection) -> None:
             if events:
                 _add(connection, settled_owner_id(connection, owner), events)
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Event, ...]:
         """See `Events.read`. Those told at one time come in the order they were stored."""
-        table, wanted, values = EVENTS.table, "", []
+        table, wanted, values = EVENTS.table, "", list[object]()
         if ids is not None:
             table, wanted = EVENTS.by_id, " AND id IN (SELECT value FROM json_each(?))"
-            values.append(array(ids))
+            values.append(list(ids))
 
-        def work(connection: apsw.Connection) -> tuple[Event, ...]:
+        def work(connection: Connection) -> tuple[Event, ...]:
             rows: list[Any] = connection.execute(
                 f"SELECT {_COLUMNS}, {_STATISTICS} FROM {table} "  # noqa: S608
                 f"JOIN recalls USING (owner, item) WHERE owner = ?{wanted} ORDER BY item",
@@ -68,27 +67,27 @@ class SqliteEvents:
             ).fetchall()
             return tuple(sorted(map(_event_of, rows), key=attrgetter("time")))
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)
 
     async def consolidate(self, owner: Owner, events: Sequence[Event]) -> int:
         """See `Events.consolidate`."""
         events = tuple(events)
 
-        def work(connection: apsw.Connection) -> int:
-            number = owner_id(connection, owner)
+        def work(connection: Connection) -> int:
+            number = held_owner_id(connection, owner)
             written = 0
             for event in events:
                 connection.execute(_RECALLED, (number, event.id, *_statistics(event)))
                 written += connection.changes()
             return written
 
-        return await self._database.write(work)
+        return await self._database.write(owner.tenant, work)
 
     async def supersede(self, owner: Owner, *, old: str, by: str) -> None:
         """See `Events.supersede`. An event does not supersede itself."""
 
-        def work(connection: apsw.Connection) -> None:
-            number = owner_id(connection, owner)
+        def work(connection: Connection) -> None:
+            number = held_owner_id(connection, owner)
             known = connection.execute(
                 f"SELECT 1 FROM {EVENTS.by_id} WHERE owner = ? AND id = ?",  # noqa: S608
                 (number, by),
@@ -96,10 +95,10 @@ class SqliteEvents:
             if number is not None and known:
                 hide(connection, number, EVENTS, ids=[old], successor=by)
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
 
-def _add(connection: apsw.Connection, owner: int, events: Sequence[Event]) -> None:
+def _add(connection: Connection, owner: int, events: Sequence[Event]) -> None:
     new = unknown(connection, owner, EVENTS, events)
     if not new:
         return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.items import MEMOS, hide, number, show, unknown
-from omoide.adapters.stores.sqlite.provenance import refuse_erased
-from omoide.adapters.stores.sqlite.rows import (
+from omoide.adapters.stores.sql.items import MEMOS, hide, number, show, unknown
+from omoide.adapters.stores.sql.provenance import refuse_erased
+from omoide.adapters.stores.sql.rows import (
     array,
     micros,
     moment,
@@ -20,16 +20,14 @@ from omoide.domain import Memo
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import apsw
-
-    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.domain import Owner
 
 _COLUMNS = "id, session, topic, summary, sources, time, compressed, method, whole, folded_into"
 
 
-class SqliteMemos:
-    """`Memos` on SQLite."""
+class SqlMemos:
+    """`Memos` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -39,41 +37,41 @@ class SqliteMemos:
         version of the summary does, and nothing of the batch is kept."""
         memos = tuple(memos)
 
-        def work(connection: apsw.Connection) -> None:
+        def work(connection: Connection) -> None:
             if memos:
                 _add(connection, settled_owner_id(connection, owner), memos)
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Memo, ...]:
         """See `Memos.read`. Those of one time come in the order they were stored."""
-        table, wanted, values = MEMOS.table, "", []
+        table, wanted, values = MEMOS.table, "", list[object]()
         if ids is not None:
             table, wanted = MEMOS.by_id, " AND id IN (SELECT value FROM json_each(?))"
-            values.append(array(ids))
+            values.append(list(ids))
 
-        def work(connection: apsw.Connection) -> tuple[Memo, ...]:
+        def work(connection: Connection) -> tuple[Memo, ...]:
             rows: list[Any] = connection.execute(
                 f"SELECT {_COLUMNS} FROM {table} WHERE owner = ?{wanted} ORDER BY item",  # noqa: S608
                 (owner_id(connection, owner), *values),
             ).fetchall()
             return tuple(sorted(map(_memo_of, rows), key=attrgetter("time")))
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)
 
     async def fold(self, owner: Owner, *, ids: Sequence[str], into: Memo) -> None:
         """See `Memos.fold`. Unknown ids are passed over, and a memo is not folded into itself."""
         ids = tuple(ids)
 
-        def work(connection: apsw.Connection) -> None:
+        def work(connection: Connection) -> None:
             number = settled_owner_id(connection, owner)
             _add(connection, number, [into])
             hide(connection, number, MEMOS, ids=ids, successor=into.id)
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
 
-def _add(connection: apsw.Connection, owner: int, memos: Sequence[Memo]) -> None:
+def _add(connection: Connection, owner: int, memos: Sequence[Memo]) -> None:
     new = unknown(connection, owner, MEMOS, memos)
     if not new:
         return

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.items import EVENTS, MEMOS, TURNS, remove, succeed
-from omoide.adapters.stores.sqlite.rows import array, strings
-from omoide.adapters.stores.sqlite.summaries import sentences_text, versions
+from omoide.adapters.stores.sql.items import EVENTS, MEMOS, TURNS, remove, succeed
+from omoide.adapters.stores.sql.rows import strings
+from omoide.adapters.stores.sql.summaries import sentences_text, versions
 from omoide.ports import Erased
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import apsw
-
-    from omoide.adapters.stores.sqlite.items import Shelf
+    from omoide.adapters.stores.sql.connection import Connection
+    from omoide.adapters.stores.sql.items import Shelf
     from omoide.domain import Sentence, Summary
 
 _OWNED = (
@@ -24,13 +22,13 @@ _OWNED = (
     "aside jobs calls erasing"
 ).split()
 _QUOTING = {
-    EVENTS.table: "json_array(json_array(text), json(topics), json(keywords), json(participants))",
-    MEMOS.table: "json_array(json_array(topic, summary, compressed))",
+    EVENTS.table: "text, topics, keywords, participants",
+    MEMOS.table: "topic, summary, compressed",
 }
-"""Everything in a row that could quote a sentence, as arrays of texts."""
+"""Everything in a row that could quote a sentence."""
 
 
-def erase_owner(connection: apsw.Connection, owner: int) -> Erased:
+def erase_owner(connection: Connection, owner: int) -> Erased:
     """Remove everything of an owner, and the owner."""
     [(sessions, turns)] = connection.execute(
         "SELECT (SELECT count(*) FROM sessions WHERE owner = ?1), "
@@ -58,7 +56,7 @@ class Doomed:
     earliest: int | None
     """The first session that loses anything; memory that knows of it may rest on what goes."""
 
-    def erase(self, connection: apsw.Connection) -> Erased:
+    def erase(self, connection: Connection) -> Erased:
         """Remove it from every table."""
         sentences = sum(self._thin(connection, v) for v in versions(connection, self.owner))
         self._erase_aside(connection)
@@ -79,7 +77,7 @@ class Doomed:
             sentences=sentences,
         )
 
-    def _thin(self, connection: apsw.Connection, version: Summary) -> int:
+    def _thin(self, connection: Connection, version: Summary) -> int:
         """Take sentences out of a version; how many."""
         knows = self._knows(version.session)
         kept = [s for s in version.sentences if not self._dooms(s, knows=knows)]
@@ -101,7 +99,7 @@ class Doomed:
             or (knows and not sentence.supported)
         )
 
-    def _erase_aside(self, connection: apsw.Connection) -> None:
+    def _erase_aside(self, connection: Connection) -> None:
         rows: list[Any] = connection.execute(
             "SELECT serial, session, text, problems FROM aside WHERE owner = ?", (self.owner,)
         ).fetchall()
@@ -114,37 +112,37 @@ class Doomed:
     def _quoted(self, kept: Iterable[str]) -> bool:
         return any(text in words for words in kept for text in self.texts)
 
-    def _erase_events_and_memos(self, connection: apsw.Connection) -> None:
+    def _erase_events_and_memos(self, connection: Connection) -> None:
         for shelf in (EVENTS, MEMOS):
             rows: list[Any] = connection.execute(
                 f"SELECT item, id, {shelf.successor}, session, sources, {_QUOTING[shelf.table]} "  # noqa: S608
                 f"FROM {shelf.table} WHERE owner = ?",
                 (self.owner,),
             ).fetchall()
-            gone = [row for row in rows if self._rests_on(*row[3:])]
+            gone = [row for row in rows if self._rests_on(row[3], row[4], _texts(shelf, row[5:]))]
             items = [row[0] for row in gone]
             if shelf is EVENTS:
                 connection.execute(
                     "DELETE FROM recalls WHERE owner = ? "
                     "AND item IN (SELECT value FROM json_each(?))",
-                    (self.owner, array(items)),
+                    (self.owner, items),
                 )
             remove(connection, self.owner, shelf, items)
             standing = {row[2] for row in rows}
             self._bring_back(connection, shelf, {row[1]: row[2] for row in gone}, standing)
 
-    def _rests_on(self, session: int, sources: str, quoting: str) -> bool:
+    def _rests_on(self, session: int, sources: str, quoting: Iterable[str]) -> bool:
         """Whether an event or memo must go, by the same rule as a sentence."""
         cited = strings(sources)
         return (
             not self.ids.isdisjoint(cited)
             or (not cited and self._knows(session))
-            or self._quoted(words for texts in json.loads(quoting) for words in texts)
+            or self._quoted(quoting)
         )
 
     def _bring_back(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         shelf: Shelf,
         gone: dict[str, str | None],
         standing: set[str | None],
@@ -159,7 +157,7 @@ class Doomed:
             left = None if successor in gone else successor
             succeed(connection, self.owner, shelf, gone=name, successor=left)
 
-    def _erase_notes(self, connection: apsw.Connection) -> None:
+    def _erase_notes(self, connection: Connection) -> None:
         """Notes name no sources: any of them may quote a turn."""
         rows: list[Any] = connection.execute(
             "SELECT kind, key, text FROM notes WHERE owner = ?", (self.owner,)
@@ -171,12 +169,12 @@ class Doomed:
                     (self.owner, kind, key),
                 )
 
-    def _erase_turns(self, connection: apsw.Connection) -> None:
+    def _erase_turns(self, connection: Connection) -> None:
         if not self.positions:
             return
         connection.execute(
             "DELETE FROM outlines WHERE owner = ? AND position IN (SELECT value FROM json_each(?))",
-            (self.owner, array(self.positions)),
+            (self.owner, list(self.positions)),
         )
         remove(connection, self.owner, TURNS, self.positions)
         connection.execute(
@@ -187,8 +185,16 @@ class Doomed:
         )
 
 
+def _texts(shelf: Shelf, columns: Sequence[str]) -> tuple[str, ...]:
+    """The texts in the columns of `_QUOTING`; those of an event after the first hold several."""
+    if shelf is not EVENTS:
+        return tuple(columns)
+    text, *lists = columns
+    return (text, *(words for several in lists for words in strings(several)))
+
+
 def doomed(
-    connection: apsw.Connection,
+    connection: Connection,
     owner: int,
     *,
     session: int | None,
@@ -198,13 +204,14 @@ def doomed(
     """What goes if a session, turns and sentences are named."""
     rows: list[Any] = connection.execute(
         "SELECT position, id, session FROM turns INDEXED BY turns_session "
-        "WHERE owner = ?1 AND session = ?2 UNION "
+        "WHERE owner = ?1 AND session = CAST(?2 AS integer) UNION "
         "SELECT position, id, session FROM turns INDEXED BY turns_id "
         "WHERE owner = ?1 AND id IN (SELECT value FROM json_each(?3)) ORDER BY position",
-        (owner, session, array(turns)),
+        (owner, session, list(turns)),
     ).fetchall()
     there: list[Any] = connection.execute(
-        "SELECT number FROM sessions WHERE owner = ? AND number = ?", (owner, session)
+        "SELECT number FROM sessions WHERE owner = ? AND number = CAST(? AS integer)",
+        (owner, session),
     ).fetchall()
     affected = [row[2] for row in rows] + [row[0] for row in there]
     return Doomed(

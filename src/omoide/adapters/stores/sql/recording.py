@@ -7,17 +7,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.items import TURNS, number, numbers_given, show
-from omoide.adapters.stores.sqlite.outlines import write_outlines
-from omoide.adapters.stores.sqlite.rows import (
+from omoide.adapters.stores.sql.items import TURNS, number, numbers_given, show
+from omoide.adapters.stores.sql.outlines import write_outlines
+from omoide.adapters.stores.sql.rows import (
     TURN_COLUMNS,
-    array,
     micros,
     settled_owner_id,
     turn_of,
     turn_row,
 )
-from omoide.adapters.stores.sqlite.sessions import (
+from omoide.adapters.stores.sql.sessions import (
     OPEN_SESSIONS,
     SESSION_COLUMNS,
     end_session,
@@ -30,13 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
 
-    import apsw
-
+    from omoide.adapters.stores.sql.connection import Connection
     from omoide.domain import Owner, Said
 
 
 def record(
-    connection: apsw.Connection,
+    connection: Connection,
     owner: Owner,
     said: Sequence[Said],
     *,
@@ -70,7 +68,7 @@ def record(
 class _Batch:
     """The new turns of one call while they are given their places."""
 
-    connection: apsw.Connection
+    connection: Connection
     owner: int
     key: str | None
     idle: timedelta
@@ -84,7 +82,7 @@ class _Batch:
         rows = self.connection.execute(
             f"SELECT {TURN_COLUMNS} FROM turns INDEXED BY turns_id "  # noqa: S608
             "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
-            (self.owner, array([words.id for words in said])),
+            (self.owner, [words.id for words in said]),
         )
         return {turn.id: turn for turn in map(turn_of, rows)}
 

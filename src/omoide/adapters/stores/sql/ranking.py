@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.bm25 import CEILING, rarity, weight
-from omoide.adapters.stores.sqlite.rows import array
 from omoide.language.terms import is_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import apsw
+    from omoide.adapters.stores.sql.connection import Connection
 
-COUNT = "SELECT count(*) FROM postings WHERE owner = ? AND term = ? AND kind = ?"
+COUNT = "SELECT ?2, count(*) FROM postings WHERE owner = ?1 AND term = ?2 AND kind = ?3"
 SCAN = "SELECT item, tf, length FROM postings WHERE owner = ? AND term = ? AND kind = ?"
-BEGINNING = (
-    "SELECT item, sum(tf), max(length) FROM postings WHERE owner = ?1 AND term >= ?2 "
-    "AND term < ?2 || char(1114111) AND kind = ?3 GROUP BY item"
-)
+_BEGINNING = "FROM postings WHERE owner = ?1 AND term >= ?2 AND term < ?4 AND kind = ?3"
+BEGINNING = f"SELECT item, sum(tf), max(length) {_BEGINNING} GROUP BY item"
+COUNT_BEGINNING = f"SELECT ?2, count(DISTINCT item) {_BEGINNING}"
 PROBE = f"{SCAN} AND item IN (SELECT value FROM json_each(?))"  # noqa: S608
+BEYOND = chr(0x10FFFF)
+"""Behind a beginning, it makes what comes after all terms that begin so."""
 _PROBE_COST = 4
 """How many rows can be read in order for one that is looked up."""
 
@@ -55,7 +55,7 @@ class Ranking:
     """How many can be found."""
 
     def best(
-        self, connection: apsw.Connection, terms: Sequence[str], *, k: int
+        self, connection: Connection, terms: Sequence[str], *, k: int
     ) -> list[tuple[int, float]]:
         """Numbers and scores of the `k` best, newer before older if equal."""
         if k < 1:
@@ -79,25 +79,31 @@ class Ranking:
         best = heapq.nlargest(k, ((score, item) for item, score in scores.items()))
         return [(item, score) for score, item in best]
 
-    def _rarest_first(self, connection: apsw.Connection, terms: Sequence[str]) -> list[_Word]:
-        words = []
-        for term in dict.fromkeys(terms):
-            key = (self.owner, term, self.kind)
-            if is_beginning(term):
-                having = len(connection.execute(BEGINNING, key).fetchall())
-            else:
-                [(having,)] = connection.execute(COUNT, key)
-            if having:
-                words.append(_Word(term=term, having=having, rarity=rarity(self.items, having)))
+    def _rarest_first(self, connection: Connection, terms: Sequence[str]) -> list[_Word]:
+        wanted = tuple(dict.fromkeys(terms))
+        keys = [(self.owner, term, self.kind) for term in wanted if not is_beginning(term)]
+        ranges = [self._range(term) for term in wanted if is_beginning(term)]
+        counts = [
+            *connection.executemany(COUNT, keys).fetchall(),
+            *connection.executemany(COUNT_BEGINNING, ranges).fetchall(),
+        ]
+        words = [
+            _Word(term=term, having=having, rarity=rarity(self.items, having))
+            for term, having in counts
+            if having
+        ]
         return sorted(words, key=lambda word: (word.having, word.term))
 
     def _postings(
-        self, connection: apsw.Connection, word: _Word, among: dict[int, float] | None
+        self, connection: Connection, word: _Word, among: dict[int, float] | None
     ) -> list[Any]:
         """The word's postings, or those `among` some items if that is cheaper."""
         key = (self.owner, word.term, self.kind)
         if is_beginning(word.term):
-            return connection.execute(BEGINNING, key).fetchall()
+            return connection.execute(BEGINNING, self._range(word.term)).fetchall()
         if among is None or len(among) * _PROBE_COST > word.having:
             return connection.execute(SCAN, key).fetchall()
-        return connection.execute(PROBE, (*key, array(tuple(among)))).fetchall()
+        return connection.execute(PROBE, (*key, list(among))).fetchall()
+
+    def _range(self, beginning: str) -> tuple[int, str, int, str]:
+        return self.owner, beginning, self.kind, beginning + BEYOND

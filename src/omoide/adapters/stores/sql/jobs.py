@@ -1,4 +1,5 @@
-"""Durable work. A claim is one transaction on the one file, so two workers never share a job.
+"""Durable work. Two workers never share a job: whoever takes one holds its owner meanwhile, and
+takes it only if it is still as it was seen.
 
 What tells a hold on a job from any other is the worker together with the attempt: the same worker
 may lose a job and take it again, and its older hold is void then.
@@ -6,14 +7,18 @@ may lose a job and take it again, and its older hold is void then.
 
 from __future__ import annotations
 
-import os
-import secrets
-import socket
-from contextlib import suppress
-from pathlib import Path
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.rows import array, micros, moment, owner_id, settled_owner_id
+from omoide.adapters.stores.sql.rows import (
+    held_owner_id,
+    micros,
+    moment,
+    owner_id,
+    settled_owner_id,
+)
+from omoide.adapters.stores.sql.workers import is_gone
 from omoide.domain import Job, Owner, State, Task
 
 if TYPE_CHECKING:
@@ -21,28 +26,50 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
 
-    import apsw
-
-    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.adapters.stores.sql.connection import Connection, Database
 
 AT_ONCE = 0
 """Due since 1970: for work that follows from words, whose own times may lie in the future."""
 
 _COLUMNS = (
-    "jobs.id, owners.tenant, owners.user, task, session, state, attempts, created, due, error, "
+    'jobs.id, owners.tenant, owners."user", task, session, state, attempts, created, due, error, '
     "worker"
 )
-_NEXT = """
-SELECT id, state, until, worker FROM jobs
-WHERE tenant = ? AND state IN ('waiting', 'running') AND (state = 'running' OR due <= ?
-AND NOT EXISTS (
+_BEFORE = """
+EXISTS (
     SELECT 1 FROM jobs AS other
     WHERE other.owner = jobs.owner AND other.task = jobs.task
     AND other.state IN ('waiting', 'running') AND (other.state = 'running' OR other.id < jobs.id)
-))
-ORDER BY id
+)
 """
-"""Jobs that nothing is before, and those that run: one of these may have been abandoned."""
+"""Whether a waiting job has to wait for another."""
+_RUNNING = """
+SELECT id, owner, state, attempts, worker, until FROM jobs
+WHERE tenant = ? AND state IN ('waiting', 'running') AND state = 'running'
+"""
+_NEXT = f"""
+SELECT id, owner, state, attempts, worker, until FROM jobs
+WHERE tenant = ? AND state IN ('waiting', 'running') AND state = 'waiting' AND due <= ?
+AND NOT {_BEFORE} ORDER BY id LIMIT 8
+"""  # noqa: S608
+"""The first few that nothing is before: others may be quicker to take one."""
+_HOLD = "SELECT id FROM owners WHERE id = ? /* FOR NO KEY UPDATE */"
+_TAKE = f"""
+UPDATE jobs SET state = 'running', attempts = attempts + 1, worker = ?, until = ?
+WHERE id = ? AND state = ? AND attempts = ? AND worker = ?
+AND (state = 'running' OR NOT {_BEFORE})
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """A job that may be taken, as it was seen."""
+
+    id: int
+    owner: int
+    state: str
+    attempts: int
+    worker: str
 
 
 _PRUNE = """
@@ -54,8 +81,8 @@ DELETE FROM jobs WHERE id IN (
 """
 
 
-class SqliteJobs:
-    """`Jobs` on SQLite."""
+class SqlJobs:
+    """`Jobs` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -64,28 +91,31 @@ class SqliteJobs:
         self, tenant: str, *, worker: str, now: datetime, lease: timedelta
     ) -> Job | None:
         """See `Jobs.claim`. Counts an attempt."""
+        at = micros(now)
 
-        def work(connection: apsw.Connection) -> Job | None:
-            moment_now = micros(now)
-            candidates = connection.execute(_NEXT, (tenant, moment_now))
-            free = (
-                number
-                for number, state, until, holder in candidates
-                if state == State.WAITING or until <= moment_now or is_gone(holder)
-            )
-            chosen = next(free, None)
-            candidates.close()
-            if chosen is None:
+        def look(connection: Connection) -> list[_Seen]:
+            held = connection.execute(_RUNNING, (tenant,)).fetchall()
+            free = [row for row in held if row[5] <= at or is_gone(row[4])]
+            free += connection.execute(_NEXT, (tenant, at)).fetchall()
+            return [
+                _Seen(id=row[0], owner=row[1], state=row[2], attempts=row[3], worker=row[4])
+                for row in sorted(free)
+            ]
+
+        def take(connection: Connection, seen: _Seen) -> Job | None:
+            connection.execute(_HOLD, (seen.owner,)).fetchall()
+            as_seen = (seen.id, seen.state, seen.attempts, seen.worker)
+            connection.execute(_TAKE, (worker, micros(now + lease), *as_seen))
+            if not connection.changes():
                 return None
-            connection.execute(
-                "UPDATE jobs SET state = 'running', attempts = attempts + 1, worker = ?, until = ? "
-                "WHERE id = ?",
-                (worker, micros(now + lease), chosen),
-            )
-            [job] = _jobs(connection, "jobs.id = ?", [chosen])
+            [job] = _jobs(connection, "jobs.id = ?", [seen.id])
             return job
 
-        return await self._database.write(work)
+        while candidates := await self._database.read(tenant, look):
+            for seen in candidates:
+                if job := await self._database.write(tenant, partial(take, seen=seen)):
+                    return job
+        return None
 
     async def extend(self, job: Job, *, until: datetime) -> bool:
         """See `Jobs.extend`."""
@@ -109,36 +139,38 @@ class SqliteJobs:
     async def enqueue(self, owner: Owner, task: Task, *, session: int | None, at: datetime) -> None:
         """See `Jobs.enqueue`."""
 
-        def work(connection: apsw.Connection) -> None:
+        def work(connection: Connection) -> None:
             number = settled_owner_id(connection, owner)
             if not connection.execute(
-                "SELECT 1 FROM jobs WHERE owner = ? AND task = ? AND session IS ? "
+                "SELECT 1 FROM jobs WHERE owner = ? AND task = ? "
+                "AND session IS NOT DISTINCT FROM CAST(? AS integer) "
                 "AND state IN ('waiting', 'running')",
                 (number, task.value, session),
             ).fetchone():
                 insert_job(connection, owner=number, task=task, session=session, created=micros(at))
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
     async def list(
         self, tenant: str, *, owner: Owner | None = None, states: Sequence[State] = ()
     ) -> tuple[Job, ...]:
         """See `Jobs.list`. An owner of another tenant has none here."""
 
-        def work(connection: apsw.Connection) -> tuple[Job, ...]:
-            where, values = "owners.tenant = ?", [tenant]
+        def work(connection: Connection) -> tuple[Job, ...]:
+            where, values = "owners.tenant = ?", list[object]([tenant])
             if states:
                 where += " AND state IN (SELECT value FROM json_each(?))"
-                values.append(array([state.value for state in states]))
+                values.append([state.value for state in states])
             if owner is not None:
                 where += " AND owner = ?"
-                return _jobs(connection, where, [*values, owner_id(connection, owner)])
-            return _jobs(connection, where, [*values])
+                values.append(owner_id(connection, owner))
+            return _jobs(connection, where, values)
 
-        return await self._database.read(work)
+        return await self._database.read(tenant, work)
 
     async def _change(self, job: Job, setting: str, values: builtins.list[Any]) -> bool:
-        def work(connection: apsw.Connection) -> bool:
+        def work(connection: Connection) -> bool:
+            held_owner_id(connection, job.owner)
             connection.execute(
                 f"UPDATE jobs SET {setting} "  # noqa: S608
                 "WHERE id = ? AND state = ? AND attempts = ? AND worker = ?",
@@ -148,11 +180,11 @@ class SqliteJobs:
             connection.execute(_PRUNE, (job.id,))
             return changed
 
-        return await self._database.write(work)
+        return await self._database.write(job.owner.tenant, work)
 
 
 def insert_job(
-    connection: apsw.Connection,
+    connection: Connection,
     *,
     owner: int,
     task: Task,
@@ -163,12 +195,12 @@ def insert_job(
     """Queue a job, due when it was created unless said otherwise."""
     connection.execute(
         "INSERT INTO jobs (owner, tenant, task, session, state, created, due) "
-        "SELECT id, tenant, ?, ?, 'waiting', ?, ? FROM owners WHERE id = ?",
+        "SELECT id, tenant, ?, CAST(? AS integer), 'waiting', ?, ? FROM owners WHERE id = ?",
         (task.value, session, created, created if due is None else due, owner),
     )
 
 
-def queue_embedding(connection: apsw.Connection, *, owner: int, created: int) -> None:
+def queue_embedding(connection: Connection, *, owner: int, created: int) -> None:
     """Queue the making of vectors, unless that is waiting to be done."""
     waiting = connection.execute(
         "SELECT 1 FROM jobs WHERE owner = ? AND task = 'embed' "
@@ -181,7 +213,7 @@ def queue_embedding(connection: apsw.Connection, *, owner: int, created: int) ->
         )
 
 
-def _jobs(connection: apsw.Connection, where: str, values: Sequence[Any]) -> tuple[Job, ...]:
+def _jobs(connection: Connection, where: str, values: Sequence[Any]) -> tuple[Job, ...]:
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs JOIN owners ON owners.id = owner "  # noqa: S608
         f"WHERE {where} ORDER BY jobs.id",
@@ -202,43 +234,3 @@ def _jobs(connection: apsw.Connection, where: str, values: Sequence[Any]) -> tup
         )
         for row in rows
     )
-
-
-def worker_name() -> str:
-    """A name for this process that no other has, and that tells whether it still runs."""
-    pid = os.getpid()
-    return f"{_host()}:{pid}:{_started(pid)}:{secrets.token_hex(4)}"
-
-
-def is_gone(worker: str) -> bool:
-    """Whether that worker is known to run no more: of this host, and not among its processes.
-
-    Anything in doubt counts as running; its lease will tell.
-    """
-    match worker.split(":"):
-        case [host, pid, started, _] if host == _host() and pid.isdecimal() and os.name == "posix":
-            try:
-                os.kill(int(pid), 0)
-            except (ProcessLookupError, OverflowError):
-                return True
-            except PermissionError:
-                pass  # it runs, as another user
-            return started != _started(int(pid))
-        case _:
-            return False
-
-
-def _host() -> str:
-    """This machine and, in containers, this set of process numbers."""
-    space = ""
-    with suppress(OSError):
-        space = str(Path("/proc/self/ns/pid").stat().st_ino)
-    return f"{socket.gethostname().replace(':', '-')}/{space}"
-
-
-def _started(pid: int) -> str:
-    """When the process began, in the kernel's ticks; empty where that cannot be known."""
-    with suppress(OSError, IndexError):
-        # The name in parentheses may itself hold spaces and parentheses.
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    return ""

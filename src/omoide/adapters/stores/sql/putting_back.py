@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.items import TURNS, number, numbers_given, show
-from omoide.adapters.stores.sqlite.outlines import write_outlines
-from omoide.adapters.stores.sqlite.rows import (
+from omoide.adapters.stores.sql.items import TURNS, number, numbers_given, show
+from omoide.adapters.stores.sql.outlines import write_outlines
+from omoide.adapters.stores.sql.rows import (
     TURN_COLUMNS,
-    array,
     micros,
     settled_owner_id,
     turn_row,
@@ -18,13 +17,12 @@ from omoide.errors import ConflictingTurn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import apsw
-
+    from omoide.adapters.stores.sql.connection import Connection
     from omoide.domain import Owner, Session, Turn
 
 
 def put_back(
-    connection: apsw.Connection, owner: Owner, *, sessions: Sequence[Session], turns: Sequence[Turn]
+    connection: Connection, owner: Owner, *, sessions: Sequence[Session], turns: Sequence[Turn]
 ) -> tuple[int, int]:
     """Store what is not there yet; how many sessions and turns that was."""
     if not sessions and not turns:
@@ -35,7 +33,7 @@ def put_back(
     return new_sessions, new_turns
 
 
-def _put_sessions(connection: apsw.Connection, owner: int, sessions: Sequence[Session]) -> int:
+def _put_sessions(connection: Connection, owner: int, sessions: Sequence[Session]) -> int:
     rows: Any = connection.execute("SELECT number, key FROM sessions WHERE owner = ?", (owner,))
     here = dict(rows.fetchall())
     new = [session for session in sessions if session.number not in here]
@@ -69,13 +67,13 @@ def _put_sessions(connection: apsw.Connection, owner: int, sessions: Sequence[Se
     return len(new)
 
 
-def _put_turns(connection: apsw.Connection, owner: int, turns: Sequence[Turn]) -> int:
+def _put_turns(connection: Connection, owner: int, turns: Sequence[Turn]) -> int:
     known = {
         row[0]
         for row in connection.execute(
             "SELECT id FROM turns INDEXED BY turns_id "
             "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
-            (owner, array([turn.id for turn in turns])),
+            (owner, [turn.id for turn in turns]),
         )
     }
     new = [turn for turn in turns if turn.id not in known]
@@ -85,7 +83,7 @@ def _put_turns(connection: apsw.Connection, owner: int, turns: Sequence[Turn]) -
     taken = connection.execute(
         "SELECT position, id FROM turns "
         "WHERE owner = ? AND position IN (SELECT value FROM json_each(?))",
-        (owner, array(positions)),
+        (owner, positions),
     ).fetchone()
     if taken:
         raise ConflictingTurn(

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sqlite.provenance import refuse_erased
-from omoide.adapters.stores.sqlite.rows import micros, moment, owner_id, settled_owner_id
+from omoide.adapters.stores.sql.provenance import refuse_erased
+from omoide.adapters.stores.sql.rows import micros, moment, owner_id, settled_owner_id
 from omoide.domain import Note
 
 if TYPE_CHECKING:
-    import apsw
-
-    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.domain import Owner
 
 
-class SqliteNotes:
-    """`Notes` on SQLite."""
+class SqlNotes:
+    """`Notes` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -24,23 +22,24 @@ class SqliteNotes:
     async def put(self, owner: Owner, note: Note) -> None:
         """See `Notes.put`. A note made from a session erased meanwhile raises `StaleVersion`."""
 
-        def work(connection: apsw.Connection) -> None:
+        def work(connection: Connection) -> None:
             number = settled_owner_id(connection, owner)
             sessions = () if note.session is None else (note.session,)
             refuse_erased(connection, number, "a note", sessions=sessions)
             connection.execute(
-                "INSERT OR REPLACE INTO notes (owner, kind, key, text, time, session) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO notes (owner, kind, key, text, time, session) "
+                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (owner, kind, key) DO UPDATE "
+                "SET text = excluded.text, time = excluded.time, session = excluded.session",
                 (number, note.kind, note.key, note.text, micros(note.time), note.session),
             )
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
     async def read(self, owner: Owner, *, kind: str | None = None) -> tuple[Note, ...]:
         """See `Notes.read`."""
         wanted, values = ("", ()) if kind is None else (" AND kind = ?", (kind,))
 
-        def work(connection: apsw.Connection) -> tuple[Note, ...]:
+        def work(connection: Connection) -> tuple[Note, ...]:
             rows = connection.execute(
                 "SELECT kind, key, text, time, session FROM notes "  # noqa: S608
                 f"WHERE owner = ?{wanted} ORDER BY kind, key",
@@ -51,4 +50,4 @@ class SqliteNotes:
                 for kind, key, text, time, session in rows
             )
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.jobs import AT_ONCE, insert_job
-from omoide.adapters.stores.sqlite.rows import micros, moment, moment_or_none
+from omoide.adapters.stores.sql.jobs import AT_ONCE, insert_job
+from omoide.adapters.stores.sql.rows import micros, moment, moment_or_none
 from omoide.domain import Session, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    import apsw
+    from omoide.adapters.stores.sql.connection import Connection
 
 SESSION_COLUMNS = "number, started, last, ended, key, sessions.turns"
 
@@ -35,7 +35,7 @@ def session_of(row: Sequence[Any]) -> Session:
 
 
 def end_session(
-    connection: apsw.Connection,
+    connection: Connection,
     session: Session,
     *,
     owner: int,

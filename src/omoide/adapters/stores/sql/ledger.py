@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sqlite.rows import micros, moment, owner_id
+from omoide.adapters.stores.sql.rows import held_owner_id, micros, moment, owner_id
 from omoide.domain import Call, Purpose
 
 if TYPE_CHECKING:
-    import apsw
-
-    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.domain import Owner
 
 
-class SqliteLedger:
-    """`Ledger` on SQLite."""
+class SqlLedger:
+    """`Ledger` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -23,8 +21,8 @@ class SqliteLedger:
     async def add(self, owner: Owner, call: Call) -> None:
         """See `Ledger.add`."""
 
-        def work(connection: apsw.Connection) -> None:
-            number = owner_id(connection, owner)
+        def work(connection: Connection) -> None:
+            number = held_owner_id(connection, owner)
             if number is None:
                 return
             connection.execute(
@@ -45,12 +43,12 @@ class SqliteLedger:
                 ),
             )
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
     async def calls(self, owner: Owner) -> tuple[Call, ...]:
         """See `Ledger.calls`."""
 
-        def work(connection: apsw.Connection) -> tuple[Call, ...]:
+        def work(connection: Connection) -> tuple[Call, ...]:
             rows = connection.execute(
                 "SELECT purpose, model, session, prompt_tokens, completion_tokens, seconds, time, "
                 "failed FROM calls WHERE owner = ? ORDER BY serial",
@@ -70,4 +68,4 @@ class SqliteLedger:
                 for row in rows
             )
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)

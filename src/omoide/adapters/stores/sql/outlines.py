@@ -6,28 +6,27 @@ is loaded anew when turns vanished. The outlines used longest ago make room.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.items import MOST, TURNS
-from omoide.adapters.stores.sqlite.rows import moment
+from omoide.adapters.stores.sql.items import MOST, TURNS
+from omoide.adapters.stores.sql.ranking import BEYOND
 from omoide.domain import Speaker
-from omoide.language.terms import endings, is_beginning, telling, terms
+from omoide.language.terms import is_beginning, telling, terms
 from omoide.language.times import day_numbers
 from omoide.ports.store import Outline, Postings, Voice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import date
 
-    import apsw
     import numpy as np
     from numpy.typing import NDArray
 
+    from omoide.adapters.stores.sql.connection import Connection
     from omoide.domain import Turn
 
     Floats = NDArray[np.float32]
@@ -39,40 +38,33 @@ LOAD = (
     "ORDER BY position"
 )
 # As one string of numbers that hold both: a fifth of the time of many rows.
-_BOTH = f"SELECT group_concat(item * {MOST + 1} + tf, ' ')"
+_BOTH = f"SELECT ?2, string_agg(CAST(CAST(item AS bigint) * {MOST + 1} + tf AS text), ' ')"
 POSTINGS = f"{_BOTH} FROM postings WHERE owner = ?1 AND term = ?2 AND kind = ?3"
 BEGINNING = (
     f"{_BOTH} FROM (SELECT item, sum(tf) AS tf FROM postings "  # noqa: S608
-    "WHERE owner = ?1 AND term >= ?2 AND term < ?2 || char(1114111) AND kind = ?3 GROUP BY item)"
+    "WHERE owner = ?1 AND term >= ?2 AND term < ?4 AND kind = ?3 GROUP BY item) AS beginning"
 )
 _BYTES_A_TURN = 300
 """About what a turn takes: an id of 32 characters, its place in a dictionary, seven numbers."""
 
 
-def write_outlines(connection: apsw.Connection, owner: int, turns: Sequence[Turn]) -> None:
+def write_outlines(connection: Connection, owner: int, turns: Sequence[Turn]) -> None:
     """Read what recall weighs out of new turns, and store it."""
     connection.executemany(
         "INSERT INTO outlines (owner, position, length, telling, named) VALUES (?, ?, ?, ?, ?)",
         (
-            (owner, t.position, len(terms(t.text)), telling(t.text), _days(t.text, t.time.date()))
-            for t in turns
+            (owner, turn.position, len(terms(turn.text)), telling(turn.text), _days(turn))
+            for turn in turns
         ),
     )
 
 
-def teach(connection: apsw.Connection) -> None:
-    """Let SQL of a migration read texts as `write_outlines` does."""
-    readers: dict[str, Callable[..., Any]] = {
-        "term_count": lambda text: len(terms(text)),
-        "endings": lambda text: json.dumps(endings(text)),
-        "telling": telling,
-        "days_named": lambda text, time: _days(text, moment(time).date()),
-    }
-    for name, reader in readers.items():
-        connection.create_scalar_function(name, reader)
+def _days(turn: Turn) -> str:
+    return days_named(turn.text, turn.time.date())
 
 
-def _days(text: str, said: date) -> str:
+def days_named(text: str, said: date) -> str:
+    """The days that a text speaks of, as a row holds them."""
     return " ".join(f"{first} {last}" for first, last in day_numbers(text, said))
 
 
@@ -84,7 +76,7 @@ class Outlines:
         self._lock = threading.Lock()
         self._kept: OrderedDict[int, _Kept] = OrderedDict()
 
-    def fresh(self, connection: apsw.Connection, owner: int) -> Placed:
+    def fresh(self, connection: Connection, owner: int) -> Placed:
         """The owner's outline as of the caller's transaction, or a little later."""
         with self._lock:
             kept = self._kept.setdefault(owner, _Kept(owner=owner))
@@ -135,22 +127,26 @@ class Placed:
 
 
 def read_postings(
-    connection: apsw.Connection, owner: int, terms: Sequence[str], placed: Placed
+    connection: Connection, owner: int, terms: Sequence[str], placed: Placed
 ) -> dict[str, Postings]:
     """Where the terms occur in an outline, read in the caller's transaction."""
     import numpy as np
 
     found = {}
-    for term in dict.fromkeys(terms):
-        statement = BEGINNING if is_beginning(term) else POSTINGS
-        [(numbers,)] = connection.execute(statement, (owner, term, TURNS.kind))
-        if numbers:
-            both = np.fromstring(numbers, np.int64, sep=" ")
-            places, counts = placed.places(both // (MOST + 1)), (both & MOST).astype(np.float32)
-            if (there := places >= 0).all():
-                found[term] = Postings(places=places, counts=counts)
-            else:
-                found[term] = Postings(places=places[there], counts=counts[there])
+    wanted = tuple(dict.fromkeys(terms))
+    keys = [(owner, term, TURNS.kind) for term in wanted if not is_beginning(term)]
+    ranges = [(owner, term, TURNS.kind, term + BEYOND) for term in wanted if is_beginning(term)]
+    numbers = dict(connection.executemany(POSTINGS, keys).fetchall())
+    numbers.update(connection.executemany(BEGINNING, ranges).fetchall())
+    for term in wanted:
+        if not (held := numbers.get(term)):
+            continue
+        both = np.fromstring(held, np.int64, sep=" ")
+        places, counts = placed.places(both // (MOST + 1)), (both & MOST).astype(np.float32)
+        if (there := places >= 0).all():
+            found[term] = Postings(places=places, counts=counts)
+        else:
+            found[term] = Postings(places=places[there], counts=counts[there])
     return found
 
 
@@ -173,7 +169,7 @@ class _Kept:
         """Bytes held, about."""
         return _BYTES_A_TURN * len(self.ids)
 
-    def refresh(self, connection: apsw.Connection) -> Placed:
+    def refresh(self, connection: Connection) -> Placed:
         """Load what changed since the last time."""
         row: Any = connection.execute(
             "SELECT epoch, given FROM counts WHERE owner = ? AND kind = ?", (self.owner, TURNS.kind)

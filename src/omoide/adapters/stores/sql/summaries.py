@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
-from omoide.adapters.stores.sqlite.provenance import refuse_erased
-from omoide.adapters.stores.sqlite.rows import (
+from omoide.adapters.stores.sql.provenance import refuse_erased
+from omoide.adapters.stores.sql.rows import (
     array,
+    held_owner_id,
     micros,
     moment,
     owner_id,
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from omoide.adapters.stores.sqlite.connection import Database
+    from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.domain import Owner
 
 _COLUMNS = (
@@ -32,8 +31,8 @@ _COLUMNS = (
 )
 
 
-class SqliteSummaries:
-    """`Summaries` on SQLite."""
+class SqlSummaries:
+    """`Summaries` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,7 +41,7 @@ class SqliteSummaries:
         """See `Summaries.commit`. A version that rests on what was erased while it was being made
         is stale too."""
 
-        def work(connection: apsw.Connection) -> None:
+        def work(connection: Connection) -> None:
             number = settled_owner_id(connection, owner)
             _check_number(connection, number, summary)
             digested = None if summary.origin is not Origin.DIGEST else summary.session
@@ -53,14 +52,10 @@ class SqliteSummaries:
                 cited=(source for s in summary.sentences for source in s.sources),
                 sessions=() if digested is None else (digested,),
             )
-            try:
-                _insert(connection, number, summary)
-            except apsw.ConstraintError as error:
-                raise StaleVersion(
-                    f"session {summary.session} was digested before; read the newest version"
-                ) from error
+            _check_undigested(connection, number, digested)
+            _insert(connection, number, summary)
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
     async def find(
         self,
@@ -71,7 +66,7 @@ class SqliteSummaries:
         at: datetime | None = None,
     ) -> Summary | None:
         """See `Summaries.find`."""
-        where, values = "owner = ?", []
+        where, values = "owner = ?", list[int]()
         if number is not None:
             where += " AND number = ?"
             values.append(number)
@@ -82,32 +77,37 @@ class SqliteSummaries:
             where += " AND time <= ?"
             values.append(micros(at))
 
-        def work(connection: apsw.Connection) -> Summary | None:
+        def work(connection: Connection) -> Summary | None:
             row = connection.execute(
                 f"SELECT {_COLUMNS} FROM summaries WHERE {where} ORDER BY number DESC LIMIT 1",  # noqa: S608
                 (owner_id(connection, owner), *values),
             ).fetchone()
             return _summary_of(row) if row else None
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)
 
     async def history(self, owner: Owner) -> tuple[Summary, ...]:
         """See `Summaries.history`."""
         return await self._database.read(
-            lambda connection: versions(connection, owner_id(connection, owner))
+            owner.tenant, lambda connection: versions(connection, owner_id(connection, owner))
         )
 
     async def set_aside(self, owner: Owner, rejected: Rejected) -> None:
         """See `Summaries.set_aside`."""
 
-        def work(connection: apsw.Connection) -> None:
+        def work(connection: Connection) -> None:
+            number = held_owner_id(connection, owner)
+            there = connection.execute(
+                "SELECT 1 FROM sessions WHERE owner = ? AND number = ?", (number, rejected.session)
+            ).fetchone()
+            if number is None or not there:
+                return
             connection.execute(
-                "INSERT INTO aside (owner, serial, session, text, problems, model, time) SELECT "
-                "?1, (SELECT coalesce(max(serial), 0) + 1 FROM aside WHERE owner = ?1), "
-                "?2, ?3, ?4, ?5, ?6 "
-                "FROM sessions WHERE owner = ?1 AND number = ?2",
+                "INSERT INTO aside (owner, serial, session, text, problems, model, time) VALUES "
+                "(?1, (SELECT coalesce(max(serial), 0) + 1 FROM aside WHERE owner = ?1), "
+                "?2, ?3, ?4, ?5, ?6)",
                 (
-                    owner_id(connection, owner),
+                    number,
                     rejected.session,
                     rejected.text,
                     array(rejected.problems),
@@ -116,12 +116,12 @@ class SqliteSummaries:
                 ),
             )
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
     async def aside(self, owner: Owner) -> tuple[Rejected, ...]:
         """See `Summaries.aside`."""
 
-        def work(connection: apsw.Connection) -> tuple[Rejected, ...]:
+        def work(connection: Connection) -> tuple[Rejected, ...]:
             rows = connection.execute(
                 "SELECT session, text, problems, model, time FROM aside "
                 "WHERE owner = ? ORDER BY serial",
@@ -138,10 +138,10 @@ class SqliteSummaries:
                 for session, text, problems, model, time in rows
             )
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)
 
 
-def versions(connection: apsw.Connection, owner: int | None) -> tuple[Summary, ...]:
+def versions(connection: Connection, owner: int | None) -> tuple[Summary, ...]:
     """All versions of an owner's summary, oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM summaries WHERE owner = ? ORDER BY number",  # noqa: S608
@@ -161,7 +161,7 @@ def sentences_text(sentences: Iterable[Sentence]) -> str:
     )
 
 
-def _check_number(connection: apsw.Connection, owner: int, summary: Summary) -> None:
+def _check_number(connection: Connection, owner: int, summary: Summary) -> None:
     [(newest,)] = connection.execute(
         "SELECT coalesce(max(number), 0) FROM summaries WHERE owner = ?", (owner,)
     )
@@ -172,7 +172,18 @@ def _check_number(connection: apsw.Connection, owner: int, summary: Summary) -> 
         )
 
 
-def _insert(connection: apsw.Connection, owner: int, summary: Summary) -> None:
+def _check_undigested(connection: Connection, owner: int, session: int | None) -> None:
+    if session is None:
+        return
+    if connection.execute(
+        "SELECT 1 FROM summaries INDEXED BY summaries_digest "
+        "WHERE owner = ? AND session = ? AND origin = 'digest'",
+        (owner, session),
+    ).fetchone():
+        raise StaleVersion(f"session {session} was digested before; read the newest version")
+
+
+def _insert(connection: Connection, owner: int, summary: Summary) -> None:
     connection.execute(
         f"INSERT INTO summaries (owner, {_COLUMNS}) "  # noqa: S608
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite.items import TURNS, kinds_found, shelf_of
-from omoide.adapters.stores.sqlite.matrices import Key
-from omoide.adapters.stores.sqlite.outlines import read_postings
-from omoide.adapters.stores.sqlite.ranking import Ranking
-from omoide.adapters.stores.sqlite.rows import array, owner_id
+from omoide.adapters.stores.sql.items import TURNS, kinds_found, shelf_of
+from omoide.adapters.stores.sql.nearness import Key
+from omoide.adapters.stores.sql.outlines import read_postings
+from omoide.adapters.stores.sql.ranking import Ranking
+from omoide.adapters.stores.sql.rows import held_owner_id, owner_id
 from omoide.domain import Kind
 from omoide.errors import EmbedderMismatch
 from omoide.ports import Hit, Text
@@ -17,22 +17,20 @@ from omoide.ports.store import Survey
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import apsw
-
-    from omoide.adapters.stores.sqlite.connection import Database
-    from omoide.adapters.stores.sqlite.items import Shelf
-    from omoide.adapters.stores.sqlite.matrices import Matrices
-    from omoide.adapters.stores.sqlite.outlines import Outlines
+    from omoide.adapters.stores.sql.connection import Connection, Database
+    from omoide.adapters.stores.sql.items import Shelf
+    from omoide.adapters.stores.sql.nearness import Nearness
+    from omoide.adapters.stores.sql.outlines import Outlines
     from omoide.domain import Owner
     from omoide.ports import Space, Vectors
 
 
-class SqliteIndex:
-    """`Index` on SQLite: postings in a table, vectors compared one by one in memory."""
+class SqlIndex:
+    """`Index` in SQL: postings in a table, and vectors compared as `nearness` does."""
 
-    def __init__(self, database: Database, matrices: Matrices, outlines: Outlines) -> None:
+    def __init__(self, database: Database, nearness: Nearness, outlines: Outlines) -> None:
         self._database = database
-        self._matrices = matrices
+        self._nearness = nearness
         self._outlines = outlines
 
     async def words(
@@ -41,18 +39,17 @@ class SqliteIndex:
         """See `Index.words`. Of equal items the newer comes first."""
         shelf = shelf_of(kind)
 
-        def work(connection: apsw.Connection) -> tuple[Hit, ...]:
+        def work(connection: Connection) -> tuple[Hit, ...]:
+            number = owner_id(connection, owner)
             row = connection.execute(
-                "SELECT id, found FROM owners JOIN counts ON counts.owner = id AND kind = ? "
-                "WHERE tenant = ? AND user = ?",
-                (shelf.kind, owner.tenant, owner.user),
+                "SELECT found FROM counts WHERE owner = ? AND kind = ?", (number, shelf.kind)
             ).fetchone()
-            if row is None:
+            if number is None or row is None:
                 return ()
-            ranking = Ranking(owner=row[0], kind=shelf.kind, items=row[1])
-            return _hits(connection, row[0], shelf, ranking.best(connection, terms, k=k))
+            ranking = Ranking(owner=number, kind=shelf.kind, items=row[0])
+            return _hits(connection, number, shelf, ranking.best(connection, terms, k=k))
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)
 
     async def survey(
         self,
@@ -66,14 +63,14 @@ class SqliteIndex:
         if space is not None and query is not None:
             _check_query(space, query)
 
-        def work(connection: apsw.Connection) -> Survey:
+        def work(connection: Connection) -> Survey:
             place = _space_id(connection, space, create=False) if space else None
             number = owner_id(connection, owner)
             placed = self._outlines.fresh(connection, number or 0)
             cosines = None
             if number and place and space is not None and query is not None:
                 key = Key(owner=number, space=place, kind=TURNS.kind, dimensions=space.dimensions)
-                cosines = placed.spread(*self._matrices.cosines(connection, key, query))
+                cosines = placed.spread(*self._nearness.cosines(connection, key, query))
             return Survey(
                 outline=placed.outline,
                 postings=read_postings(connection, number or 0, terms, placed),
@@ -81,7 +78,7 @@ class SqliteIndex:
                 others=kinds_found(connection, number) - {Kind.TURN},
             )
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)
 
     async def without_vector(
         self, owner: Owner, space: Space, *, limit: int, kind: Kind = Kind.TURN
@@ -89,13 +86,13 @@ class SqliteIndex:
         """See `Index.without_vector`. The oldest is the one stored first."""
         shelf = shelf_of(kind)
 
-        def work(connection: apsw.Connection) -> tuple[Text, ...]:
+        def work(connection: Connection) -> tuple[Text, ...]:
             known = _known(connection, space)
             number = known[0] if known and known[1:] == _measures(space) else None
             found = _lacking(connection, owner_id(connection, owner), number, shelf, limit=limit)
             return tuple(Text(id=name, text=text) for _, name, text in found)
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)
 
     async def put(
         self,
@@ -113,24 +110,24 @@ class SqliteIndex:
                 f"{len(ids)} vectors of {space.dimensions} numbers were wanted for "
                 f"{space.name}, and an array of {vectors.shape} came"
             )
-        blobs = {
-            name: vector.astype("<f4").tobytes() for name, vector in zip(ids, vectors, strict=True)
+        written = {
+            name: self._nearness.written(vector) for name, vector in zip(ids, vectors, strict=True)
         }
 
-        def work(connection: apsw.Connection) -> None:
-            number = owner_id(connection, owner)
+        def work(connection: Connection) -> None:
+            number = held_owner_id(connection, owner)
             place = _space_id(connection, space, create=True)
             rows: list[Any] = connection.execute(
                 f"SELECT {shelf.item}, id FROM {shelf.by_id} "  # noqa: S608
                 "WHERE owner = ? AND id IN (SELECT value FROM json_each(?)) "
                 f"AND {shelf.successor} IS NULL ORDER BY {shelf.item}",
-                (number, array(list(blobs))),
+                (number, list(written)),
             ).fetchall()
             if number is None or place is None or not rows:
                 return
-            _store(connection, number, place, shelf, {item: blobs[name] for item, name in rows})
+            _store(connection, number, place, shelf, {item: written[name] for item, name in rows})
 
-        await self._database.write(work)
+        await self._database.write(owner.tenant, work)
 
     async def nearest(
         self, owner: Owner, space: Space, query: Vectors, *, k: int, kind: Kind = Kind.TURN
@@ -139,20 +136,20 @@ class SqliteIndex:
         shelf = shelf_of(kind)
         _check_query(space, query)
 
-        def work(connection: apsw.Connection) -> tuple[Hit, ...]:
+        def work(connection: Connection) -> tuple[Hit, ...]:
             place = _space_id(connection, space, create=False)
             number = owner_id(connection, owner)
             if number is None or place is None:
                 return ()
             key = Key(owner=number, space=place, kind=shelf.kind, dimensions=space.dimensions)
-            near = self._matrices.nearest(connection, key, query, k=k)
+            near = self._nearness.nearest(connection, key, query, k=k)
             return _hits(connection, number, shelf, ((n.item, n.cosine) for n in near))
 
-        return await self._database.read(work)
+        return await self._database.read(owner.tenant, work)
 
 
 def _lacking(
-    connection: apsw.Connection, owner: int | None, space: int | None, shelf: Shelf, *, limit: int
+    connection: Connection, owner: int | None, space: int | None, shelf: Shelf, *, limit: int
 ) -> list[tuple[int, str, str]]:
     """Number, id and text to embed of the first items that have no vector in a space."""
     rows: list[Any] = connection.execute(
@@ -168,12 +165,12 @@ def _lacking(
 
 
 def _store(
-    connection: apsw.Connection, owner: int, space: int, shelf: Shelf, blobs: dict[int, bytes]
+    connection: Connection, owner: int, space: int, shelf: Shelf, vectors: dict[int, object]
 ) -> None:
     """Write vectors by number, and note up to where every item has one."""
     [(serial,)] = connection.execute("SELECT vectors FROM owners WHERE id = ?", (owner,))
     replaced = 0
-    for serial, (item, blob) in enumerate(blobs.items(), serial + 1):  # noqa: B020
+    for serial, (item, vector) in enumerate(vectors.items(), serial + 1):  # noqa: B020
         connection.execute(
             "DELETE FROM vectors WHERE owner = ? AND space = ? AND kind = ? AND item = ?",
             (owner, space, shelf.kind, item),
@@ -182,36 +179,34 @@ def _store(
         connection.execute(
             "INSERT INTO vectors (owner, space, serial, kind, item, vector) "
             "VALUES (?, ?, ?, ?, ?, ?)",
-            (owner, space, serial, shelf.kind, item, blob),
+            (owner, space, serial, shelf.kind, item, vector),
         )
     connection.execute("UPDATE owners SET vectors = ? WHERE id = ?", (serial, owner))
     connection.execute(
         "UPDATE counts SET epoch = epoch + ? WHERE owner = ? AND kind = ?",
-        (bool(replaced), owner, shelf.kind),
+        (int(bool(replaced)), owner, shelf.kind),
     )
     lacking = _lacking(connection, owner, space, shelf, limit=1)
     connection.execute(
-        "INSERT OR REPLACE INTO embedded (owner, space, kind, upto) "
-        "SELECT owner, ?, kind, coalesce(?, given + 1) - 1 FROM counts "
-        "WHERE owner = ? AND kind = ?",
+        "INSERT INTO embedded (owner, space, kind, upto) "
+        "SELECT owner, CAST(? AS integer), kind, coalesce(CAST(? AS integer), given + 1) - 1 "
+        "FROM counts WHERE owner = ? AND kind = ? "
+        "ON CONFLICT (owner, space, kind) DO UPDATE SET upto = excluded.upto",
         (space, lacking[0][0] if lacking else None, owner, shelf.kind),
     )
 
 
 def _hits(
-    connection: apsw.Connection, owner: int, shelf: Shelf, scored: Iterable[tuple[int, float]]
+    connection: Connection, owner: int, shelf: Shelf, scored: Iterable[tuple[int, float]]
 ) -> tuple[Hit, ...]:
     """Hits for numbers, in their order; those that this view of the data lacks are left out."""
-    wanted = (
-        f"SELECT id FROM {shelf.table} "  # noqa: S608
-        f"WHERE owner = ? AND {shelf.item} = ? AND {shelf.successor} IS NULL"
+    scores = dict(scored)
+    rows = connection.executemany(
+        f"SELECT {shelf.item}, id FROM {shelf.table} "  # noqa: S608
+        f"WHERE owner = ? AND {shelf.item} = ? AND {shelf.successor} IS NULL",
+        [(owner, item) for item in scores],
     )
-    hits = []
-    for item, score in scored:
-        row = connection.execute(wanted, (owner, item)).fetchone()
-        if row:
-            hits.append(Hit(id=row[0], score=score))
-    return tuple(hits)
+    return tuple(Hit(id=name, score=scores[item]) for item, name in rows)
 
 
 def _check_query(space: Space, query: Vectors) -> None:
@@ -226,23 +221,24 @@ def _measures(space: Space) -> tuple[str, int]:
     return space.version, space.dimensions
 
 
-def _known(connection: apsw.Connection, space: Space) -> tuple[int, str, int] | None:
+def _known(connection: Connection, space: Space) -> tuple[int, str, int] | None:
     row: tuple[int, str, int] | None = connection.execute(
         "SELECT id, version, dimensions FROM spaces WHERE name = ?", (space.name,)
     ).fetchone()
     return row
 
 
-def _space_id(connection: apsw.Connection, space: Space, *, create: bool) -> int | None:
+def _space_id(connection: Connection, space: Space, *, create: bool) -> int | None:
     known = _known(connection, space)
     if known is None:
         if not create:
             return None
         connection.execute(
-            "INSERT INTO spaces (name, version, dimensions) VALUES (?, ?, ?)",
+            "INSERT INTO spaces (name, version, dimensions) VALUES (?, ?, ?) "
+            "ON CONFLICT (name) DO NOTHING",
             (space.name, *_measures(space)),
         )
-        return connection.last_insert_rowid()
+        return _space_id(connection, space, create=True)
     if known[1:] != _measures(space):
         raise EmbedderMismatch(
             f"{space.name} is in use here with version {known[1]!r} and {known[2]} dimensions, and "

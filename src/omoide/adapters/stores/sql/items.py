@@ -11,15 +11,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from omoide.adapters.stores.sqlite.jobs import queue_embedding
-from omoide.adapters.stores.sqlite.rows import array
+from omoide.adapters.stores.sql.jobs import queue_embedding
 from omoide.domain import Event, Kind, Memo
 from omoide.language.terms import endings, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import apsw
+    from omoide.adapters.stores.sql.connection import Connection
 
 E = TypeVar("E", Event, Memo)
 
@@ -51,7 +50,7 @@ EVENTS = Shelf(kind=2, table="events", words="text", meaning="text", successor="
 MEMOS = Shelf(
     kind=3,
     table="memos",
-    words="topic || char(10) || summary || char(10) || compressed",
+    words="topic || '\n' || summary || '\n' || compressed",
     meaning="topic || ': ' || summary",
     successor="folded_into",
 )
@@ -69,14 +68,14 @@ def shelf_of(kind: Kind) -> Shelf:
     return _SHELVES[kind]
 
 
-def kinds_found(connection: apsw.Connection, owner: int | None) -> frozenset[Kind]:
+def kinds_found(connection: Connection, owner: int | None) -> frozenset[Kind]:
     """The kinds of which a search can find anything."""
     rows = connection.execute("SELECT kind FROM counts WHERE owner = ? AND found > 0", (owner,))
     present = {row[0] for row in rows}
     return frozenset(kind for kind, shelf in _SHELVES.items() if shelf.kind in present)
 
 
-def numbers_given(connection: apsw.Connection, owner: int, shelf: Shelf) -> int:
+def numbers_given(connection: Connection, owner: int, shelf: Shelf) -> int:
     """The last number that was given to an item, or 0."""
     row = connection.execute(
         "SELECT given FROM counts WHERE owner = ? AND kind = ?", (owner, shelf.kind)
@@ -84,39 +83,37 @@ def numbers_given(connection: apsw.Connection, owner: int, shelf: Shelf) -> int:
     return int(row[0]) if row else 0
 
 
-def number(connection: apsw.Connection, owner: int, shelf: Shelf, *, count: int) -> range:
+def number(connection: Connection, owner: int, shelf: Shelf, *, count: int) -> range:
     """New numbers for so many items."""
     first = numbers_given(connection, owner, shelf) + 1
     connection.execute(
         "INSERT INTO counts (owner, kind, given) VALUES (?1, ?2, ?3) "
-        "ON CONFLICT (owner, kind) DO UPDATE SET given = given + ?3",
+        "ON CONFLICT (owner, kind) DO UPDATE SET given = counts.given + ?3",
         (owner, shelf.kind, count),
     )
     return range(first, first + count)
 
 
-def unknown(
-    connection: apsw.Connection, owner: int, shelf: Shelf, items: Sequence[E]
-) -> tuple[E, ...]:
+def unknown(connection: Connection, owner: int, shelf: Shelf, items: Sequence[E]) -> tuple[E, ...]:
     """Those whose ids are not there yet, the first of each id."""
     rows = connection.execute(
         f"SELECT id FROM {shelf.by_id} "  # noqa: S608
         "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
-        (owner, array([item.id for item in items])),
+        (owner, [item.id for item in items]),
     )
     known = {row[0] for row in rows}
     firsts = {item.id: item for item in reversed(items)}
     return tuple(item for item in items if item.id not in known and item is firsts[item.id])
 
 
-def show(connection: apsw.Connection, owner: int, shelf: Shelf, items: Sequence[int]) -> None:
+def show(connection: Connection, owner: int, shelf: Shelf, items: Sequence[int]) -> None:
     """Let items be found by their words from now on, and ask for their vectors. Those that
     something else stands for stay hidden."""
     rows: list[Any] = connection.execute(
         f"SELECT {shelf.item}, time, {shelf.words} FROM {shelf.table} "  # noqa: S608
         f"WHERE owner = ? AND {shelf.item} IN (SELECT value FROM json_each(?)) "
         f"AND {shelf.successor} IS NULL ORDER BY {shelf.item}",
-        (owner, array(items)),
+        (owner, list(items)),
     ).fetchall()
     if not rows:
         return
@@ -141,19 +138,19 @@ def show(connection: apsw.Connection, owner: int, shelf: Shelf, items: Sequence[
 
 
 def hide(
-    connection: apsw.Connection, owner: int, shelf: Shelf, *, ids: Sequence[str], successor: str
+    connection: Connection, owner: int, shelf: Shelf, *, ids: Sequence[str], successor: str
 ) -> None:
     """Note that something took the place of these items, and let them be found no more."""
     ids = [known for known in ids if known != successor]
     rows: list[Any] = connection.execute(
         f"SELECT {shelf.item}, {shelf.words} FROM {shelf.by_id} "  # noqa: S608
         f"WHERE owner = ? AND id IN (SELECT value FROM json_each(?)) AND {shelf.successor} IS NULL",
-        (owner, array(ids)),
+        (owner, ids),
     ).fetchall()
     connection.execute(
         f"UPDATE {shelf.by_id} SET {shelf.successor} = ? "  # noqa: S608
         "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
-        (successor, owner, array(ids)),
+        (successor, owner, ids),
     )
     # By its words: the table of postings has no other way to an item than through all of them.
     connection.executemany(
@@ -164,7 +161,7 @@ def hide(
 
 
 def succeed(
-    connection: apsw.Connection, owner: int, shelf: Shelf, *, gone: str, successor: str | None
+    connection: Connection, owner: int, shelf: Shelf, *, gone: str, successor: str | None
 ) -> None:
     """Put another in the place of a successor that is gone; where none is left, the items that
     it stood for are found again."""
@@ -176,12 +173,12 @@ def succeed(
     connection.execute(
         f"UPDATE {shelf.table} SET {shelf.successor} = nullif(?, id) "  # noqa: S608
         f"WHERE owner = ? AND {shelf.item} IN (SELECT value FROM json_each(?))",
-        (successor, owner, array(items)),
+        (successor, owner, items),
     )
     show(connection, owner, shelf, items)
 
 
-def remove(connection: apsw.Connection, owner: int, shelf: Shelf, items: Sequence[int]) -> None:
+def remove(connection: Connection, owner: int, shelf: Shelf, items: Sequence[int]) -> None:
     """Delete items with all that makes them found. For erasures: it goes through all postings of
     the owner, whatever words a tokenizer of another day may have made."""
     if not items:
@@ -190,21 +187,21 @@ def remove(connection: apsw.Connection, owner: int, shelf: Shelf, items: Sequenc
     [(found,)] = connection.execute(
         f"SELECT count(*) FROM {shelf.table} "  # noqa: S608
         f"WHERE owner = ? AND {shelf.item} {chosen} AND {shelf.successor} IS NULL",
-        (owner, array(items)),
+        (owner, list(items)),
     ).fetchall()
     connection.execute(
         f"DELETE FROM postings WHERE owner = ? AND kind = ? AND item {chosen}",  # noqa: S608
-        (owner, shelf.kind, array(items)),
+        (owner, shelf.kind, list(items)),
     )
     connection.execute(
         f"DELETE FROM {shelf.table} WHERE owner = ? AND {shelf.item} {chosen}",  # noqa: S608
-        (owner, array(items)),
+        (owner, list(items)),
     )
     _drop_vectors(connection, owner, shelf, items=items, found=found)
 
 
 def _drop_vectors(
-    connection: apsw.Connection, owner: int, shelf: Shelf, *, items: Sequence[int], found: object
+    connection: Connection, owner: int, shelf: Shelf, *, items: Sequence[int], found: object
 ) -> None:
     """Delete the vectors of items of which so many were found until now."""
     if not items:
@@ -213,7 +210,7 @@ def _drop_vectors(
         "DELETE FROM vectors INDEXED BY vectors_item WHERE owner = ? "
         "AND space IN (SELECT id FROM spaces) AND kind = ? "
         "AND item IN (SELECT value FROM json_each(?))",
-        (owner, shelf.kind, array(items)),
+        (owner, shelf.kind, list(items)),
     )
     connection.execute(
         "UPDATE counts SET found = found - ?, epoch = epoch + 1 WHERE owner = ? AND kind = ?",

@@ -11,12 +11,13 @@ from omoide.domain import Speaker, Turn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import apsw
-
+    from omoide.adapters.stores.sql.connection import Connection
     from omoide.domain import Owner
 
 TURN_COLUMNS = "id, session, position, speaker, text, time, language, name"
 
+_FIND = 'SELECT id FROM owners WHERE tenant = ? AND "user" = ?'
+_HOLD = f"{_FIND} /* FOR NO KEY UPDATE */"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -36,8 +37,8 @@ def moment_or_none(value: int | None) -> datetime | None:
     return None if value is None else moment(value)
 
 
-def array(values: Sequence[str] | Sequence[int]) -> str:
-    """Many values as one binding, for `IN (SELECT value FROM json_each(?))`."""
+def array(values: Sequence[str]) -> str:
+    """Strings as one column holds them."""
     return json.dumps(list(values), ensure_ascii=False)
 
 
@@ -46,23 +47,27 @@ def strings(value: str) -> tuple[str, ...]:
     return tuple(json.loads(value))
 
 
-def owner_id(connection: apsw.Connection, owner: Owner) -> int | None:
+def owner_id(connection: Connection, owner: Owner) -> int | None:
     """The owner's number in this database, or None if nothing of theirs is here."""
-    row = connection.execute(
-        "SELECT id FROM owners WHERE tenant = ? AND user = ?", (owner.tenant, owner.user)
-    ).fetchone()
+    row = connection.execute(_FIND, (owner.tenant, owner.user)).fetchone()
     return row[0] if row else None
 
 
-def settled_owner_id(connection: apsw.Connection, owner: Owner) -> int:
-    """The owner's number, given now if they are new."""
-    known = owner_id(connection, owner)
-    if known is not None:
-        return known
-    connection.execute(
-        "INSERT INTO owners (tenant, user) VALUES (?, ?)", (owner.tenant, owner.user)
-    )
-    return connection.last_insert_rowid()
+def held_owner_id(connection: Connection, owner: Owner) -> int | None:
+    """The same, and nobody else may write for this owner until the transaction ends."""
+    row = connection.execute(_HOLD, (owner.tenant, owner.user)).fetchone()
+    return row[0] if row else None
+
+
+def settled_owner_id(connection: Connection, owner: Owner) -> int:
+    """The owner's number, given now if they are new; held like `held_owner_id`."""
+    while (known := held_owner_id(connection, owner)) is None:
+        # Another may add or erase the same owner in between: then it is looked up again.
+        connection.execute(
+            'INSERT INTO owners (tenant, "user") VALUES (?, ?) ON CONFLICT DO NOTHING',
+            (owner.tenant, owner.user),
+        )
+    return known
 
 
 def turn_of(row: tuple[Any, ...]) -> Turn:
