@@ -51,7 +51,7 @@ $(CHAT): pyproject.toml
 	@touch $(CHAT)
 
 $(READY): $(CHAT)
-	$(PIP) --editable ".[local,onnx,server,mcp,compress,plot]" --group dev --group examples
+	$(PIP) --editable ".[local,onnx,server,mcp,postgres,compress,plot]" --group dev --group examples
 	@touch $(READY)
 
 clean:

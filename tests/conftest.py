@@ -4,5 +4,12 @@ from __future__ import annotations
 
 from hypothesis import settings
 
+from tests.postgres import stop
+
 settings.register_profile("omoide", deadline=None, derandomize=True)
 settings.load_profile("omoide")
+
+
+def pytest_sessionfinish() -> None:
+    """Stop what tests have shared."""
+    stop()

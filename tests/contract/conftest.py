@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from omoide.adapters.stores.postgres import PostgresStore
 from omoide.adapters.stores.sqlite import SqliteStore
+from tests.postgres import databases
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -27,8 +29,17 @@ async def sqlite_memory(folder: Path) -> Store:
     return await SqliteStore.open(":memory:")
 
 
-MAKERS: dict[str, Maker] = {"sqlite-file": sqlite_file, "sqlite-memory": sqlite_memory}
-SHARED: dict[str, Maker] = {"sqlite-file": sqlite_file}
+async def postgres(folder: Path) -> Store:
+    """A database on a server; the same one for the same folder."""
+    return await PostgresStore.open(databases().for_folder(folder), partitions=2)
+
+
+MAKERS: dict[str, Maker] = {
+    "sqlite-file": sqlite_file,
+    "sqlite-memory": sqlite_memory,
+    "postgres": postgres,
+}
+SHARED: dict[str, Maker] = {"sqlite-file": sqlite_file, "postgres": postgres}
 """Those that several processes can open."""
 
 

@@ -1,0 +1,1 @@
+"""Numbered steps of the schema, applied in order and once."""

@@ -1,0 +1,94 @@
+"""After an erasure no row of any table holds the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from omoide.adapters.stores.postgres import PostgresStore
+from omoide.domain import Kind, State
+from tests.contract.making import (
+    ANN,
+    BOB,
+    HOUR,
+    SPACE,
+    START,
+    event,
+    memo,
+    note,
+    rejected,
+    rows,
+    say,
+    sentence,
+    version,
+)
+from tests.postgres import databases
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from omoide.domain import Owner
+    from omoide.ports import Store
+
+
+def traces(url: str, mark: str) -> set[str]:
+    """The tables with a row in which a mark stands, in either case."""
+    with psycopg.connect(url) as connection:
+        tables = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace "
+            "AND relkind IN ('r', 'p') AND NOT relispartition"
+        ).fetchall()
+        assert len(tables) > 18
+        return {
+            table
+            for (table,) in tables
+            if connection.execute(
+                f"SELECT 1 FROM {table} AS t WHERE strpos(lower(t::text), %s) > 0".encode(),  # noqa: S608
+                (mark.lower(),),
+            ).fetchone()
+        }
+
+
+async def fill(store: Store, owner: Owner, mark: str) -> None:
+    """A mark in every column that can hold words."""
+    said = [say(f"{mark} tea {i}", id=f"{mark}-{i}", name=mark) for i in range(3)]
+    turns = await store.turns.append(owner, said, session=f"{mark}-key", idle=HOUR)
+    ids = [turn.id for turn in turns]
+    await store.index.put(owner, SPACE, ids=ids, vectors=rows((1, 0, 0), (0, 1, 0), (0, 0, 1)))
+    await store.events.add(owner, [event(f"{mark} happened", ids[0], id=f"{mark}-e")])
+    await store.events.consolidate(
+        owner, [e.recalled(START) for e in await store.events.read(owner)]
+    )
+    await store.memos.add(owner, [memo(f"{mark} memo", ids[1], id=f"{mark}-m", topic=mark)])
+    for kind, name in ((Kind.EVENT, f"{mark}-e"), (Kind.MEMO, f"{mark}-m")):
+        await store.index.put(owner, SPACE, ids=[name], vectors=rows((1, 1, 0)), kind=kind)
+    await store.notes.put(owner, note(f"{mark} noted", key=mark))
+    await store.turns.end(owner, at=START + HOUR)
+    cited = sentence(f"{mark} is liked.", ids[2])
+    await store.summaries.commit(owner, version(1, cited, notes=(f"left out: {mark}",)))
+    await store.summaries.set_aside(owner, rejected(f"{mark} refused"))
+    while job := await store.jobs.claim(owner.tenant, worker="w", now=START + HOUR, lease=HOUR):
+        await store.jobs.settle(job, state=State.DEAD, error=f"{mark} failed")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_no_row_is_left(tmp_path: Path, *, whole: bool) -> None:
+    """An owner, or their only session, is gone from every table; another's words all stay."""
+    url = databases().for_folder(tmp_path)
+    store = await PostgresStore.open(url, partitions=2)
+    await fill(store, ANN, "zqxann")
+    await fill(store, BOB, "zqxbob")
+    before, theirs = traces(url, "zqxann"), traces(url, "zqxbob")
+    assert before == theirs
+    assert before >= {"turns", "postings", "events", "memos", "notes", "summaries", "aside", "jobs"}
+    await store.archive.erase(ANN, session=None if whole else 1)
+    assert traces(url, "zqxann") == set()
+    assert traces(url, "zqxbob") == theirs
+    with psycopg.connect(url) as connection:
+        [(vectors,)] = connection.execute("SELECT count(*) FROM vectors")
+        [(owners,)] = connection.execute("SELECT count(*) FROM owners")
+    assert vectors == 5
+    assert owners == (1 if whole else 2)
+    await store.close()
