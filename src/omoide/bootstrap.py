@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omoide.composition import compose
-from omoide.errors import BadInput
+from omoide.errors import BadInput, MissingExtra
 from omoide.facade import SyncMemory
-from omoide.settings import Settings
+from omoide.settings import Address, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from omoide.engine import Memory
     from omoide.ports import ChatModel, Clock, Embedder, Store, TokenEncoder
     from omoide.ports.analysis import Analyser
+    from omoide.ports.keys import KeyRows
+    from omoide.ports.moving import Migrated
 
     Progress = Callable[[int, int, str], None]
 
@@ -39,13 +42,18 @@ async def open_memory(
 ) -> Memory:
     """A memory as the settings say. Cheap: models are loaded, and weights fetched (told to
     `progress`), when they are first needed."""
-    from omoide.adapters.stores.sqlite import SqliteStore, worker_name
-
     model = chat_model(settings, settings.model, progress=progress)
     same = settings.iterator in ("", settings.model)
     iterator = model if same else chat_model(settings, settings.iterator, progress=progress)
     embedder = make_embedder(settings)
-    store = await SqliteStore.open(settings.db, create=create, key=settings.key)
+    if settings.key and isinstance(settings.db, Address):
+        raise BadInput(
+            "a key was given, and it encrypts a file alone: leave OMOIDE_KEY and --key-file out, "
+            "and have the server of the database encrypt its disk"
+        )
+    store = await open_store(
+        settings.db, create=create, key=settings.key, partitions=settings.partitions
+    )
     return compose(
         settings,
         store=store,
@@ -59,11 +67,79 @@ async def open_memory(
 
 async def seal_store(settings: Settings, *, new: str) -> None:
     """Encrypt the database under a new key; its key so far, if it has one, is in the settings."""
+    if isinstance(settings.db, Address):
+        raise BadInput(
+            "only a file can be encrypted, and --db is a server's database: have the server "
+            "encrypt its disk"
+        )
     import asyncio
 
     from omoide.adapters.stores.sqlite.cipher import seal
 
     await asyncio.to_thread(seal, settings.db, old=settings.key, new=new)
+
+
+async def open_store(
+    where: Path | Address, *, create: bool = True, key: str = "", partitions: int = 16
+) -> Store:
+    """The database in a file, encrypted if there is a key; or on a server, with so many partitions
+    if it is new."""
+    if isinstance(where, Address):
+        from omoide.adapters.stores.postgres import PostgresStore
+
+        return await PostgresStore.open(where, create=create, partitions=partitions)
+    from omoide.adapters.stores.sqlite import SqliteStore
+
+    return await SqliteStore.open(where, create=create, key=key)
+
+
+async def migrate(
+    source: Path | Address,
+    target: Path | Address,
+    *,
+    tenant: str | None = None,
+    key: str = "",
+    partitions: int = 16,
+    progress: Progress | None = None,
+) -> Migrated:
+    """Bring every owner of one database into another, each checked row by row. Run again after
+    it was broken off, it goes on where it stopped. The key is that of each of them that is a
+    file."""
+    from omoide.adapters.stores.sql.moving import move_all
+    from omoide.adapters.stores.sql.sides import SqlStore
+
+    if source == target:
+        raise BadInput("a database cannot be migrated into itself: --from and --to are the same")
+    async with AsyncExitStack() as opened:
+        stores: list[SqlStore] = []
+        for where, create in ((source, False), (target, True)):
+            store = await open_store(where, create=create, key=key, partitions=partitions)
+            opened.push_async_callback(store.close)
+            assert isinstance(store, SqlStore)  # noqa: S101 - both kinds are
+            stores.append(store)
+        here, there = stores
+        return await move_all(here, there, tenant=tenant, progress=progress)
+
+
+def key_rows(settings: Settings) -> KeyRows | Path:
+    """Where the keys of a database are kept: in a server's database, or in a file beside ours."""
+    where = settings.db
+    if not isinstance(where, Address):
+        return where.with_name(f"{where.name}.keys")
+    try:
+        from omoide.adapters.stores.postgres.keys import PostgresKeys
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f"PostgreSQL needs {error.name}: pip install 'omoide[postgres]'"
+        ) from error
+    return PostgresKeys(where, partitions=settings.partitions)
+
+
+def worker_name() -> str:
+    """A name for this process that tells others on this machine whether it still runs."""
+    from omoide.adapters.stores.sql.workers import worker_name
+
+    return worker_name()
 
 
 def open_sync(settings: Settings | None = None) -> SyncMemory:

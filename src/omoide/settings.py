@@ -13,14 +13,40 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+class Address(str):
+    """Where a database server is, as a URL. What is shown of it leaves the password out."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        scheme, _, rest = self.partition("://")
+        return f"<{scheme}://…@{rest.rpartition('@')[2].partition('?')[0]}>"
+
+
+def database(text: str) -> Path | Address:
+    """A database as people name it: a file, or the URL of a PostgreSQL server.
+
+    >>> database("postgresql://ann:secret@db.example/omoide")
+    <postgresql://…@db.example/omoide>
+    """
+    if text.startswith(("postgresql://", "postgres://")):
+        return Address(text)
+    return Path(text).expanduser()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """What a memory is made of. Each field can be set by the variable `OMOIDE_<FIELD>`."""
 
-    db: Path = field(default_factory=lambda: Path.home() / ".local/share/omoide/memory.sqlite")
-    """The database file."""
+    db: Path | Address = field(
+        default_factory=lambda: Path.home() / ".local/share/omoide/memory.sqlite"
+    )
+    """The database file, or the URL of a PostgreSQL server's database."""
     key: str = field(default="", repr=False)
     """What the database file is encrypted with; empty if it is not (`omoide encrypt`)."""
+    partitions: int = 16
+    """Parts of each table that grows, in a PostgreSQL database that is new; 0 for none, where an
+    extension distributes tables itself."""
     tenant: str = "default"
     """Whose users these are; tenants never see each other."""
     user: str = "me"
@@ -112,7 +138,7 @@ def _parse(name: str, text: str, default: object) -> object:
         if isinstance(default, tuple):
             return tuple(part.strip() for part in text.split(",") if part.strip())
         if isinstance(default, Path):
-            return Path(text).expanduser()
+            return database(text) if name == "OMOIDE_DB" else Path(text).expanduser()
         if isinstance(default, int | float):
             return type(default)(text)
     except (KeyError, ValueError, OverflowError) as error:

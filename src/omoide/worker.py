@@ -51,13 +51,19 @@ class Worker:
     async def drain(self) -> int:
         """Do every job that is due; how many were tried."""
         done = 0
-        async with self._turn:
-            while job := await self._jobs.claim(
-                self._tenant, worker=self._name, now=self._clock.now(), lease=LEASE
-            ):
-                await self._do(job)
-                done += 1
+        while await self.step():
+            done += 1
         return done
+
+    async def step(self) -> bool:
+        """Do the next job that is due; False if there is none."""
+        async with self._turn:
+            job = await self._jobs.claim(
+                self._tenant, worker=self._name, now=self._clock.now(), lease=LEASE
+            )
+            if job is not None:
+                await self._do(job)
+        return job is not None
 
     async def run(self, *, every: float = 5.0) -> None:
         """Do jobs as they come, until cancelled. A broken database is waited out, not fatal."""

@@ -25,6 +25,7 @@ LAYERS = {
     "digestion": 5,
     "attention": 5,
     "engine": 6,
+    "shift": 7,
     "mechanisms": 7,
     "composition": 8,
     "demo": 5,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from omoide import bootstrap
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import ago, emit, table
 
@@ -39,7 +40,7 @@ def create(scope: Scope, name: str, scopes: tuple[str, ...]) -> None:
     from omoide.server.keys import Keys
     from omoide.server.keys import Scope as Right
 
-    made = Keys.beside(scope.settings.db).create(
+    made = Keys(bootstrap.key_rows(scope.settings)).create(
         tenant=scope.settings.tenant,
         name=name,
         scopes=[Right(right) for right in scopes],
@@ -62,7 +63,7 @@ def list_(scope: Scope) -> None:
     """List the keys of every tenant, revoked ones too."""
     from omoide.server.keys import Keys
 
-    found = Keys.beside(scope.settings.db).list()
+    found = Keys(bootstrap.key_rows(scope.settings)).list()
     if scope.json:
         emit([_shown(key) for key in found])
         return
@@ -91,7 +92,7 @@ def revoke(scope: Scope, key: str) -> None:
     """Make the key that begins with PREFIX (omo_…) useless, at once."""
     from omoide.server.keys import Keys
 
-    gone = Keys.beside(scope.settings.db).revoke(key, at=scope.outside.clock.now())
+    gone = Keys(bootstrap.key_rows(scope.settings)).revoke(key, at=scope.outside.clock.now())
     if scope.json:
         emit(_shown(gone))
     else:

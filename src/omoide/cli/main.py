@@ -20,6 +20,7 @@ from omoide.cli.keys import keys
 from omoide.cli.mcp import mcp
 from omoide.cli.mechanisms import mechanisms
 from omoide.cli.memory import memory
+from omoide.cli.migrate import migrate
 from omoide.cli.models import models
 from omoide.cli.plot import plot
 from omoide.cli.recall import calibrate, recall
@@ -29,6 +30,7 @@ from omoide.cli.serve import serve
 from omoide.cli.show import one_line
 from omoide.cli.transfer import erase, export, import_
 from omoide.cli.tune import tune
+from omoide.cli.work import work
 from omoide.errors import OmoideError
 
 if TYPE_CHECKING:
@@ -90,8 +92,10 @@ for command in (
     erase,
     encrypt,
     rekey,
+    migrate,
     serve,
     mcp,
+    work,
     keys,
     bench,
     tune,

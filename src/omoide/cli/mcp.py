@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from omoide import bootstrap
 from omoide.cli.scope import scoped
 from omoide.errors import MissingExtra
 
@@ -44,7 +45,8 @@ def mcp(scope: Scope, http: bool, host: str, port: int) -> None:
         from omoide.server.options import Options, check_address
         from omoide.server.tools_http import serve_tools
 
-        keys, options = Keys.beside(scope.settings.db), Options(host=host, port=port)
+        keys = Keys(bootstrap.key_rows(scope.settings))
+        options = Options(host=host, port=port)
         check_address(options, keys)
         await serve_tools(tools, keys=keys, options=options, tenant=memory.tenant)
 

@@ -14,7 +14,7 @@ import click
 from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.errors import BadInput
-from omoide.settings import Settings
+from omoide.settings import Address, Settings, database
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -90,11 +90,27 @@ def _keep(ctx: click.Context, param: click.Parameter, value: object) -> object:
     return value
 
 
+class Where(click.ParamType[Path | Address]):
+    """A database: a file, or the URL of a server."""
+
+    name = "FILE|URL"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | Address:
+        """A file must not be a folder; a server is seen when it is opened."""
+        found = value if isinstance(value, Path | Address) else database(str(value))
+        if isinstance(found, Path):
+            click.Path(dir_okay=False).convert(str(found), param, ctx)
+        return found
+
+
 _OPTIONS = (
     click.option(
         "--db",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="The database file.  [default: ~/.local/share/omoide/memory.sqlite]",
+        type=Where(),
+        help="The database: a file, or postgresql://…  "
+        "[default: ~/.local/share/omoide/memory.sqlite]",
         expose_value=False,
         callback=_keep,
     ),

@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     help="Seconds that replies may still take when it is stopped.",
 )
 @click.option(
+    "--work/--no-work",
+    default=True,
+    show_default=True,
+    help="Also digest sessions, or leave that to `omoide work` elsewhere.",
+)
+@click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="info",
@@ -61,6 +67,7 @@ def serve(
     rate: int,
     max_body: int,
     grace: float,
+    work: bool,
     log_level: str,
 ) -> None:
     """Serve the memory: an OpenAI-compatible proxy under /v1, REST under /api, a page at /.
@@ -77,7 +84,7 @@ def serve(
     from omoide.server.keys import Keys
     from omoide.server.options import Options, check_address
 
-    keys = Keys.beside(scope.settings.db)
+    keys = Keys(bootstrap.key_rows(scope.settings))
     options = Options(
         host=host,
         port=port,
@@ -86,16 +93,17 @@ def serve(
         rate=rate,
         max_body=max_body * 1024 * 1024,
         grace=grace,
+        work=work,
     )
     check_address(options, keys)
     settings = _with_upstream(scope.settings, upstream)
 
-    async def work() -> None:
+    async def serving() -> None:
         parts = await _parts(scope, settings)
         where = server.upstream_of(upstream or settings.model, parts)
         await server.run(parts, upstream=where, keys=keys, options=options, log_level=log_level)
 
-    asyncio.run(work())
+    asyncio.run(serving())
 
 
 async def _parts(scope: Scope, settings: Settings) -> Parts:
@@ -109,6 +117,7 @@ async def _parts(scope: Scope, settings: Settings) -> Parts:
         iterator=memory.iterator,
         embedder=bootstrap.make_embedder(settings),
         clock=scope.outside.clock,
+        worker=bootstrap.worker_name(),
     )
 
 

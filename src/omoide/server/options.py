@@ -30,6 +30,8 @@ class Options:
     """Seconds a chat waits for memory before it goes on without."""
     grace: float = 10.0
     """Seconds that replies under way may still take when the server is stopped."""
+    work: bool = True
+    """Whether it also does the work behind the memory; `omoide work` can do it elsewhere."""
     idle_every: float = 60.0
     """Seconds between two looks for sessions that have gone idle."""
     pause: float = 0.5

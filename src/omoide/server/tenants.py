@@ -53,6 +53,8 @@ class Parts:
     iterator: ChatModel
     embedder: Embedder | None
     clock: Clock
+    worker: str = ""
+    """What this process is called where it holds work; a name is made up if it has none."""
 
     async def close(self) -> None:
         """Close them all; the store last."""
@@ -82,7 +84,7 @@ class Tenants:
         self.parts = replace(parts, store=CountedStore(parts.store, metrics))
         self._options = options
         self._metrics = metrics
-        self._worker = f"serve:{os.getpid()}:{secrets.token_hex(4)}"
+        self._worker = parts.worker or f"serve:{os.getpid()}:{secrets.token_hex(4)}"
         self._known: dict[str, Tenant] = {}
         self._work: set[asyncio.Task[None]] = set()
 
@@ -91,7 +93,8 @@ class Tenants:
         tenant = self._known.get(name)
         if tenant is None:
             tenant = self._known[name] = self._make(name)
-            self._task(self._work_for(tenant))
+            if self._options.work:
+                self._task(self._work_for(tenant))
         tenant.stirred.set()
         return tenant
 
@@ -99,7 +102,8 @@ class Tenants:
         """Begin the background work of these tenants; others begin when they first call."""
         for name in names:
             self.of(name)
-        self._task(self._end_idle())
+        if self._options.work:
+            self._task(self._end_idle())
 
     async def stop(self) -> None:
         """End the background work, and wait for what is still being written."""

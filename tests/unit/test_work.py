@@ -1,0 +1,147 @@
+"""Work for many tenants by a process that does nothing else: `omoide work`."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.cli.main import cli
+from omoide.cli.scope import Outside
+from omoide.domain import State
+from omoide.errors import StoreLocked
+from omoide.shift import Shift
+from omoide.testing import FrozenClock
+
+from .test_cli_commands import M1, Bench
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from omoide.engine import Memory
+
+    from .conftest import World
+
+
+async def three(make_world: Callable[..., Awaitable[World]]) -> dict[str, World]:
+    """Tenants on one store; the first has three users with a session to digest, the others one."""
+    store, clock = await SqliteStore.open(":memory:"), FrozenClock()
+    worlds = {
+        name: await make_world(store=store, tenant=name, clock=clock) for name in ("a", "b", "c")
+    }
+    for name, world in worlds.items():
+        for user in ("x", "y", "z")[: 3 if name == "a" else 1]:
+            world.replier.answers.append("Go on.")
+            await (await world.memory.reply(user, "I live in Oslo.")).text()
+            await world.memory.end_session(user)
+            world.iterator.answers.append("The user lives in Oslo.")
+    return worlds
+
+
+def shift_of(worlds: dict[str, World], asked: list[str]) -> Shift:
+    """One that works for them, and notes whom it made a memory for."""
+
+    async def tenants() -> tuple[str, ...]:
+        return tuple(worlds)
+
+    def memory(tenant: str) -> Memory:
+        asked.append(tenant)
+        return worlds[tenant].memory
+
+    return Shift(tenants=tenants, memory=memory)
+
+
+async def test_every_tenant_is_served(make_world: Callable[..., Awaitable[World]]) -> None:
+    """All that is due is done, with one memory a tenant, however often it is asked."""
+    worlds = await three(make_world)
+    asked: list[str] = []
+    shift = shift_of(worlds, asked)
+    assert await shift.once() == 10  # five to digest, five to embed
+    assert await shift.once() == 0
+    assert asked == ["a", "b", "c"]
+    for name, world in worlds.items():
+        assert {job.state for job in await world.store.jobs.list(name)} == {State.DONE}
+        assert (await world.memory.memory("x")).text == "The user lives in Oslo."
+    await worlds["a"].store.close()
+
+
+async def test_a_busy_tenant_does_not_hold_up_the_others(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """One job of each in turn: the small tenants are done before the large one's third."""
+    worlds = await three(make_world)
+    order: list[str] = []
+    for name, world in worlds.items():
+        answer = world.iterator.answers.popleft()
+        for _ in range(3 if name == "a" else 1):
+            world.iterator.answers.appendleft(_noting(order, name, str(answer)))
+    await shift_of(worlds, []).once()
+    assert sorted(order[:3]) == ["a", "b", "c"]
+    await worlds["a"].store.close()
+
+
+def _noting(order: list[str], name: str, answer: str) -> Callable[[object], str]:
+    def told(request: object) -> str:
+        order.append(name)
+        return answer
+
+    return told
+
+
+async def test_idle_sessions_are_ended(make_world: Callable[..., Awaitable[World]]) -> None:
+    """Without a server, someone else has to see that nobody speaks any more."""
+    world = await make_world()
+    world.replier.answers.append("Go on.")
+    await (await world.memory.reply("x", "I live in Oslo.")).text()
+    world.iterator.answers.append("The user lives in Oslo.")
+    world.clock.time += world.memory._limits.idle * 2
+    assert await shift_of({"default": world}, []).once() == 2
+    assert [s.open for s in await world.memory.sessions("x")] == [False]
+
+
+async def test_a_broken_database_is_waited_out() -> None:
+    """It looks again after a while."""
+    looks = 0
+
+    async def tenants() -> tuple[str, ...]:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            raise asyncio.CancelledError
+        raise StoreLocked("busy")
+
+    shift = Shift(tenants=tenants, memory=lambda tenant: pytest.fail(tenant))
+    with pytest.raises(asyncio.CancelledError):
+        await shift.run(every=0.001)
+    assert looks == 3
+
+
+def test_the_command_works_for_all_tenants_or_for_one(tmp_path: Path) -> None:
+    """And tells how much it tried."""
+    bench = Bench(tmp_path)
+    for tenant in ("a", "b"):
+        bench.replier.answers.append("I see.")
+        talk = bench.run("--tenant", tenant, "chat", "--say", "I live in Oslo.")
+        assert talk.exit_code == 0, talk.output
+    bench.clock.advance(timedelta(hours=2))  # the session has gone idle
+
+    def work(*args: str) -> str:
+        result = CliRunner().invoke(
+            cli,
+            ["--db", str(bench.db), *args, "work", "--once"],
+            obj=Outside(open=bench.open, clock=bench.clock),
+            env={"OMOIDE_EMBEDDER": "none"},
+        )
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    bench.iterator.answers.append(M1)
+    assert work("--tenant", "a") == "2 jobs tried.\n"
+    bench.iterator.answers.append(M1)
+    assert work() == "2 jobs tried.\n"
+    assert work() == "0 jobs tried.\n"
