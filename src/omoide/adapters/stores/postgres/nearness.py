@@ -1,7 +1,7 @@
 """Vectors compared by pgvector, where they lie: servers keep none in memory.
 
 Every vector of the owner, space and kind is looked at, so the result is exact. That takes about a
-millisecond for a thousand turns (docs/scale.md); an approximate index over all owners together
+millisecond for a thousand turns (docs/postgres.md); an approximate index over all owners together
 would find other people's neighbours first, and makes each insert many times slower.
 """
 

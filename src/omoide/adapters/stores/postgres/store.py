@@ -19,7 +19,7 @@ CONNECTIONS = 8
 
 class PostgresArchive(SqlArchive):
     """`Archive` on PostgreSQL. An erasure removes the rows from every table; when their bytes
-    leave the server's files is the server's matter (docs/scale.md)."""
+    leave the server's files is the server's matter (docs/postgres.md)."""
 
     TENANTS = "SELECT name FROM tenants ORDER BY name"
 
