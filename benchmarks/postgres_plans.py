@@ -21,7 +21,7 @@ import sys
 import time
 from collections import defaultdict
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,13 +169,19 @@ def calls(store: PostgresStore, space: Space, *, each: int) -> Calls:
         said = [
             Said(
                 speaker=Speaker.USER,
-                text=" ".join(dice.choices(vocabulary, k=WORDS)),
+                text=" ".join([*dice.choices(vocabulary, k=WORDS), "お茶と水"]),
                 time=START + timedelta(days=300),
                 id=f"new-{dice.random()}",
                 language="en",
             )
         ]
         await store.turns.append(owner, said, session=None, idle=timedelta(minutes=30))
+
+    async def put_back(owner: Owner) -> None:
+        sessions = await store.turns.sessions(owner)
+        [last] = await store.turns.read(owner, last=1)
+        turn = replace(last, id=f"back-{dice.random()}", position=last.position + 1)
+        await store.archive.put_back(owner, sessions=sessions, turns=[turn])
 
     async def work(owner: Owner) -> None:
         await store.turns.end(owner, at=START)
@@ -192,6 +198,7 @@ def calls(store: PostgresStore, space: Space, *, each: int) -> Calls:
 
     return {
         "record a turn": record,
+        "put a turn back": put_back,
         "read a session": lambda o: store.turns.read(o, session=each // SESSION),
         "read the last 50": lambda o: store.turns.read(o, last=50),
         "sessions": lambda o: store.turns.sessions(o),
@@ -199,7 +206,9 @@ def calls(store: PostgresStore, space: Space, *, each: int) -> Calls:
         "history of memory": lambda o: store.summaries.history(o),
         "words": lambda o: store.index.words(o, asked(), k=10),
         "nearest": lambda o: store.index.nearest(o, space, query(), k=10),
+        "words by a character": lambda o: store.index.words(o, ["茶"], k=10),
         "survey": lambda o: store.index.survey(o, asked(), space=space, query=query()),
+        "survey by a character": lambda o: store.index.survey(o, ["茶"]),
         "without a vector": lambda o: store.index.without_vector(o, space, limit=64),
         "events": lambda o: store.events.read(o),
         "come to mind": come_to_mind,
@@ -250,7 +259,7 @@ def told(seen: list[Seen], *, most: int) -> int:
         wrong += bool(one.problems(most=most))
     for (call, statement), one in worst.items():
         looks = ", ".join(sorted({f"{s.table}: {s.how}" for s in one.scans})) or "no table"
-        print(f"{call:<20} {_rows(one):>7,} rows  {one.milliseconds:7.2f} ms  {looks}")
+        print(f"{call:<22} {_rows(one):>7,} rows  {one.milliseconds:7.2f} ms  {looks}")
         print(f"    {statement[:150]}")
         for problem in one.problems(most=most):
             print(f"    ! {problem}")
@@ -300,7 +309,7 @@ async def run(url: str, arguments: argparse.Namespace) -> int:
     for name, took in (await measure(store, space, owners[5:], each=each)).items():
         ordered = sorted(took)
         p95 = ordered[round(0.95 * (len(ordered) - 1))]
-        print(f"  {name:<20} {statistics.median(took):8.1f} {p95:8.1f}")
+        print(f"  {name:<22} {statistics.median(took):8.1f} {p95:8.1f}")
     sizes(url, arguments.turns)
     await store.close()
     return int(wrong > 0)

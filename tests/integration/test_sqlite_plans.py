@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -36,8 +37,10 @@ SMALL = (
     "spaces",
     "CONSTANT ROW",
     "sessions USING INDEX sessions_open",
+    "SCAN beginning ",
 )
-"""What may be scanned: lists of the call's own, tables of a few rows, and open sessions alone."""
+"""What may be scanned: lists of the call's own and what it just found, tables of a few rows,
+and open sessions alone."""
 
 
 WHOLE_OWNER = (
@@ -54,6 +57,7 @@ WANTED = (
     "UPDATE sessions SET turns",
     "SELECT (SELECT count(*) FROM sessions",
     "FROM sessions WHERE owner = ? ORDER BY number",
+    "SELECT number, key FROM sessions WHERE owner = ?",
     "FROM events JOIN recalls USING (owner, item) WHERE owner = ? ORDER BY item",
     "FROM memos WHERE owner = ? ORDER BY item",
     "SELECT item, id, superseded_by, session, sources,",
@@ -61,7 +65,7 @@ WANTED = (
     "SELECT item FROM events WHERE owner = ? AND superseded_by = ?",
     "SELECT item FROM memos WHERE owner = ? AND folded_into = ?",
 )
-"""Which statements may go through all that an owner has: erasure, and reading all of it."""
+"""Which statements may go through all that an owner has: erasure, putting back, and reading all."""
 
 
 def plans(path: Path, statements: dict[str, Any]) -> list[str]:
@@ -106,6 +110,7 @@ async def use_memories(store: SqliteStore) -> None:
     await store.memos.read(ANN, ids=["green"])
     await store.notes.put(ANN, note("x"))
     await store.notes.read(ANN, kind="day")
+    await store.notes.read(ANN)
     for kind in (Kind.EVENT, Kind.MEMO):
         await store.index.words(ANN, ["green", "tea", "black"], k=1, kind=kind)
         await store.index.without_vector(ANN, SPACE, limit=5, kind=kind)
@@ -125,7 +130,11 @@ async def test_every_step_searches(tmp_path: Path, statements: dict[str, Any]) -
     await tell(store, ANN, "green tea", key="k")
     await store.turns.read(ANN, session=1, ids=["green tea"], last=3)
     await store.turns.sessions(ANN)
-    await store.index.words(ANN, ["green", "tea", "black"], k=1)
+    await store.index.words(ANN, ["green", "tea", "black", "茶"], k=1)
+    await store.index.survey(ANN, ["green", "茶"], space=SPACE, query=rows((1, 0, 0)))
+    sessions = await store.turns.sessions(ANN)
+    again = [replace(turn, id=f"{turn.id} again", position=turn.position + 9) for turn in turns]
+    assert await store.archive.put_back(ANN, sessions=sessions, turns=again) == (0, 2)
     await store.index.without_vector(ANN, SPACE, limit=5)
     await store.index.put(ANN, SPACE, ids=[turns[0].id], vectors=rows((1, 0, 0)))
     await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=5)
@@ -160,6 +169,18 @@ async def test_every_step_searches(tmp_path: Path, statements: dict[str, Any]) -
     assert grow == []
     whole = [s for s in steps if s.startswith(WHOLE_OWNER)]
     assert [s for s in whole if not any(wanted in s for wanted in WANTED)] == []
+
+
+@pytest.mark.parametrize("statement", [ranking.BEGINNING, ranking.COUNT_BEGINNING])
+async def test_a_beginning_is_one_range(tmp_path: Path, statement: str) -> None:
+    """The terms that begin with a character are found as one range of the owner's terms."""
+    path = tmp_path / "omoide.db"
+    await (await SqliteStore.open(path)).close()
+    connection = apsw.Connection(str(path))
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", (1, "茶", 1, "茶\U0010ffff"))
+    steps = [str(step) for *_, step in plan if "postings" in str(step)]
+    connection.close()
+    assert steps == ["SEARCH postings USING PRIMARY KEY (owner=? AND term>? AND term<?)"]
 
 
 @pytest.mark.parametrize("name", ["SCAN", "COUNT", "PROBE"])
