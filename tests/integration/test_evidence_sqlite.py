@@ -42,7 +42,7 @@ async def test_only_the_owners_rows_are_read(tmp_path: Path, name: str) -> None:
     await store.close()
     connection = apsw.Connection(str(path))
     statement: str = getattr(outlines, name)
-    bindings = (1, "a", 1) if "?3" in statement else (1, 0)
+    bindings = {"LOAD": (1, 0), "POSTINGS": (1, "a", 1), "BEGINNING": (1, "a", 1, "b")}[name]
     plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", bindings).fetchall()
     connection.close()
     steps = [str(step) for *_, step in plan if str(step).startswith("SEARCH")]
