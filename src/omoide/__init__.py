@@ -28,9 +28,10 @@ from omoide.domain import (
     Support,
     Turn,
 )
-from omoide.engine import Memory, Reply, Utterance
+from omoide.engine import Memory, Utterance
 from omoide.errors import OmoideError
 from omoide.facade import SyncMemory
+from omoide.reply import Reply
 from omoide.settings import Settings
 from omoide.version import __version__
 from omoide.versions import When

@@ -15,9 +15,10 @@ from omoide.domain import Owner, Purpose, Said, Speaker, Task
 from omoide.domain.text import checked_name, checked_text
 from omoide.errors import BadInput
 from omoide.language import detect
-from omoide.memory.mechanism import KeepingUp, Place
+from omoide.memory.mechanism import KeepingUp
 from omoide.memory.replies import looping
 from omoide.ports import Completion
+from omoide.reply import Reply
 from omoide.versions import Versions, When
 from omoide.worker import Worker
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from omoide.memory.events.calibration import Calibration
     from omoide.memory.events.human_recall import Explained, HumanRecall
     from omoide.memory.events.scoring import Curve
-    from omoide.memory.mechanism import Company, Contribution, Mechanism
+    from omoide.memory.mechanism import Company, Mechanism
     from omoide.memory.replies import ReplyForm
     from omoide.memory.search.recall import Recall
     from omoide.ports import ChatModel, Clock, Embedder, Erased, Store
@@ -72,39 +73,6 @@ class Limits:
     memory_tokens: int
     reply_tokens: int
     longest: int
-
-
-class Reply:
-    """A reply on its way: iterate over it for the pieces. What was said before it is already
-    recorded; what it says is recorded when it ends, or up to where it was broken off."""
-
-    def __init__(
-        self,
-        *,
-        turn: Turn,
-        contributions: tuple[Contribution, ...],
-        pieces: AsyncGenerator[str, None],
-    ) -> None:
-        self.turn = turn
-        self.contributions = contributions
-        """What memory put into the prompt, and why."""
-        self._pieces = pieces
-
-    @property
-    def recalled(self) -> tuple[Contribution, ...]:
-        """What came to mind because of what was said."""
-        return tuple(c for c in self.contributions if c.place is Place.RECALLED)
-
-    def __aiter__(self) -> AsyncIterator[str]:
-        return self._pieces
-
-    async def text(self) -> str:
-        """The whole of it."""
-        return "".join([piece async for piece in self])
-
-    async def close(self) -> None:
-        """Break it off, if it has not ended."""
-        await self._pieces.aclose()
 
 
 class Memory:

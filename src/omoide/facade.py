@@ -22,8 +22,9 @@ if TYPE_CHECKING:
         Summary,
         Turn,
     )
-    from omoide.engine import Memory, Reply, Utterance
+    from omoide.engine import Memory, Utterance
     from omoide.ports import Erased
+    from omoide.reply import Reply
     from omoide.transfer import Record
     from omoide.versions import Because, When
 

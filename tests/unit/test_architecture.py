@@ -24,6 +24,7 @@ LAYERS = {
     "worker": 4,
     "digestion": 5,
     "attention": 5,
+    "reply": 5,
     "engine": 6,
     "shift": 7,
     "mechanisms": 7,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from omoide.engine import Reply
+    from omoide.reply import Reply
 
 WRITE = frozenset({Scope.WRITE})
 ADMIN = frozenset({Scope.ADMIN})
