@@ -32,8 +32,16 @@ class Talk:
     lines: tuple[Line, ...]
     told: tuple[tuple[Speaker, str], ...] = ()
     """Who says of themselves what, in the first person."""
+    known: tuple[tuple[Speaker, str], ...] = ()
+    """The same in the third person, without the name ("lives in Leeds."): nothing is to be turned."""
+    complete: bool = False
+    """Whether `told` and `known` hold everything that the speakers tell of themselves."""
     topic: str = ""
     summary: str = ""
+    chain: str = ""
+    """Talks of one chain are what the same two people said at one meeting after another."""
+    changed: tuple[tuple[Speaker, str, str], ...] = ()
+    """Who it is about, what was known from an earlier talk of the chain, what is so instead."""
 
 
 @dataclass(frozen=True, kw_only=True)
