@@ -138,3 +138,38 @@ def _chinese(plain: str) -> str:
         return ""
     rest = joined[1:]
     return rest if rest and not re.search(r"[我你您咱？！：，]", rest) and rest[0] != "的" else ""
+
+
+_LASTING = re.compile(
+    r"i (?:(?:really|also|absolutely|just|still|currently|usually|always|often|recently) )?"
+    r"(?:live|work|study|teach|play|own|drive|collect|volunteer|grew|moved|was born|have|love|"
+    r"like|enjoy|hate|prefer|want to|plan to|am (?:an? |from |married|single|vegan|vegetarian|"
+    r"allergic|afraid|learning|studying|working|living|planning|training|saving|retired|"
+    r"\d+ years)|used to|graduated|bought|adopted|speak|run|write|paint|cook|bake)\b.+"
+    r"|i'm (?:an? |from |married|single|vegan|vegetarian|allergic|afraid|learning|studying|"
+    r"working|living|planning|training|saving|retired|\d+ years).+"
+    r"|my (?:favou?rite|mother|father|mom|dad|wife|husband|brother|sister|son|daughter|boyfriend|"
+    r"girlfriend|dog|cat) .+",
+    re.IGNORECASE,
+)
+_HANGING = re.compile(
+    r"\b(?:it|that|this|these|those|them|there|one|ones|too|so|same|he|she|him|her|his|they|do|"
+    r"does|did|either|neither|well|yet|then|here|glad|sure|sorry|bit|talk|chat|hear|guess|"
+    r"think|question|idea|point|lot of fun|good time|great day|nice day|big fan|such|able|"
+    r"something|anything|everything|someone|few|some|many|kinds?|things?|time to|to know|"
+    r"lot about|more about|best|what|why|how|when|where|because|since|if|but|although)\b",
+    re.IGNORECASE,
+)
+"""Words that rest on what was said before, or that make a sentence small talk."""
+
+
+def durable(sentence: str) -> str:
+    """The predicate of an English sentence that by itself tells something lasting of its speaker;
+    nothing where a rule cannot be sure."""
+    plain = " ".join(sentence.replace("’", "'").split()).strip(" .!")
+    plain = re.sub(r"^(?:well|oh|yes|yeah|actually|and|so),? ", "", plain, flags=re.IGNORECASE)
+    if not 3 <= len(plain.split()) <= 16 or ("," in plain and plain.count(",") > 2):
+        return ""
+    if not _LASTING.fullmatch(plain) or _HANGING.search(plain):
+        return ""
+    return predicate(plain, "en")

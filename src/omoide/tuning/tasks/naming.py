@@ -1,0 +1,76 @@
+"""Stretches with a topic and a summary, made of the facts that are told in them."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from omoide.domain import Speaker
+from omoide.memory.memos.topics import keywords
+from omoide.memory.summary.facts import VOICES, Fact
+from omoide.memory.summary.small_form import own_words
+from omoide.memory.transcript import Line
+from omoide.tuning.told import holds
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator, Sequence
+
+    from omoide.domain import Turn
+    from omoide.tuning.told import Told
+
+_LISTED = {"en": (", ", " and "), "zh": ("，", "，"), "vi": (", ", " và ")}
+"""How predicates of one subject follow one another; elsewhere each is a sentence."""
+MOST = 6
+"""Facts of one summary."""
+
+
+def stretch(told: Told, dice: random.Random) -> Iterator[Told]:
+    """The talk itself where it comes with a summary; else a stretch of it and its facts."""
+    if told.summary:
+        if told.topic and 4 <= len(told.lines) <= 12:
+            yield told
+        return
+    size = dice.randint(4, 8)
+    if len(told.lines) < size:
+        return
+    start = dice.randrange(len(told.lines) - size + 1)
+    yield from named(told.part(start, start + size))
+
+
+def named(part: Told) -> Iterator[Told]:
+    """The stretch with a topic and a summary, if it tells anything by itself."""
+    from dataclasses import replace
+
+    held = []
+    for who in Speaker:
+        own = own_words(part.lines, who, part.language)
+        session = [Line(speaker=who, text=own)]
+        held += [f for f in part.of(who) if own and holds(f, session, part.language)]
+    if 0 < len(held) <= MOST and (name := topic(held, part.turns, part.language)):
+        yield replace(part, topic=name, summary=summary(held, part.language))
+
+
+def topic(facts: Sequence[Fact], turns: Sequence[Turn], language: str) -> str:
+    """What facts are about, in a few of their own words."""
+    texts = ". ".join(fact.text for fact in facts)
+    found = keywords(texts, turns, language=language, most=2)
+    join = "、" if language in ("zh", "ja") else ", "
+    if found:
+        return join.join(found)
+    words = facts[0].text.split()
+    return " ".join(words[-3:]) if len(words) > 1 else facts[0].text[:12]
+
+
+def summary(facts: Sequence[Fact], language: str) -> str:
+    """Facts in as few sentences as read well, each speaker's together."""
+    sentences = []
+    for who, group in groupby(facts, key=lambda fact: fact.about):
+        texts = [fact.text for fact in group]
+        if language in _LISTED and len(texts) <= 3 and not any("," in text for text in texts):
+            comma, last = _LISTED[language]
+            joined = comma.join(texts[:-1]) + last + texts[-1] if len(texts) > 1 else texts[0]
+            sentences.append(Fact(about=who, text=joined).sentence(language))
+        else:
+            sentences += [Fact(about=who, text=text).sentence(language) for text in texts]
+    return ("" if VOICES[language].stop == "。" else " ").join(sentences)
