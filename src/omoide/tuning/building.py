@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from omoide.language import estimate_tokens
@@ -35,7 +36,7 @@ SHARE = 0.05
 """How much is held out."""
 LONGEST = 2000
 """Tokens of an example, by estimate: the recipe has 2,048."""
-CONTRADICTED = 0.5
+CONTRADICTED = 0.8
 """Share of the chains whose memory begins with something that they then tell otherwise."""
 
 
@@ -48,15 +49,17 @@ def build(
     order: float = 0.1,
     joined: float = 0.02,
     share: float = SHARE,
+    most: int = 0,
     paper: bool = False,
 ) -> Iterator[Example]:
     """All examples that the talks give, the same for the same seed. `order` is the share with an
     order planted in it, `joined` how many very long sessions there are to a talk, `share` what is
-    held out; `paper` makes the three tasks as paper C does."""
+    held out, `most` how many talks of a source and language are read (all if 0); `paper` makes the
+    three tasks as paper C does."""
     for source, talks in sources:
         dice = random.Random(f"{seed}/{source.name}")  # noqa: S311 - an order, not a secret
         read = []
-        for talk in talks:
+        for talk in _some(talks, most, seed):
             tally.talks += 1
             read.append(told(talk, source.name, tally))
         for side in (False, True):
@@ -85,6 +88,22 @@ def apart(source: str, key: str, *, share: float = SHARE) -> bool:
     return int.from_bytes(digest[:4], "big") < share * 2**32
 
 
+def _some(talks: Iterable[Talk], most: int, seed: int) -> Iterator[Talk]:
+    """About so many talks of each language, whole chains, chosen by the seed, in order."""
+    if not most:
+        yield from talks
+        return
+    every = list(talks)
+    sizes = Counter((talk.language, talk.chain or talk.key) for talk in every)
+    left: Counter[str] = Counter(dict.fromkeys({talk.language for talk in every}, most))
+    taken = set()
+    for name in sorted(sizes, key=lambda n: hashlib.sha256(f"{seed}/{n}".encode()).digest()):
+        if left[name[0]] > 0:
+            left[name[0]] -= sizes[name]
+            taken.add(name)
+    yield from (talk for talk in every if (talk.language, talk.chain or talk.key) in taken)
+
+
 def _made(
     talks: Sequence[Told],
     tasks: Sequence[str],
@@ -96,7 +115,7 @@ def _made(
 ) -> Iterator[Example]:
     """The examples of one side of a source in one language."""
     if {"notes", "events"} & set(tasks):
-        for one in (*talks, *long([t for t in talks if t.facts], dice, share=joined)):
+        for one in (*talks, *long(talks, dice, share=joined)):
             shown = ordered(one, dice) if dice.random() < order else one
             if "notes" in tasks:
                 yield from notes(shown, dice)

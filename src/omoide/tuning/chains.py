@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from omoide.memory.summary.facts import Fact, merge
+from omoide.memory.summary.facts import Fact
+from omoide.tuning.stems import stems
 
 if TYPE_CHECKING:
     import random
@@ -42,7 +43,18 @@ def chains(talks: Iterable[Told], dice: random.Random) -> Iterator[tuple[Told, .
 def known_after(known: Sequence[Fact], told: Told) -> list[Fact]:
     """What is known after a meeting: what still holds, what has changed, what is new."""
     gone = {old for old, _ in told.changed}
-    return merge([fact for fact in known if fact not in gone], told.of())
+    found = [fact for fact in known if fact not in gone]
+    for fact in told.of():
+        if any(_says(other, fact) for other in found):
+            continue
+        found = [other for other in found if not _says(fact, other)]
+        found.append(fact)
+    return found
+
+
+def _says(one: Fact, other: Fact) -> bool:
+    """Whether one fact has all the words of the other."""
+    return one.about is other.about and stems(other.text) <= stems(one.text)
 
 
 def kind(fact: Fact) -> str:

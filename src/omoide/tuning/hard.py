@@ -45,7 +45,10 @@ _KINDS = {
 
 def kinds(example: Example) -> tuple[str, ...]:
     """What was made hard about an example, and what its answer has to get right."""
-    found = [kind for kind, sign in _KINDS.items() if sign.search(example.answer)]
+    text = example.answer if example.task != "choice" else ""
+    if text.startswith("{"):
+        text = "\n".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text))
+    found = [kind for kind, sign in _KINDS.items() if sign.search(text)]
     return tuple(dict.fromkeys((*example.hard.split(), *found)))
 
 
@@ -74,19 +77,17 @@ def ordered(told: Told, dice: random.Random) -> Told:
 
 def long(talks: Sequence[Told], dice: random.Random, *, share: float) -> Iterator[Told]:
     """Talks joined into sessions as long as the recipe allows, where their facts agree."""
-    order = list(talks)
+    order = [told for told in talks if told.facts and max(_counts(told)) <= 2]
     dice.shuffle(order)
-    wanted = round(len(order) * share)
+    wanted = round(len(talks) * share)
     while order and wanted > 0:
         whole = order.pop()
         while order and _tokens(whole) < LONG:
             other = order.pop()
             joined = whole.then(other)
-            counts = [len(joined.of(who)) for who in Speaker]
             if (
                 not other.changed
-                and max(counts) <= MOST
-                and sum(counts) <= MOST
+                and max(_counts(joined)) <= MOST
                 and compatible(joined.of())
                 and _tokens(joined) <= LONG * 1.2
             ):
@@ -94,6 +95,10 @@ def long(talks: Sequence[Told], dice: random.Random, *, share: float) -> Iterato
         if LONG * 0.7 <= _tokens(whole) <= LONG * 1.2:
             wanted -= 1
             yield replace(whole, hard=(*whole.hard, "long"))
+
+
+def _counts(told: Told) -> list[int]:
+    return [len(told.of(who)) for who in Speaker]
 
 
 def _tokens(told: Told) -> int:

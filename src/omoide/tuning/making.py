@@ -55,12 +55,14 @@ def make(
     most: Mapping[str, int] | None = None,
     hard: float = 0.4,
     order: float = 0.1,
+    talks: int = 600,
     seed: int = 1,
     research: bool = False,
     paper: bool = False,
 ) -> Made:
     """Build and write all of it. `most` overrides the counts of tasks; `hard` is the least share
-    of hard cases, `order` that of planted orders. `paper` makes paper C's three tasks with its
+    of hard cases, `order` that of planted orders, `talks` how many of a source and language are
+    read (all if 0). `paper` makes paper C's three tasks with its
     counts and splits: 40 of each to choose by (held-out.jsonl), 150 to be judged by (test.jsonl).
     Raises `BadInput` where data is missing or not allowed."""
     sources = chosen(names, research=research)
@@ -71,7 +73,7 @@ def make(
     found = list(
         build(
             read, tasks=tasks, seed=seed, tally=tally, order=0.0 if paper else order,
-            share=share, paper=paper,
+            share=share, most=0 if paper else talks, paper=paper,
         )
     )  # fmt: skip
     random.Random(seed).shuffle(found)  # noqa: S311 - an order, not a secret

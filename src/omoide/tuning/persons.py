@@ -51,6 +51,9 @@ _BROKEN = re.compile(
     r"\b(?:s|t|m|ve|re|ll|d)\b(?<!'s)(?<!'t)(?<!'m)(?<!'ve)(?<!'re)(?<!'ll)(?<!'d)"
 )
 """What is left of a word whose apostrophe was lost."""
+_MISCOUNTED = re.compile(
+    r"\ban? (?:\w+ )?(?:dogs|cats|kids|children|brothers|sisters|pets|horses|sons|daughters)\b"
+)
 _OTHERS = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|we|we're|our|ours|us|you|your|yours)\b", re.I)
 _OWN = (
     (r"\bmyself\b", "themselves"),
@@ -74,8 +77,10 @@ def predicate(sentence: str, language: str) -> str:
         return _chinese(plain)
     if language != "en" or re.search(r"[?:;\"“”!\n]", plain):
         return ""
-    made = _english(plain)
+    made = re.sub(r"^also ", "", _english(plain))
     if not made or _OTHERS.search(made) or _BROKEN.search(made) or not made[0].islower():
+        return ""
+    if _MISCOUNTED.search(made):
         return ""
     verb = made.split(" ")[0]
     if _SECOND.search(made) and verb not in ("can", "cannot", "will", "would", "used", "likes"):
@@ -108,12 +113,23 @@ def _english(plain: str) -> str:
     return " ".join([*before, verb, *words[1:]]) if verb else ""
 
 
+_PROPER = {
+    name.lower(): name
+    for name in "America American Canada Canadian England English France French Spain Spanish "
+    "Italy "
+    "Italian Germany German Japan Japanese China Chinese Mexico Mexican Texas Florida California "
+    "Chicago Boston Seattle London Paris Europe Africa Asia Christmas Halloween Disney Harvard "
+    "Hawaii Alaska Ohio Michigan Virginia Georgia Colorado Kansas Iowa Nebraska".split()
+}
+
+
 def recased(text: str, heard: str) -> str:
     """`text` with the capitals that its words always have in what was heard, where they begin no
     sentence: lists of facts are often all small letters, and names are to be learnt as names."""
     inside = re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][\w'-]*", heard)
     small = set(re.findall(r"\b[a-z][\w'-]*", heard))
     names = {name.lower(): name for name in inside if name.lower() not in small and name != "I"}
+    names = _PROPER | names
     return re.sub(r"\b[a-z][\w'-]*", lambda found: names.get(found[0], found[0]), text)
 
 
@@ -153,14 +169,23 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 _HANGING = re.compile(
-    r"\b(?:it|that|this|these|those|them|there|one|ones|too|so|same|he|she|him|her|his|they|do|"
+    r"\b(?:it|its|that|this|these|those|them|their|there|one|ones|too|so|same|he|she|him|her|his|they|do|"
     r"does|did|either|neither|well|yet|then|here|glad|sure|sorry|bit|talk|chat|hear|guess|"
     r"think|question|idea|point|lot of fun|good time|great day|nice day|big fan|such|able|"
     r"something|anything|everything|someone|few|some|many|kinds?|things?|time to|to know|"
-    r"lot about|more about|best|what|why|how|when|where|because|since|if|but|although)\b",
+    r"lot about|more about|best|what|why|how|when|where|because|since|if|but|although|"
+    r"advice|lot of|ways?|feeling|experience|part|company|other)\b",
     re.IGNORECASE,
 )
 """Words that rest on what was said before, or that make a sentence small talk."""
+
+
+_DEFINITE = re.compile(
+    r"\b(?:love|like|enjoy|hate|prefer) (?:\w+ing )?the (?!ocean|sea\b|beach|outdoors|"
+    r"mountains?\b|snow|"
+    r"city|country|piano|guitar|violin|drums|water|winter|summer|rain|gym|movies|park|[A-Z])"
+)
+"""Something that was talked about before."""
 
 
 def durable(sentence: str) -> str:
@@ -170,6 +195,6 @@ def durable(sentence: str) -> str:
     plain = re.sub(r"^(?:well|oh|yes|yeah|actually|and|so),? ", "", plain, flags=re.IGNORECASE)
     if not 3 <= len(plain.split()) <= 16 or ("," in plain and plain.count(",") > 2):
         return ""
-    if not _LASTING.fullmatch(plain) or _HANGING.search(plain):
+    if not _LASTING.fullmatch(plain) or _HANGING.search(plain) or _DEFINITE.search(plain):
         return ""
     return predicate(plain, "en")

@@ -17,17 +17,19 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker, Turn
 from omoide.errors import BadReply
 from omoide.language import split_sentences
-from omoide.memory.overlap import stems
 from omoide.memory.summary.facts import Fact
 from omoide.memory.summary.small_form import MOST, SmallForm, own_words
 from omoide.memory.transcript import Line, lines
 from omoide.tuning.examples import Example
+from omoide.tuning.own import cues
 from omoide.tuning.persons import durable, predicate, recased
+from omoide.tuning.stems import stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from omoide.ports import Message
+    from omoide.tuning.own import Cue
     from omoide.tuning.sources import Talk
 
 FORM = SmallForm()
@@ -75,6 +77,8 @@ class Told:
     summary: str = ""
     hard: tuple[str, ...] = ()
     """What was made hard about it."""
+    cues: tuple[Cue, ...] = ()
+    """Moments of the whole talk that call for something remembered, where its maker has said."""
 
     def of(self, *speakers: Speaker) -> list[Fact]:
         """The facts about these speakers, or about all, in the order they come up."""
@@ -143,7 +147,10 @@ def turns(said: Sequence[Line], language: str) -> tuple[Turn, ...]:
 def told(talk: Talk, source: str, tally: Tally) -> Told:
     """What the talk tells, and the talk without what nobody vouches for."""
     facts = {speaker: supported(talk, speaker, tally) for speaker in Speaker}
-    kept = talk.lines if talk.complete else trimmed(talk.lines, facts, talk.language)
+    kept = talk.lines
+    if not talk.complete:
+        kept = trimmed(talk.lines, facts, talk.language)
+        facts = {who: [f for f in facts[who] if _stands(f, kept, talk.language)] for who in Speaker}
     changed = tuple(
         (_stripped(speaker, old), _stripped(speaker, new)) for speaker, old, new in talk.changed
     )
@@ -158,6 +165,18 @@ def told(talk: Talk, source: str, tally: Tally) -> Told:
         changed=tuple((old, new) for old, new in changed if new in facts[new.about]),
         topic=talk.topic,
         summary=talk.summary,
+        cues=cues(talk),
+    )
+
+
+def _stands(fact: Fact, said: Sequence[Line], language: str) -> bool:
+    """Whether what is left of a talk still tells the fact."""
+    own = own_words(said, fact.about, language)
+    mine = [line for line in said if line.speaker is fact.about]
+    return (
+        bool(own)
+        and holds(fact, [Line(speaker=fact.about, text=own)], language)
+        and (_said_at_once(fact, mine, language))
     )
 
 
@@ -175,16 +194,48 @@ def supported(talk: Talk, speaker: Speaker, tally: Tally) -> list[Fact]:
         if not own or not holds(fact, session, talk.language):
             tally.facts["not supported"] += 1
             continue
-        wanted = stems(text)
-        if text in found or (
-            not talk.complete
-            and any(len(wanted & stems(other)) > 0.7 * len(wanted) for other in found)
-        ):
+        if not talk.complete and not _said_at_once(fact, said, talk.language):
+            tally.facts["not supported"] += 1
+            continue
+        if text in found or (not talk.complete and _repeats(text, found)):
             tally.facts["repeated"] += 1
             continue
         tally.facts["kept"] += 1
+        if not talk.complete:
+            wanted = stems(text)
+            found = {o: f for o, f in found.items() if len(wanted & stems(o)) < 0.7 * len(stems(o))}
         found[text] = fact
     return sorted(found.values(), key=lambda fact: place(fact, said))[:MOST]
+
+
+_QUALIFIERS = frozenset(
+    "only never always currently long every no not without most all best favorite".split()
+)
+
+
+def _said_at_once(fact: Fact, said: Sequence[Line], language: str) -> bool:
+    """Whether one line has most of what an English fact says: out of words of different lines a
+    list's fact can be put together that nobody told."""
+    if language != "en":
+        return True
+    wanted = stems(fact.text)
+    words = set(re.findall(r"[\w']+", fact.text.lower()))
+    for line in said:
+        heard = set(re.findall(r"[\w']+", line.text.lower()))
+        enough = len(wanted & stems(line.text)) >= 0.75 * len(wanted)
+        if enough and words & _QUALIFIERS <= heard | {"not"} and (len(wanted) > 1 or words & heard):
+            return True
+    return False
+
+
+def _repeats(text: str, found: Iterable[str]) -> bool:
+    """Whether those found already say nearly all of it together."""
+    wanted = stems(text)
+    near = [
+        stems(other) for other in found if len(wanted & stems(other)) >= 0.5 * len(stems(other))
+    ]
+    told = frozenset[str]().union(*near)
+    return len(wanted & told) > 0.6 * len(wanted)
 
 
 def place(fact: Fact, said: Sequence[Line]) -> int:
@@ -212,7 +263,10 @@ def trimmed(
             for sentence in split_sentences(line.text)
             if not _TELLS.search(sentence)
             or len(heard := stems(sentence)) < 3
-            or any(2 * len(heard & fact) >= len(fact) for fact in known[line.speaker])
+            or (
+                any(len(heard & fact) >= 0.6 * len(fact) for fact in known[line.speaker])
+                and len(heard.difference(*known[line.speaker])) <= MORE
+            )
         ]
         if sentences:
             join = "" if language in ("zh", "ja") else " "
@@ -220,7 +274,9 @@ def trimmed(
     return tuple(kept)
 
 
-_TELLS = re.compile(r"\b(?:i|i'm|i've|i'd|my)\b|我", re.IGNORECASE)
+_TELLS = re.compile(r"\b(?:i|i'm|i've|i'd|my|we|we're|we've|our)\b|我", re.IGNORECASE)
+MORE = 5
+"""Words beside its facts after which a sentence tells more than they do."""
 
 
 def holds(fact: Fact, session: Sequence[Line], language: str) -> bool:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from omoide.language import content_terms
 from omoide.memory.events import form
 from omoide.memory.events.writer import read_drafts
-from omoide.memory.memos.topics import keywords
 from omoide.prompts import render, words
-from omoide.tuning.tasks.naming import topic
+from omoide.tuning.tasks.naming import topics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +33,7 @@ def events(told: Told) -> Iterator[Example]:
             return
     if len(known) > form.LIMIT:
         return
-    answer = json.dumps({"events": listed(known, told.turns, told.language)}, ensure_ascii=False)
+    answer = json.dumps({"events": listed(known, told.language)}, ensure_ascii=False)
     shown = "\n".join(line.labelled(told.language) for line in told.shown)
     prompt = render("event_write", told.language, session=shown, limit=str(form.LIMIT))
     if taken(answer, told.turns, told.language, count=len(known)):
@@ -42,15 +41,13 @@ def events(told: Told) -> Iterator[Example]:
         yield told.example("events", prompt.messages, answer, hard)
 
 
-def listed(facts: Sequence[Fact], turns: Sequence[Turn], language: str) -> list[dict[str, Any]]:
+def listed(facts: Sequence[Fact], language: str) -> list[dict[str, Any]]:
     """The facts as events."""
     return [
         {
             "text": fact.sentence(language),
-            "topics": [topic([fact], turns, language)[:30].strip()],
-            "keywords": [
-                word[:30] for word in keywords(fact.text, turns, language=language, most=2)
-            ],
+            "topics": [name for name in topics([fact], language)[:1] if len(name) <= 30],
+            "keywords": [word for word in topics([fact], language) if len(word) <= 30],
             "participants": [words(language)[fact.about.value]],
         }
         for fact in facts

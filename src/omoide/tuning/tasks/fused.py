@@ -52,7 +52,7 @@ def _session(parts: Sequence[Told], before: Sequence[Fact]) -> Iterator[Example]
     written = {
         "memory": [sentence.text for sentence in new],
         "memos": entries(stretches),
-        "events": listed(facts, turns, language),
+        "events": listed(facts, language),
     }
     answer = json.dumps(written, ensure_ascii=False)
     form, shown = WholeForm(), whole.shown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Sequence
 
-    from omoide.domain import Turn
     from omoide.tuning.told import Told
 
 _LISTED = {"en": (", ", " and "), "zh": ("，", "，"), "vi": (", ", " và ")}
@@ -40,26 +41,37 @@ def stretch(told: Told, dice: random.Random) -> Iterator[Told]:
 
 def named(part: Told) -> Iterator[Told]:
     """The stretch with a topic and a summary, if it tells anything by itself."""
-    from dataclasses import replace
-
     held = []
     for who in Speaker:
         own = own_words(part.lines, who, part.language)
         session = [Line(speaker=who, text=own)]
         held += [f for f in part.of(who) if own and holds(f, session, part.language)]
-    if 0 < len(held) <= MOST and (name := topic(held, part.turns, part.language)):
+    if 0 < len(held) <= MOST and (name := topic(held, part.language)):
         yield replace(part, topic=name, summary=summary(held, part.language))
 
 
-def topic(facts: Sequence[Fact], turns: Sequence[Turn], language: str) -> str:
+def topic(facts: Sequence[Fact], language: str) -> str:
     """What facts are about, in a few of their own words."""
-    texts = ". ".join(fact.text for fact in facts)
-    found = keywords(texts, turns, language=language, most=2)
     join = "、" if language in ("zh", "ja") else ", "
+    return join.join(topics(facts, language))
+
+
+def topics(facts: Sequence[Fact], language: str) -> list[str]:
+    """At most two phrases that name what facts are about."""
+    texts = ". ".join(_LEADING.sub("", fact.text) for fact in facts)
+    found = keywords(texts, (), language=language, most=2)
     if found:
-        return join.join(found)
+        return list(found)
     words = facts[0].text.split()
-    return " ".join(words[-3:]) if len(words) > 1 else facts[0].text[:12]
+    return [" ".join(words[-2:]) if len(words) > 1 else facts[0].text[:12]]
+
+
+_LEADING = re.compile(
+    r"^(?:(?:really|just|currently|always|usually|often|recently) )*"
+    r"[a-z]+ (?:to (?:[a-z]+ )?|[a-z]+ing )?(?=[a-z])",
+    re.IGNORECASE,
+)
+"""An English predicate's verb, which names nothing."""
 
 
 def summary(facts: Sequence[Fact], language: str) -> str:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 from omoide.domain import Kind, Owner, Speaker
 from omoide.language import detect, split_sentences
 from omoide.memory.mechanism import Contribution, Moment, Place
-from omoide.memory.overlap import stems
 from omoide.memory.replies import small
+from omoide.memory.summary.facts import Fact
 from omoide.memory.transcript import Line
 from omoide.tuning.examples import Example
+from omoide.tuning.stems import stems
 from omoide.tuning.tasks.naming import summary, topic
 from omoide.tuning.told import START, turns
 from omoide.tuning.written import planted, scenes
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Sequence
 
-    from omoide.memory.summary.facts import Fact
     from omoide.ports import Message
     from omoide.tuning.told import Told
 
@@ -45,6 +45,9 @@ def replies(
 ) -> Iterator[Example]:
     """Turns of the talk as replies, read with either speaker as the user. `others` give decoys
     and, after the paper, history; a share `order` has an order planted in it."""
+    if told.cues:
+        yield from _cued(told, dice, order=order)
+        return
     for one in (told, _turned(told)):
         for i in range(1, len(one.lines)):
             if one.lines[i].speaker is Speaker.USER or one.lines[i - 1].speaker is not Speaker.USER:
@@ -53,6 +56,23 @@ def replies(
             while one.lines[first].speaker is not Speaker.USER:
                 first += 1
             yield from _turn(one, first, i, others, dice, order=order, paper=paper)
+
+
+def _cued(told: Told, dice: random.Random, *, order: float) -> Iterator[Example]:
+    """The moments of an invented talk: the fact that shows in the reply first, decoys after it."""
+    for cue in told.cues:
+        first = max(0, cue.at - dice.choice((0, 0, 2, 4)))
+        while told.lines[first].speaker is not Speaker.USER:
+            first += 1
+        shown: Sequence[Line] = told.lines[first : cue.at + 1]
+        facts = [Fact(about=who, text=text) for who, text in cue.facts]
+        memory = _sentences(facts[: cue.fits], facts[cue.fits :][:8], told.language, dice)
+        hard = ["" if cue.fits else "nothing"]
+        if dice.random() < order:
+            shown, memory = _ordered(shown, memory, told.language, dice)
+            hard.append("injected")
+        messages = _asked(shown, memory, told.language, dice)
+        yield told.example("reply", messages, cue.reply, *hard)
 
 
 def _turn(
@@ -77,6 +97,8 @@ def _turn(
         decoys = [fact for fact in known if not touches(reply, fact)]
         if len(decoys) < max(len(known), 1) or _TELLS.search(reply) or dice.random() >= NONE:
             return  # it may rest on something, or says what nobody knows
+        if len(stems(reply)) < 3 or not stems(reply) & stems(shown[-1].text):
+            return  # it says nothing to what was said
     far = [f for other in dice.sample(others, min(4, len(others))) for f in other.of()[:2]]
     decoys += [fact for fact in far if other_matter(fact, reply, shown)]
     memory: list[Contribution] = []
@@ -102,12 +124,14 @@ def from_scenes(dice: random.Random, *, times: int, order: float) -> Iterator[Ex
         for scene in every * times:
             about = stems(scene.said + " " + scene.reply)
             far = [
-                other.fact
+                other
                 for other in every
                 if other.fact and other.key != scene.key
                 and len(stems(other.fact) & about) <= (1 if language in ("en", "vi") else 2)
             ]  # fmt: skip
-            decoys = dice.sample(far, min(len(far), dice.randint(1, 6)))
+            dice.shuffle(far)
+            far = list({other.key: other for other in far}.values())
+            decoys = [other.fact for other in far[: dice.randint(1, 6)]]
             shown = [Line(speaker=Speaker.USER, text=scene.said)]
             if dice.random() < 0.4:
                 before = dice.choice([one for one in every if not one.fact and one != scene])
@@ -220,12 +244,12 @@ def _memos(
     told: Told, used: Sequence[Fact], others: Sequence[Told], reply: str, dice: random.Random
 ) -> list[Contribution]:
     """Three memos, the facts in one of them."""
-    right = f"{topic(used, told.turns, told.language)}: {summary(used, told.language)}"
+    right = f"{topic(used, told.language)}: {summary(used, told.language)}"
     shown = [right]
     for other in dice.sample(others, min(6, len(others))):
         facts = other.of()[:3]
         if len(shown) < 3 and facts and not any(touches(reply, fact) for fact in facts):
-            named = topic(facts, other.turns, told.language)
+            named = topic(facts, told.language)
             shown.append(f"{named}: {summary(facts, told.language)}")
     dice.shuffle(shown)
     return [_contribution(text, Place.RECALLED) for text in shown] if len(shown) == 3 else []
