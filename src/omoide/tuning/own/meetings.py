@@ -10,7 +10,7 @@ from omoide.domain import Speaker
 from omoide.language import LANGUAGES
 from omoide.memory.transcript import Line
 from omoide.tuning.own import Cue, OwnTalk
-from omoide.tuning.own.phrases import Pen, book
+from omoide.tuning.own.phrases import CASED, Pen, book
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -151,17 +151,16 @@ class _Chain:
             text = self._compound(new)
         else:
             new = new[: dice.choice((1, 2))]
-            first = self._pick(new[0].kind.tell)
+            text = self._fill(self._pick(new[0].kind.tell), new[0].values)
             if new[0].kind.ask and dice.random() < 0.4:
                 held.say(FRIEND, self._fill(self._pick(new[0].kind.ask), {}, FRIEND))
             elif dice.random() < 0.35:
-                first = self._pick(self.book.lead) + self.book.space + first
-            text = self._fill(first, new[0].values)
+                text = self._fill(self._pick(self.book.lead), {}) + self.book.space + text
             for one in new[1:]:
                 also = self._pick(self.book.also)
                 phrase = self._pick(one.kind.tell)
                 more = self._fill(phrase, one.values)
-                if also and phrase[0] not in "{":
+                if also and phrase[0] != "{" and self.book.language in CASED:
                     more = _small(more)
                 text += self.book.space + also + more
         if dice.random() < 0.15:
@@ -173,15 +172,17 @@ class _Chain:
         self._react(held, new[-1].kind.react, new[-1].values)
 
     def _compound(self, new: Sequence[Told]) -> str:
-        parts = [self._fill(self._pick(one.kind.mid), one.values) for one in new[:-1]]
-        last = new[-1].kind.fin or new[-1].kind.mid
-        end = self._fill(self._pick(last), new[-1].values)
-        if self.book.language == "en":
-            parts = [_small(part) for part in parts]
-            end = _small(end)
-        text = self.book.join[0].join(parts) + self.book.join[1] + end + self._fill(
-            self._pick(self.book.end), {}
-        )  # fmt: skip
+        parts = []
+        for place, one in enumerate(new):
+            last = one is new[-1]
+            phrase = self._pick((one.kind.fin if last else ()) or one.kind.mid)
+            if place:
+                phrase = phrase.removeprefix(self.book.drop)
+            part = self._fill(phrase, one.values)
+            parts.append(_small(part) if self.book.language in CASED and phrase[0] != "{" else part)
+        text = self.book.join[0].join(parts[:-1]) + self.book.join[1] + parts[-1]
+        if text[-1] not in ".。":
+            text += self._fill(self._pick(self.book.end), {})
         return text[:1].upper() + text[1:]
 
     def _friend(self, held: _Meeting, number: int) -> None:
@@ -202,6 +203,7 @@ class _Chain:
             if (kind.name, about) not in self.seen
             and (about is USER or kind.back)
             and not any((other, about) in self.seen for other in kind.without)
+            and not any(kind.name in one.kind.without for one in self.told if one.about is about)
         ]
         if not free:
             return None
@@ -258,7 +260,7 @@ class _Chain:
         self, held: _Meeting, said: str, reply: str, known: Sequence[Told], *, kind: str
     ) -> None:
         if held.lines and held.lines[-1].speaker is USER:
-            held.say(FRIEND, self._fill(self._pick(self.book.react), {}, FRIEND))
+            held.say(FRIEND, self._fill(self._pick(self.book.nod), {}, FRIEND))
         held.say(USER, said)
         cue = Cue(
             at=len(held.lines) - 1,
@@ -287,8 +289,6 @@ class _Chain:
         self.seen.add(picked)
         values: dict[str, str] = {}
         speaker = USER
-        if not picked[0].startswith(">") and held.lines and held.lines[-1].speaker is USER:
-            held.say(FRIEND, self._fill(self._pick(self.book.react), {}, FRIEND))
         for line in picked:
             speaker = FRIEND if line.startswith(">") else USER
             held.say(speaker, self._fill(line.removeprefix(">"), values, speaker))
@@ -308,4 +308,8 @@ class _Chain:
 
 
 def _small(part: str) -> str:
-    return part if part.startswith(("I ", "I'", "I’")) or part[1:2].isupper() else part[:1].lower() + part[1:]
+    return (
+        part
+        if part.startswith(("I ", "I'", "I’")) or part[1:2].isupper()
+        else part[:1].lower() + part[1:]
+    )

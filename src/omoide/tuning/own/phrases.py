@@ -80,6 +80,10 @@ class Book:
     question: tuple[str, ...]
     """What a message may end with, given back to the friend."""
     react: tuple[str, ...]
+    nod: tuple[str, ...]
+    """What the friend says where nothing is to be said."""
+    drop: str
+    """What the later parts of a long sentence leave out, where they begin with it."""
     join: tuple[str, str]
     """Between parts of a long sentence, and before its last part."""
     end: tuple[str, ...]
@@ -89,6 +93,7 @@ class Book:
     """How a speaker may call themselves and the other."""
 
 
+CASED = ("en", "vi")
 LISTED = ("open", "close", "small", "trap", "plain")
 
 
@@ -107,8 +112,9 @@ def book(language: str) -> Book:
         slots=slots,
         kinds={name: _kind(name, of) for name, of in data["kind"].items()},
         **{name: tuple(tuple(one) for one in data["talk"][name]) for name in LISTED},
-        **{n: tuple(data["talk"][n]) for n in ("lead", "also", "question", "react", "end")},
+        **{n: tuple(data["talk"][n]) for n in ("lead", "also", "question", "react", "nod", "end")},
         join=tuple(data["talk"]["join"]),
+        drop=data["talk"].get("drop", ""),
         space=data["talk"]["space"],
         voices=tuple(data["talk"].get("voices", [{}])),
     )
@@ -177,7 +183,7 @@ class Pen:
         text = re.sub(r"<([^<>/]*)/([^<>/]*)>", lambda m: m[2 if courteous else 1], text)
         text = re.sub(r"\[([^\]]+)\]", lambda m: self._word(m, text, courteous), text)
         text = re.sub(r"\b([Aa])\(n\) (?=([\w']))", lambda m: _article(m, text), text)
-        return text[:1].upper() + text[1:] if self.book.language == "en" else text
+        return text[:1].upper() + text[1:] if self.book.language in CASED else text
 
     def _word(self, found: re.Match[str], text: str, courteous: bool) -> str:
         name = found[1]
@@ -196,9 +202,9 @@ _PARTICLES = {
     "으로": ("으로", "로"), "이라": ("이라", "라"), "이랑": ("이랑", "랑"), "이나": ("이나", "나"),
     "이야": ("이야", "야"), "이에요": ("이에요", "예요"), "이고": ("이고", "고"), "이거": ("이거", "거"),
     "이다": ("이다", "다"), "아": ("아", "야"), "이란": ("이란", "란"), "이네": ("이네", "네"),
-    "이잖": ("이잖", "잖"), "이었": ("이었", "였"), "이": ("이", "가"), "이에": ("이에", "예"),
+    "이잖": ("이잖", "잖"), "이었": ("이었", "였"), "이에": ("이에", "예"),
     "이는": ("이는", "는"), "이가": ("이가", "가"), "이를": ("이를", "를"), "이도": ("이도", "도"),
-    "이의": ("이의", "의"), "이한테": ("이한테", "한테"), "이와": ("이와", "와"), "이면": ("이면", "면"),
+    "이의": ("이의", "의"), "이한테": ("이한테", "한테"), "이와": ("이와", "와"), "이면": ("이면", "면"), "이지": ("이지", "지"), "이래": ("이래", "래"), "이냐": ("이냐", "냐"), "이시": ("이시", "시"),
 }  # fmt: skip
 """After a consonant, after a vowel."""
 
