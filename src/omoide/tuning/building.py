@@ -50,12 +50,13 @@ def build(
     joined: float = 0.02,
     share: float = SHARE,
     most: int = 0,
+    scenes: bool = True,
     paper: bool = False,
 ) -> Iterator[Example]:
     """All examples that the talks give, the same for the same seed. `order` is the share with an
     order planted in it, `joined` how many very long sessions there are to a talk, `share` what is
-    held out, `most` how many talks of a source and language are read (all if 0); `paper` makes the
-    three tasks as paper C does."""
+    held out, `most` how many talks of a source and language are read (all if 0), `scenes` whether
+    our own scenes are among the replies; `paper` makes the three tasks as paper C does."""
     for source, talks in sources:
         dice = random.Random(f"{seed}/{source.name}")  # noqa: S311 - an order, not a secret
         read = []
@@ -71,7 +72,7 @@ def build(
                 ]
                 made = _made(own, tasks, dice, order=order, joined=joined, paper=paper)
                 yield from tally.counted(_short(made))
-    if "reply" in tasks and not paper:
+    if "reply" in tasks and scenes and not paper:
         dice = random.Random(f"{seed}/{SCENES}")  # noqa: S311
         yield from tally.counted(_short(from_scenes(dice, times=2, order=order)))
 

@@ -73,7 +73,8 @@ def make(
     found = list(
         build(
             read, tasks=tasks, seed=seed, tally=tally, order=0.0 if paper else order,
-            share=share, most=0 if paper else talks, paper=paper,
+            share=share, most=0 if paper else talks,
+            scenes=not names or "own" in names, paper=paper,
         )
     )  # fmt: skip
     random.Random(seed).shuffle(found)  # noqa: S311 - an order, not a secret

@@ -58,14 +58,22 @@ def topic(facts: Sequence[Fact], language: str) -> str:
 
 def topics(facts: Sequence[Fact], language: str) -> list[str]:
     """At most two phrases that name what facts are about."""
-    texts = ". ".join(_LEADING.sub("", fact.text) for fact in facts)
-    found = keywords(texts, (), language=language, most=2)
+    texts = ". ".join(_BETWEEN.sub(",", _LEADING.sub("", fact.text)) for fact in facts)
+    found = [
+        name
+        for phrase in keywords(texts, (), language=language, most=3)
+        if (name := _DULL.sub("", phrase))
+    ]
     if found:
-        return list(found)
+        return found[:2]
     words = facts[0].text.split()
     return [" ".join(words[-2:]) if len(words) > 1 else facts[0].text[:12]]
 
 
+_BETWEEN = re.compile(r"\b(?:called|named|who|no longer|[\w-]+-year-old|\d+(?:th|st|nd|rd))\b")
+"""What stands between names, or cuts them short."""
+_DULL = re.compile(r"^(?:(?:afraid|lives|fan|pair|morning|goes|got)\b ?)+")
+"""What names nothing by itself."""
 _LEADING = re.compile(
     r"^(?:(?:really|just|currently|always|usually|often|recently) )*"
     r"[a-z]+ (?:to (?:[a-z]+ )?|[a-z]+ing )?(?=[a-z])",
