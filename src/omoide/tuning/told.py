@@ -265,7 +265,7 @@ def trimmed(
             or len(heard := stems(sentence)) < 3
             or (
                 any(len(heard & fact) >= 0.6 * len(fact) for fact in known[line.speaker])
-                and len(heard.difference(*known[line.speaker])) <= MORE
+                and len(heard.difference(_FILLING, *known[line.speaker])) <= MORE
             )
         ]
         if sentences:
@@ -275,6 +275,10 @@ def trimmed(
 
 
 _TELLS = re.compile(r"\b(?:i|i'm|i've|i'd|my|we|we're|we've|our)\b|我", re.IGNORECASE)
+_FILLING = frozenset(
+    "i i'm my me we our you your yes yeah well now really so too actu just gues thin know it's that's"
+    " m ve s d re ll t".split()
+)
 MORE = 5
 """Words beside its facts after which a sentence tells more than they do."""
 
