@@ -308,8 +308,5 @@ class _Chain:
 
 
 def _small(part: str) -> str:
-    return (
-        part
-        if part.startswith(("I ", "I'", "I’")) or part[1:2].isupper()
-        else part[:1].lower() + part[1:]
-    )
+    """Without a capital at its beginning, unless it begins with "I"."""
+    return part if part.startswith(("I ", "I'")) else part[:1].lower() + part[1:]
