@@ -33,7 +33,8 @@ class Talk:
     told: tuple[tuple[Speaker, str], ...] = ()
     """Who says of themselves what, in the first person."""
     known: tuple[tuple[Speaker, str], ...] = ()
-    """The same in the third person, without the name ("lives in Leeds."): nothing is to be turned."""
+    """The same in the third person, without name or full stop ("lives in Leeds"): to be kept as it
+    is."""
     complete: bool = False
     """Whether `told` and `known` hold everything that the speakers tell of themselves."""
     topic: str = ""
@@ -158,10 +159,19 @@ def _own(folder: Path) -> Iterator[Talk]:
     return read(folder)
 
 
+def _real_persona_chat(folder: Path) -> Iterator[Talk]:
+    from omoide.tuning.real import real_persona_chat
+
+    return real_persona_chat(folder)
+
+
 SOURCES = (
     Source(name="synthetic_persona_chat", licence="CC BY 4.0", research=False, read=_synthetic),
     Source(name="dulemon", licence="Apache-2.0", research=False, read=_dulemon),
     Source(name="own", licence="Apache-2.0", research=False, read=_own),
+    Source(
+        name="real_persona_chat", licence="CC BY-SA 4.0", research=False, read=_real_persona_chat
+    ),
     Source(name="msc", licence="not stated", research=True, read=_msc),
     Source(name="dialogsum", licence="CC BY-NC-SA 4.0", research=True, read=_dialogsum),
 )

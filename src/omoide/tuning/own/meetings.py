@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
 from omoide.language import LANGUAGES
+from omoide.memory.summary.small_form import MOST
 from omoide.memory.transcript import Line
 from omoide.tuning.own import Cue, OwnTalk
 from omoide.tuning.own.phrases import CASED, Pen, book
@@ -82,8 +83,10 @@ class _Chain:
             voice=self.dice.choice(self.book.voices),
         )
         self.told: list[Told] = []
-        self.seen: set[object] = set()
-        """Exchanges and kinds that the chain has had."""
+        self.begun: set[tuple[str, Speaker]] = set()
+        """What sorts of facts have been told, and of whom."""
+        self.seen: set[tuple[str, ...]] = set()
+        """Exchanges that the chain has had."""
 
     def talks(self) -> Iterator[OwnTalk]:
         count = self.dice.choice((2, 3, 3, 4))
@@ -142,7 +145,8 @@ class _Chain:
     def _facts(self, held: _Meeting, number: int) -> None:
         """One to three things about the user, in one message."""
         dice = self.dice
-        count = dice.choice((1, 1, 2, 2, 3))
+        told = sum(about is USER for about, _ in held.known)
+        count = min(dice.choice((1, 1, 2, 2, 3)), MOST - 1 - told)
         new = [one for _ in range(count) if (one := self._new(USER, number))]
         if not new:
             return
@@ -200,15 +204,18 @@ class _Chain:
         free = [
             kind
             for kind in self.book.kinds.values()
-            if (kind.name, about) not in self.seen
+            if (kind.name, about) not in self.begun
             and (about is USER or kind.back)
-            and not any((other, about) in self.seen for other in kind.without)
-            and not any(kind.name in one.kind.without for one in self.told if one.about is about)
+            and not any(
+                other in kind.without or kind.name in self.book.kinds[other].without
+                for other, who in self.begun
+                if who is about
+            )
         ]
         if not free:
             return None
         kind = self.dice.choice(free)
-        self.seen.add((kind.name, about))
+        self.begun.add((kind.name, about))
         return Told(kind=kind, about=about, values={}, fact="", meeting=number)
 
     def _know(self, held: _Meeting, one: Told) -> None:
@@ -308,8 +315,5 @@ class _Chain:
 
 
 def _small(part: str) -> str:
-    return (
-        part
-        if part.startswith(("I ", "I'", "I’")) or part[1:2].isupper()
-        else part[:1].lower() + part[1:]
-    )
+    """Without a capital at its beginning, unless it begins with "I"."""
+    return part if part.startswith(("I ", "I'")) else part[:1].lower() + part[1:]
