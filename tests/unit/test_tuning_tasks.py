@@ -280,7 +280,7 @@ def test_a_reply_rests_on_a_fact_that_the_lines_shown_do_not_hold() -> None:
     one = talk(
         "h",
         "I have a parrot called Rio.", "How sweet!",
-        "The weather is bad today.", "Then stay inside with your parrot Rio!",
+        "What can one do in such weather?", "In such weather your parrot Rio needs company!",
         known={USER: ("has a parrot called Rio",)},
     )  # fmt: skip
     others = stretches()
@@ -289,13 +289,12 @@ def test_a_reply_rests_on_a_fact_that_the_lines_shown_do_not_hold() -> None:
         for s in range(10)
         for e in replies(read(one), others, random.Random(s), order=0, paper=False)
     ]
-    grounded = [e for e in made if e.answer.startswith("Then stay inside")]
+    grounded = [e for e in made if e.answer.startswith("In such weather")]
     assert grounded
     for example in grounded:
         text = "\n".join(m.content for m in example.messages)
         assert "parrot called Rio" in text
-        if "The weather is bad" in example.messages[-1].content:
-            assert example.messages[-1].content.startswith("The weather is bad today.")
+        assert example.messages[-1].content.startswith("What can one do in such weather?")
 
 
 def test_a_cue_of_an_invented_talk_is_a_reply() -> None:

@@ -261,7 +261,7 @@ def trimmed(
         sentences = [
             sentence
             for sentence in split_sentences(line.text)
-            if not _TELLS.search(sentence)
+            if not _tells(sentence, language)
             or len(heard := stems(sentence)) < 3
             or (
                 any(len(heard & fact) >= 0.6 * len(fact) for fact in known[line.speaker])
@@ -275,9 +275,20 @@ def trimmed(
 
 
 _TELLS = re.compile(r"\b(?:i|i'm|i've|i'd|my|we|we're|we've|our)\b|我", re.IGNORECASE)
+_ASKS = re.compile(r"[?？]\s*$")
+
+
+def _tells(sentence: str, language: str) -> bool:
+    """Whether a sentence may be about its speaker; where subjects are left out, any but a
+    question may."""
+    if language in ("en", "zh"):
+        return bool(_TELLS.search(sentence))
+    return not _ASKS.search(sentence)
+
+
 _FILLING = frozenset(
-    "i i'm my me we our you your yes yeah well now really so too actu just gues thin know it's that's"
-    " m ve s d re ll t".split()
+    "i i'm my me we our you your yes yeah well now really so too actu just gues thin know it's "
+    "that's m ve s d re ll t".split()
 )
 MORE = 5
 """Words beside its facts after which a sentence tells more than they do."""

@@ -27,12 +27,12 @@ LINES = 24
 
 
 def fused(chain: Sequence[Told], known: Sequence[Fact]) -> Iterator[Example]:
-    """An example for each meeting that tells something, and for two in a row as one of two
+    """An example for each meeting that tells something; two of a true chain as one session of two
     topics, where the second takes nothing back."""
     for number, told in enumerate(chain):
         before, known = known, known_after(known, told)
         after = chain[number + 1 : number + 2]
-        if number % 2 and after and not after[0].changed:
+        if number % 2 == 0 and told.chain and after and not after[0].changed:
             yield from _session((told, *after), before)
         else:
             yield from _session((told,), before)

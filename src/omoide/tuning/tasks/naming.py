@@ -32,11 +32,15 @@ def stretch(told: Told, dice: random.Random) -> Iterator[Told]:
         if told.topic and 4 <= len(told.lines) <= 12:
             yield told
         return
-    size = dice.randint(4, 8)
-    if len(told.lines) < size:
+    if told.chain:  # greeting and farewell show where it begins and ends
+        if 4 <= len(told.lines) <= 12:
+            yield from named(told)
         return
-    start = dice.randrange(len(told.lines) - size + 1)
-    yield from named(told.part(start, start + size))
+    size = dice.choice((4, 6, 8))
+    starts = [i for i in range(len(told.lines) - size + 1) if told.lines[i].speaker is Speaker.USER]
+    if starts:
+        start = dice.choice(starts)
+        yield from named(told.part(start, start + size))
 
 
 def named(part: Told) -> Iterator[Told]:

@@ -45,7 +45,7 @@ def replies(
 ) -> Iterator[Example]:
     """Turns of the talk as replies, read with either speaker as the user. `others` give decoys
     and, after the paper, history; a share `order` has an order planted in it."""
-    if told.cues:
+    if told.cues or told.chain:
         yield from _cued(told, dice, order=order)
         return
     for one in (told, _turned(told)):
@@ -91,6 +91,8 @@ def _turn(
     heard = stems(" ".join(line.text for line in shown))
     known = [fact for at, fact in told.facts if at < first or fact.about is Speaker.ASSISTANT]
     used = [fact for fact in known if uses(reply, fact, heard)]
+    if used and not answers(reply, shown[-1].text):
+        return
     if used:
         decoys = [fact for fact in known if fact not in used and not touches(reply, fact)]
     else:
@@ -187,6 +189,17 @@ def uses(reply: str, fact: Fact, heard: frozenset[str]) -> bool:
     wanted = stems(fact.text)
     both = wanted & stems(reply)
     return len(both) >= 2 and 2 * len(both) >= len(wanted) and not both <= heard
+
+
+_OPEN = re.compile(r"for fun|for a living|for work|hobb|spare time|free time|about yourself", re.I)
+
+
+def answers(reply: str, said: str) -> bool:
+    """Whether a reply belongs to what was just said: an open question, or one it takes up. What
+    stood between the two may have been cut."""
+    asked = said.rstrip().endswith(("?", "？"))
+    both = stems(reply) & stems(said) - {"i", "you", "my", "your", "what", "so", "oh", "me"}
+    return asked and bool(both or _OPEN.search(said))
 
 
 def touches(reply: str, fact: Fact) -> bool:
