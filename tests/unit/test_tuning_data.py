@@ -51,7 +51,8 @@ def data(tmp_path: Path) -> Path:
                 "User 2: Hi! How are you?\n"
                 f"User 1: Fine. I work as a {work} and it keeps me busy.\n"
                 f"User 2: Lovely. I have a {pet} at home.\n"
-                f"User 1: Since last year my home is {place}, yes, I live in {place} now.\n"
+                f"User 1: Since last year my home is {place}, yes, I live in {place} now. "
+                "What is your favorite food?\n"
                 "User 2: Soup is my favorite food, by the way.\nUser 1: Good for you.\n"
                 "User 2: It is! See you."
             )
@@ -123,7 +124,7 @@ def test_every_example_is_one_that_the_product_would_ask_and_could_read(
             assert spans[0].first == 1
             assert all(a.last + 1 == b.first for a, b in itertools.pairwise(spans))
         if example.task == "choice":
-            assert len(read_choice(example.answer, count=20)) <= 1
+            assert len(read_choice(example.answer, count=20)) <= 2
         if example.task == "events":
             json.loads(example.answer)
     nothing = [e for e in everything if e.task == "choice" and "[0]" in e.answer]

@@ -28,6 +28,7 @@ from omoide.tuning.told import Tally, told
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from omoide.memory.summary.facts import Fact
     from omoide.tuning.examples import Example
     from omoide.tuning.sources import Source, Talk
     from omoide.tuning.told import Told
@@ -140,7 +141,8 @@ def _chained(
 ) -> Iterator[Example]:
     others = alternatives(talks)
     for linked in chains(talks, dice):
-        known, chain = [], linked
+        known: list[Fact] = []
+        chain = linked
         if not any(one.changed for one in linked) and dice.random() < CONTRADICTED:
             known, chain = contradicted(linked, others, dice)
         shown = [ordered(one, dice) if dice.random() < order else one for one in chain]

@@ -134,7 +134,7 @@ def from_scenes(dice: random.Random, *, times: int, order: float) -> Iterator[Ex
             dice.shuffle(far)
             far = list({other.key: other for other in far}.values())
             decoys = [other.fact for other in far[: dice.randint(1, 6)]]
-            shown = [Line(speaker=Speaker.USER, text=scene.said)]
+            shown: Sequence[Line] = [Line(speaker=Speaker.USER, text=scene.said)]
             if dice.random() < 0.4:
                 before = dice.choice([one for one in every if not one.fact and one != scene])
                 shown = [
