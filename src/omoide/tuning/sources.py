@@ -33,7 +33,7 @@ class Talk:
     told: tuple[tuple[Speaker, str], ...] = ()
     """Who says of themselves what, in the first person."""
     known: tuple[tuple[Speaker, str], ...] = ()
-    """The same in the third person, without the name ("lives in Leeds."): nothing is to be turned."""
+    """The same in the third person, without the name ("lives in Leeds.")."""
     complete: bool = False
     """Whether `told` and `known` hold everything that the speakers tell of themselves."""
     topic: str = ""
