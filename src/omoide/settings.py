@@ -95,7 +95,7 @@ class Settings:
     """Seconds without a token after which a model counts as stalled."""
     sentences: int = 20
     """Most sentences a memory may have."""
-    memory_tokens: int = 1200
+    memory_tokens: int = 1600
     """Most tokens of memory in the prompt of a reply, all mechanisms together."""
     recall: int = 6
     """Most items that a search brings to a reply."""

@@ -270,7 +270,7 @@ def test_methods_by_name() -> None:
     assert not found[0].needs_vectors
     assert found[3].needs_vectors
     base = Settings()
-    assert found[0].settings(base).memory_tokens > 4 * found[3].settings(base).memory_tokens
+    assert found[0].settings(base).memory_tokens > 3 * found[3].settings(base).memory_tokens
     with pytest.raises(BadInput, match="summary"):
         choose(["sumary"], known, usual=[])
 

@@ -14,11 +14,12 @@ from omoide.accounts import complete
 from omoide.domain import Origin, Sentence, Speaker, Summary, Turn, nothing
 from omoide.errors import BadReply
 from omoide.language import LANGUAGES
-from omoide.memory.summary.facts import Fact, merge, pack, read_facts
+from omoide.memory.summary.facts import VOICES, Fact, merge, pack, read_facts
 from omoide.memory.summary.iterator import RecursiveSummary
 from omoide.memory.summary.retire import retire
 from omoide.memory.summary.small_form import SmallForm, grammar, own_words
 from omoide.memory.transcript import Line
+from omoide.prompts import render, words
 from omoide.testing import ScriptedModel
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def test_what_nobody_said_is_turned_away_and_told() -> None:
     [
         ("en", "User says I love my cat.", "I love my cat."),
         ("zh", "用户我喜欢猫。", "我喜欢猫。"),
-        ("ja", "ユーザーは猫が好きだよね。", "猫が好きだよね。"),
+        ("ja", "ユーザーは猫を見てください。", "猫を見てください。"),
         ("ko", "사용자는 고양이를 좋아하네요.", "고양이를 좋아하네요."),
         ("vi", "Người dùng nói tôi thích mèo.", "tôi thích mèo."),
     ],
@@ -337,3 +338,33 @@ async def test_a_session_of_greetings_costs_a_call_and_changes_nothing() -> None
     )
     assert result.summary is not None
     assert [s.text for s in result.summary.sentences] in ([], ["User says hi."])
+
+
+NORTH = {
+    "en": "moved up here to the far north",
+    "zh": "搬到了北方的城市",
+    "ja": "北の町に引っ越した",
+    "ko": "북쪽 도시로 이사했다",
+    "vi": "đã chuyển ra miền bắc",
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_names_of_the_worked_example_do_not_leak(language: str) -> None:
+    """Each name that is guarded against stands in the example, and a note with one that nobody
+    said is turned away, however well the rest is supported."""
+    prompt = render("memory_small", language, session="", subject="", name="", limit="")
+    names = words(language)["example_names"].split(", ")
+    assert all(name in prompt.messages[1].content for name in names)
+    session, subject = told(NORTH[language]), VOICES[language].subject(USER)
+    clean = read(f"{subject}{NORTH[language]}", session=session, language=language)
+    assert len(texts(clean)) == 1
+    leak = read(f"{subject}{NORTH[language]} {names[0]}", session=session, language=language)
+    assert texts(leak) == []
+    assert len(leak.notes) == 1
+
+
+def test_a_japanese_chain_is_shown_clause_by_clause() -> None:
+    """So that each becomes a note of its own."""
+    session = told("東京に住んでて、猫を飼ってるんだ。")
+    assert own_words(session, USER, "ja") == "- 東京に住んでて\n- 猫を飼ってるんだ。"

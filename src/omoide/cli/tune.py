@@ -42,7 +42,7 @@ def tune() -> None:
 @click.option("--most", multiple=True, metavar="TASK=N", help="Most examples of a task to learn.")
 @click.option("--hard", default=0.4, show_default=True, help="Least share of hard cases.")
 @click.option("--planted", default=0.1, show_default=True, help="Share with a planted order.")
-@click.option("--talks", default=600, show_default=True, help="Talks of a source and language.")
+@click.option("--talks", default=450, show_default=True, help="Talks of a source and language.")
 @click.option("--paper", is_flag=True, help="Paper C's three tasks, with its counts and splits.")
 @click.option("--sample", type=int, default=0, help="Show so many examples of each task.")
 @click.option("--research", is_flag=True, help="Also sets whose licence forbids shipping.")

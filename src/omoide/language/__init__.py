@@ -1,5 +1,6 @@
 """Languages: which one a text is in, where its sentences end, and which terms it is found by."""
 
+from omoide.language.clauses import plainly, split_clauses
 from omoide.language.detect import LANGUAGES, detect, dominant
 from omoide.language.sentences import split_sentences
 from omoide.language.terms import content_terms, query_terms, terms
@@ -11,7 +12,9 @@ __all__ = [
     "detect",
     "dominant",
     "estimate_tokens",
+    "plainly",
     "query_terms",
+    "split_clauses",
     "split_sentences",
     "terms",
 ]

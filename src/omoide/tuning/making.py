@@ -55,7 +55,7 @@ def make(
     most: Mapping[str, int] | None = None,
     hard: float = 0.4,
     order: float = 0.1,
-    talks: int = 600,
+    talks: int = 450,
     seed: int = 1,
     research: bool = False,
     paper: bool = False,

@@ -142,7 +142,7 @@ def fact(clause: str) -> str:
 def facts(sentence: str) -> list[str]:
     """What each clause of a sentence says of its speaker; nothing once somebody else is its
     subject."""
-    found = []
+    found: list[str] = []
     plain = _LEAD.sub("", "".join(sentence.split()))
     if re.search(r"[?？]", plain):
         return []

@@ -33,8 +33,7 @@ class Talk:
     told: tuple[tuple[Speaker, str], ...] = ()
     """Who says of themselves what, in the first person."""
     known: tuple[tuple[Speaker, str], ...] = ()
-    """The same in the third person, without name or full stop ("lives in Leeds"): to be kept as it
-    is."""
+    """The same in the third person, without the name ("lives in Leeds.")."""
     complete: bool = False
     """Whether `told` and `known` hold everything that the speakers tell of themselves."""
     topic: str = ""

@@ -10,11 +10,12 @@ personas where the paper's prompt gives 40 (docs/LOG.md).
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Sentence, Speaker
 from omoide.errors import BadReply
-from omoide.language import split_sentences
+from omoide.language import plainly, split_clauses, split_sentences
 from omoide.memory.overlap import stems
 from omoide.memory.summary.facts import VOICES, Fact, merge, pack, read_facts
 from omoide.memory.summary.forms import Question, Reading
@@ -61,7 +62,11 @@ class SmallForm:
         limit: int,
     ) -> Reading:
         """The new memory: facts that hold, those that were just told, as sentences."""
-        told = [fact for answer in answers for fact in read_facts(answer, language)]
+        told = [
+            replace(fact, text=plainly(fact.text, language))
+            for answer in answers
+            for fact in read_facts(answer, language)
+        ]
         if answers and not told:
             raise BadReply(f"wanted lines about a speaker, got {answers[0][:80]!r}")
         said = {
@@ -137,9 +142,18 @@ def own_words(session: Sequence[Line], speaker: Speaker, language: str) -> str:
             told = [s for s in split_sentences(line.text) if not _QUESTION.search(s)]
             if speaker is Speaker.ASSISTANT:
                 told = [s for s in told if _of_itself(s, language)]
-            if told:
-                lines.append(f"- {' '.join(told)}")
+            lines += _listed(told, language)
     return "\n".join(lines)
+
+
+def _listed(told: Sequence[str], language: str) -> list[str]:
+    """The sentences of a turn on one line; where one of them is a chain of clauses, each of these
+    on a line of its own. A turn with a colon stays whole: a forged "System: …" must not begin a
+    line."""
+    clauses = [clause for s in told for clause in split_clauses(s, language)]
+    if len(clauses) == len(told) or any(":" in s or "：" in s for s in told):
+        clauses = [" ".join(told)]
+    return [f"- {clause}" for clause in clauses if clause]
 
 
 _BOILERPLATE = re.compile(
@@ -183,9 +197,17 @@ def _unfit(fact: Fact, said: str, of_user: str, language: str) -> str:
         return "it is in the first or second person"
     if share(fact, said) < LEAST[language]:
         return "nothing said supports it"
+    if any(name in fact.text and name not in said for name in _examples(language)):
+        return "it comes from the prompt's example"
     if fact.about is Speaker.ASSISTANT and share(fact, of_user) >= PARROTED:
         return "it only repeats the user"
     return ""
+
+
+def _examples(language: str) -> tuple[str, ...]:
+    """The names in the prompt's worked example: a sentence that is right but for one of them
+    passes for supported."""
+    return tuple(words(language)["example_names"].split(", "))
 
 
 PARROTED = 0.8
@@ -216,6 +238,8 @@ _UNIT = {
     # no polite -요, -니다; 요 only at the start of a word or in 중요, 필요, 토요일 and the like
     "ko": '[^%s요니] | " 요" | [중필주수월화목금토일개동] "요" | "니" [^%s다요니] | "아니다"',
 }
+_LAST = {"ko": ' "다" "."?'}
+"""How a line ends: a Korean note in the plain form, not in the middle of a chain of clauses."""
 
 
 def grammar(
@@ -227,7 +251,7 @@ def grammar(
     unit = _UNIT.get(language, "[^%s]").replace("%s", out)
     rules = [
         f'{who.value} ::= "{VOICES[language].subject(who)}" {_FIRST[language]} '
-        f"unit{{{shortest},{longest}}}"
+        f"unit{{{shortest},{longest}}}{_LAST.get(language, '')}"
         for who in speakers
     ]
     notes = " ".join(

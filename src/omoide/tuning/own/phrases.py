@@ -94,7 +94,8 @@ class Book:
 
 
 CASED = ("en", "vi")
-LISTED = ("open", "close", "small", "trap", "plain")
+EXCHANGES = ("open", "close", "small", "trap", "plain")
+LISTED = ("lead", "also", "question", "react", "nod", "end", "join")
 
 
 @lru_cache(maxsize=8)
@@ -107,16 +108,18 @@ def book(language: str) -> Book:
     data = tomllib.loads(text)
     slots = {name: tuple(values) for name, values in data["slots"].items()}
     slots["date"] = tuple(_dates(data["date"], language))
+    told: dict[str, Any] = data["talk"]
+    exchanges: dict[str, Any] = {n: tuple(tuple(one) for one in told[n]) for n in EXCHANGES}
+    listed: dict[str, Any] = {n: tuple(told[n]) for n in LISTED}
     return Book(
         language=language,
         slots=slots,
         kinds={name: _kind(name, of) for name, of in data["kind"].items()},
-        **{name: tuple(tuple(one) for one in data["talk"][name]) for name in LISTED},
-        **{n: tuple(data["talk"][n]) for n in ("lead", "also", "question", "react", "nod", "end")},
-        join=tuple(data["talk"]["join"]),
-        drop=data["talk"].get("drop", ""),
-        space=data["talk"]["space"],
-        voices=tuple(data["talk"].get("voices", [{}])),
+        drop=told.get("drop", ""),
+        space=told["space"],
+        voices=tuple(told.get("voices", [{}])),
+        **exchanges,
+        **listed,
     )
 
 
