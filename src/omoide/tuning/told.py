@@ -256,15 +256,16 @@ def trimmed(
     known = {who: [stems(fact.text) for fact in facts[who]] for who in Speaker}
     if not any(known.values()):
         return tuple(said)
+    few, least = (3, 0.6) if language in ("en", "zh") else (2, 0.8)
     kept = []
     for line in said:
         sentences = [
             sentence
             for sentence in split_sentences(line.text)
             if not _tells(sentence, language)
-            or len(heard := stems(sentence)) < 3
+            or len(heard := stems(sentence)) < few
             or (
-                any(len(heard & fact) >= 0.6 * len(fact) for fact in known[line.speaker])
+                any(len(heard & fact) >= least * len(fact) for fact in known[line.speaker])
                 and len(heard.difference(_FILLING, *known[line.speaker])) <= MORE
             )
         ]
