@@ -183,23 +183,34 @@ class Remembering:
             await self._guarded(exchange, self._write(exchange, heard))
 
     async def _write(self, exchange: Exchange, heard: Heard) -> None:
-        turn, owner = exchange.turns[-1], exchange.owner
-        if said := heard.said:
-            reply = Utterance(speaker=Speaker.ASSISTANT, text=said, id=heard.id(turn.id))
-            await self._recording.into_session(owner.user, [reply], session=exchange.key)
-            if exchange.attention is not None:
-                await self._memory.attending.used(exchange.attention)
+        owner, session = exchange.owner, exchange.turns[-1].session
         call = Call(
             purpose=Purpose.REPLY,
             model=heard.model,
-            session=turn.session,
+            session=session,
             prompt_tokens=heard.prompt_tokens,
             completion_tokens=heard.completion_tokens,
             seconds=heard.seconds,
             time=self._clock.now(),
             failed=not heard.finished,
         )
-        await self._memory.store.ledger.add(owner, call)
+        # Neither waits for the other, nor fails with it; at once they are one way to the store.
+        outcomes = await asyncio.gather(
+            self._keep_reply(exchange, heard),
+            self._memory.store.ledger.add(owner, call),
+            return_exceptions=True,
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _keep_reply(self, exchange: Exchange, heard: Heard) -> None:
+        if said := heard.said:
+            id_ = heard.id(exchange.turns[-1].id)
+            reply = Utterance(speaker=Speaker.ASSISTANT, text=said, id=id_)
+            await self._recording.into_session(exchange.owner.user, [reply], session=exchange.key)
+            if exchange.attention is not None:
+                await self._memory.attending.used(exchange.attention)
 
 
 def _forgiven(exchange: Exchange, error: Exception) -> None:
