@@ -53,6 +53,11 @@ class SqliteDatabase:
         self._to_write, self._to_read = Errands(self._writing), Errands(self._reading)
         self._closed = False
 
+    @property
+    def trips(self) -> int:
+        """How often work went to a thread and back."""
+        return self._to_write.trips + self._to_read.trips
+
     async def write(self, tenant: str, work: Work[T]) -> T:
         """See `Database.write`. A file is open to its user alone: tenants are kept apart by the
         statements."""

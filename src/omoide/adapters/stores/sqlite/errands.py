@@ -45,6 +45,8 @@ class Errands:
     def __init__(self, threads: ThreadPoolExecutor) -> None:
         self._threads = threads
         self._round: _Round | None = None
+        self.trips = 0
+        """How often a thread was sent off: what there is to save."""
 
     async def do(self, work: Callable[..., T], *arguments: object) -> T:
         """The outcome of `work`, or what it raised. Work that nobody waits for any more when its
@@ -68,6 +70,7 @@ class Errands:
         errands, these.errands = these.errands, []
         for first in range(0, len(errands), TOGETHER):
             some = errands[first : first + TOGETHER]
+            self.trips += 1
             try:
                 self._threads.submit(_run, these.loop, some)
             except RuntimeError as error:  # the interpreter is going down
