@@ -39,7 +39,11 @@ def tune() -> None:
 )
 @click.option("--source", "names", multiple=True, help="Only these data sets.")
 @click.option("--task", "tasks", multiple=True, type=click.Choice(TASKS), help="Only these.")
-@click.option("--most", type=int, default=0, help="Most examples of a task and source.")
+@click.option("--most", multiple=True, metavar="TASK=N", help="Most examples of a task to learn.")
+@click.option("--hard", default=0.4, show_default=True, help="Least share of hard cases.")
+@click.option("--planted", default=0.1, show_default=True, help="Share with a planted order.")
+@click.option("--talks", default=450, show_default=True, help="Talks of a source and language.")
+@click.option("--paper", is_flag=True, help="Paper C's three tasks, with its counts and splits.")
 @click.option("--sample", type=int, default=0, help="Show so many examples of each task.")
 @click.option("--research", is_flag=True, help="Also sets whose licence forbids shipping.")
 @click.option("--seed", type=int, default=1, show_default=True)
@@ -50,7 +54,11 @@ def data(
     data: Path,
     names: tuple[str, ...],
     tasks: tuple[str, ...],
-    most: int,
+    most: tuple[str, ...],
+    hard: float,
+    planted: float,
+    talks: int,
+    paper: bool,
     sample: int,
     research: bool,
     seed: int,
@@ -58,11 +66,25 @@ def data(
     """Make instruction data: FOLDER/train.jsonl, held-out.jsonl and card.json.
 
     Prompts are those that the mechanisms send; what is to be learnt is checked for support in the
-    dialogue. Only data that lets an adapter be shipped is used, unless --research is given.
+    dialogue, and by the mechanisms' own guards. Tasks, languages and sources are balanced. Only
+    data that lets an adapter be shipped is used, unless --research is given.
     """
     from omoide.tuning.making import make
+    from omoide.tuning.mixture import parsed
 
-    made = make(data, folder, names=names, tasks=tasks, most=most, seed=seed, research=research)
+    made = make(
+        data,
+        folder,
+        names=names,
+        tasks=tasks,
+        most=parsed(most),
+        hard=hard,
+        order=planted,
+        talks=talks,
+        seed=seed,
+        research=research,
+        paper=paper,
+    )
     if scope.json:
         emit(made.card)
         return
@@ -71,7 +93,9 @@ def data(
     facts = ", ".join(f"{count:,} {name}" for name, count in made.facts)
     click.echo(f"facts: {facts}\n{made.trained:,} to learn, {made.kept:,} held out: {folder}")
     for example in made.sample(sample):
-        click.echo(f"\n── {example.task}, {example.language}, {example.source} {example.key}")
+        hard_case = f" ({example.hard})" if example.hard else ""
+        where = f"{example.source} {example.key}"
+        click.echo(f"\n── {example.task}, {example.language}, {where}{hard_case}")
         click.echo(f"{example.messages[-1].content}\n→ {example.answer}")
 
 
