@@ -17,7 +17,7 @@ from omoide.language import content_terms, estimate_tokens, query_terms
 from omoide.memory.memos.reading import read_choice
 from omoide.memory.overlap import coverage, rarity
 from omoide.memory.replies import latest
-from omoide.ports import Request
+from omoide.ports import Request, Skill
 from omoide.prompts import render
 
 if TYPE_CHECKING:
@@ -183,8 +183,9 @@ class MemoChoice:
             chosen = read_choice(completion.text, count=len(shown))
         except ModelError:
             return await self._otherwise(moment, mechanism=mechanism, k=k)
+        why = f"chosen by {completion.by or self._model.name}"
         return tuple(
-            Found(memo=shown[number - 1], likeness=0.9 / rank, why=f"chosen by {self._model.name}")
+            Found(memo=shown[number - 1], likeness=0.9 / rank, why=why)
             for rank, number in enumerate(chosen[:k], start=1)
         )
 
@@ -244,6 +245,7 @@ def _question(memos: Sequence[Memo], moment: Moment, *, limit: int) -> Request:
             "required": ["numbers"],
             "additionalProperties": False,
         },
+        skill=Skill.CHOICE,
     )
 
 
