@@ -103,7 +103,7 @@ exams() {  # PORT NAME SECONDS: all exams of one model, at once
 judge() {  # SECONDS NAME...
   local end=$((SECONDS + $1)) port=${PORT:-8001} jobs=(); shift
   judged=("$@") running=()
-  trap 'kill "${running[@]}" 2> /dev/null; gather "${judged[@]}"' EXIT
+  trap 'kill "${running[@]}" 2> /dev/null; sleep 1; kill -9 "${running[@]}" 2> /dev/null; gather "${judged[@]}"' EXIT
   for name in "$@"; do
     local adapter=()
     if [ "$(rank "$name")" != 0 ]; then

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.errors import BadInput
-from omoide.evals.data import memo_exam
+from omoide.evals.data import japanese_daily_dialogue, memo_exam
 from omoide.evals.data.memo_exam import Continuing
 from omoide.evals.data.memochat import Choosing, Writing
 from omoide.evals.running.carry import carry_out
@@ -17,6 +17,7 @@ from tests.unit.bench_lab import FIXTURES, course, job, lab
 
 if TYPE_CHECKING:
     from omoide.evals.data.memo_exam import Exam
+    from omoide.evals.data.shapes import Dialogue
     from omoide.ports import Request
 
 EXAM = memo_exam.load(FIXTURES)
@@ -38,7 +39,7 @@ def test_options_hold_what_the_query_goes_on_from_or_noto_is_right() -> None:
     """The memos that are right are of the dialogues asked about; no half is both memo and query."""
     cases = [case for case in EXAM if isinstance(case, Choosing)]
     assert cases
-    halves = {_first(d): _second(d) for d in memo_exam.japanese_daily_dialogue.load(FIXTURES)}
+    halves = {_first(d): _second(d) for d in japanese_daily_dialogue.load(FIXTURES)}
     for case in cases:
         asked = {n for n, text in enumerate(case.options, 1) if _query_of(text, halves, case.query)}
         noto = case.options.index(memo_exam.NOTO) + 1
@@ -91,11 +92,11 @@ def test_an_unknown_part_is_refused() -> None:
         job("memo-ja", parts="singing")
 
 
-def _first(dialogue: memo_exam.Dialogue) -> str:
+def _first(dialogue: Dialogue) -> str:
     return " ".join(line.text for line in dialogue.lines[: len(dialogue.lines) // 2])
 
 
-def _second(dialogue: memo_exam.Dialogue) -> str:
+def _second(dialogue: Dialogue) -> str:
     return " ".join(line.text for line in dialogue.lines[len(dialogue.lines) // 2 :])
 
 

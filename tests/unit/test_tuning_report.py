@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,7 +18,7 @@ from tests.unit.bench_lab import course, job, lab
 if TYPE_CHECKING:
     from pathlib import Path
 
-EXAMS = {
+EXAMS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "memo": ("memo", ("memochat",), {}),
     "memo-ja": ("memo-ja", ("memochat",), {}),
     "msc-small": (

@@ -7,7 +7,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from omoide.evals.reports.judged import order
-from omoide.evals.running.statistics import difference, mean
+from omoide.evals.running.statistics import difference, holm, mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -228,7 +228,7 @@ def _against(models: Sequence[Judged], one: Judged, other: Judged) -> str:
             for m in (one, other)
         ]  # fmt: skip
         clusters = {i.id: i.cluster for i in one.items(exam, method=method, group=group)}
-        gap = difference(*sides, clusters) if all(sides) else None
+        gap = difference(sides[0], sides[1], clusters) if all(sides) else None
         if gap is not None:
             rows.append(
                 (
@@ -237,11 +237,13 @@ def _against(models: Sequence[Judged], one: Judged, other: Judged) -> str:
                     measure,
                     f"{gap.count:,}",
                     f"{100 * gap.difference:+.1f} [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]",
-                    f"{gap.p:.3f}",
+                    gap.p,
                 )
             )
-    head = ("exam", "part", "measure", "n", "difference", "p")
-    return _table(f"{one.name} against {other.name}, untuned, paired by item", head, rows)
+    fair = holm([p for *_, p in rows])
+    shown = [(*row, f"{p:.3f}", f"{q:.3f}") for (*row, p), q in zip(rows, fair, strict=True)]
+    head = ("exam", "part", "measure", "n", "difference", "p", "p by Holm")
+    return _table(f"{one.name} against {other.name}, untuned, paired by item", head, shown)
 
 
 def _commands(models: Sequence[Judged]) -> str:
