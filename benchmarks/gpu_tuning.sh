@@ -3,7 +3,8 @@
 #
 #   benchmarks/gpu_tuning.sh train 0.5b-r8 0.5b-r32      at once, in the background; returns
 #   benchmarks/gpu_tuning.sh wait SECONDS 0.5b-r8 …      until they are done, or the time is over
-#   benchmarks/gpu_tuning.sh judge SECONDS 0.5b 0.5b-r8  a server each, all exams, in the time given
+#   benchmarks/gpu_tuning.sh judge SECONDS 0.5b 0.5b-r8  a server each, all exams, in the time given;
+#                                                        again, it goes on with what was cut off
 #   benchmarks/gpu_tuning.sh pack FOLDER 0.5b-r8 …       adapters in pieces that are easy to carry
 #
 # A name is a size (0.5b or 1.5b) and, where it is tuned, the rank. What is made goes into $RUNS:
@@ -14,9 +15,9 @@
 set -u
 RUNS=${RUNS:-$HOME/tuned}
 PYTHON=${PYTHON:-python3}
-RATE=${RATE:-2e-4} EPOCHS=${EPOCHS:-2} EVALUATE=${EVALUATE:-60} BATCH=${BATCH:-16} ACCUMULATE=${ACCUMULATE:-4}
+RATE=${RATE:-2e-4} EPOCHS=${EPOCHS:-2} EVALUATE=${EVALUATE:-40} BATCH=${BATCH:-16} ACCUMULATE=${ACCUMULATE:-4}
 SERVER=${SERVER:-$(cd "$(dirname "$0")" && pwd)/gpu_server.py}
-TRAIN_SECONDS=${TRAIN_SECONDS:-900} TUNE_MORE=${TUNE_MORE:-} SERVER_MORE=${SERVER_MORE:-}
+TRAIN_SECONDS=${TRAIN_SECONDS:-420} TUNE_MORE=${TUNE_MORE:-} SERVER_MORE=${SERVER_MORE:-}
 SLOTS=${SLOTS:-160} WINDOW=${WINDOW:-4096} AT_ONCE=${AT_ONCE:-48}
 MSC=${MSC:-100} MEMO=${MEMO:-100} GROUNDED=${GROUNDED:-60} RED=${RED:-}
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -30,10 +31,11 @@ train_one() {  # in a process of its own: NAME
   local folder=$RUNS/$1
   mkdir -p "$folder"
   # shellcheck disable=SC2086
-  timeout "$TRAIN_SECONDS" "$PYTHON" -m omoide.cli tune run "$folder" --base "$(weights "$1")" \
+  timeout $((TRAIN_SECONDS + 120)) "$PYTHON" -m omoide.cli tune run "$folder" --base "$(weights "$1")" \
     --train "$INSTRUCTIONS/train.jsonl" --held-out "$INSTRUCTIONS/held-out.jsonl" \
     --rank "$(rank "$1")" --alpha "$(alpha "$1")" --rate "$RATE" --epochs "$EPOCHS" \
-    --batch "$BATCH" --accumulate "$ACCUMULATE" --evaluate "$EVALUATE" $TUNE_MORE \
+    --batch "$BATCH" --accumulate "$ACCUMULATE" --evaluate "$EVALUATE" --patience 0 \
+    --minutes "$(awk "BEGIN { print $TRAIN_SECONDS / 60 }")" $TUNE_MORE \
     > "$folder/train.log" 2>&1
   echo "ended with $?" >> "$folder/train.log"
   if [ -e "$folder/best/adapter_config.json" ] && [ ! -e "$folder/adapter.gguf" ]; then
@@ -72,9 +74,21 @@ wait_for() {  # SECONDS NAME...
   progress "$@"
 }
 
+EXAMS="msc-small msc-paper memo memo-ja grounded redteam"
+
+sat() {  # NAME EXAM: whether there is a whole result
+  local file=$RUNS/$1/results/$2.json
+  [ "$2" = redteam ] && [ -s "$file" ] || grep -qs '^ "complete": true' "$file"
+}
+
+finished() {  # NAME
+  for exam in $EXAMS; do sat "$1" "$exam" || return 1; done
+}
+
 ask() {  # PORT NAME SECONDS EXAM ARGUMENTS...: one exam of one model
   local port=$1 name=$2 seconds=$3 exam=$4; shift 4
   local folder=$RUNS/$name/results
+  sat "$name" "$exam" && return
   OMOIDE_MODEL="http://127.0.0.1:$port/v1#$name" OMOIDE_GRAMMAR=1 OMOIDE_REPLY_FORM=small \
     OMOIDE_WINDOW=$WINDOW timeout "$seconds" "$PYTHON" -m omoide.cli bench "$@" \
     --out "$folder/$exam.json" > "$folder/$exam.log" 2>&1
@@ -106,7 +120,9 @@ judge() {  # SECONDS NAME...
   trap 'kill "${running[@]}" 2> /dev/null; sleep 1; kill -9 "${running[@]}" 2> /dev/null; gather "${judged[@]}"' EXIT
   for name in "$@"; do
     local adapter=()
+    finished "$name" && { echo "$name was judged"; continue; }
     if [ "$(rank "$name")" != 0 ]; then
+      [ -e "$RUNS/$name/done" ] || { echo "$name is not trained yet"; continue; }
       [ -e "$RUNS/$name/best/adapter_config.json" ] || { echo "$name has no adapter"; continue; }
       adapter=(--adapter "$RUNS/$name/best")
     fi
