@@ -15,7 +15,7 @@
 set -u
 RUNS=${RUNS:-$HOME/tuned}
 PYTHON=${PYTHON:-python3}
-RATE=${RATE:-2e-4} EPOCHS=${EPOCHS:-2} EVALUATE=${EVALUATE:-40} BATCH=${BATCH:-16} ACCUMULATE=${ACCUMULATE:-4}
+RATE=${RATE:-2e-4} EPOCHS=${EPOCHS:-2} EVALUATE=${EVALUATE:-40} BATCH=${BATCH:-8} ACCUMULATE=${ACCUMULATE:-8}
 SERVER=${SERVER:-$(cd "$(dirname "$0")" && pwd)/gpu_server.py}
 TRAIN_SECONDS=${TRAIN_SECONDS:-420} TUNE_MORE=${TUNE_MORE:-} SERVER_MORE=${SERVER_MORE:-}
 SLOTS=${SLOTS:-160} WINDOW=${WINDOW:-4096} AT_ONCE=${AT_ONCE:-48}
@@ -30,6 +30,7 @@ alpha() { echo $((2 * $(rank "$1"))); }
 train_one() {  # in a process of its own: NAME
   local folder=$RUNS/$1
   mkdir -p "$folder"
+  export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
   # shellcheck disable=SC2086
   timeout $((TRAIN_SECONDS + 120)) "$PYTHON" -m omoide.cli tune run "$folder" --base "$(weights "$1")" \
     --train "$INSTRUCTIONS/train.jsonl" --held-out "$INSTRUCTIONS/held-out.jsonl" \
