@@ -15,7 +15,7 @@
 set -u
 RUNS=${RUNS:-$HOME/tuned}
 PYTHON=${PYTHON:-python3}
-RATE=${RATE:-2e-4} EPOCHS=${EPOCHS:-2} EVALUATE=${EVALUATE:-40} BATCH=${BATCH:-8} ACCUMULATE=${ACCUMULATE:-8}
+RATE=${RATE:-2e-4} EPOCHS=${EPOCHS:-2} EVALUATE=${EVALUATE:-40} BATCH=${BATCH:-8} ACCUMULATE=${ACCUMULATE:-8} TOKENS=${TOKENS:-16384}
 SERVER=${SERVER:-$(cd "$(dirname "$0")" && pwd)/gpu_server.py}
 TRAIN_SECONDS=${TRAIN_SECONDS:-420} TUNE_MORE=${TUNE_MORE:-} SERVER_MORE=${SERVER_MORE:-}
 SLOTS=${SLOTS:-160} WINDOW=${WINDOW:-4096} AT_ONCE=${AT_ONCE:-48}
@@ -31,12 +31,15 @@ train_one() {  # in a process of its own: NAME
   local folder=$RUNS/$1
   mkdir -p "$folder"
   export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
+  local full=()  # where training can be told how many tokens to compute at a time, it is
+  "$PYTHON" -m omoide.cli tune run --help | grep -q -- --tokens-per-batch \
+    && full=(--tokens-per-batch "$TOKENS")
   # shellcheck disable=SC2086
   timeout $((TRAIN_SECONDS + 120)) "$PYTHON" -m omoide.cli tune run "$folder" --base "$(weights "$1")" \
     --train "$INSTRUCTIONS/train.jsonl" --held-out "$INSTRUCTIONS/held-out.jsonl" \
     --rank "$(rank "$1")" --alpha "$(alpha "$1")" --rate "$RATE" --epochs "$EPOCHS" \
     --batch "$BATCH" --accumulate "$ACCUMULATE" --evaluate "$EVALUATE" --patience 0 \
-    --minutes "$(awk "BEGIN { print $TRAIN_SECONDS / 60 }")" $TUNE_MORE \
+    --minutes "$(awk "BEGIN { print $TRAIN_SECONDS / 60 }")" "${full[@]}" $TUNE_MORE \
     > "$folder/train.log" 2>&1
   echo "ended with $?" >> "$folder/train.log"
   if [ -e "$folder/best/adapter_config.json" ] && [ ! -e "$folder/adapter.gguf" ]; then
