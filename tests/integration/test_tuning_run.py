@@ -135,6 +135,28 @@ def test_it_stops_when_it_gets_no_better(tmp_path: Path) -> None:
     assert outcome.steps < 60
 
 
+def test_it_ends_in_time_with_an_adapter(tmp_path: Path) -> None:
+    """Where the time is over, the step under way is the last: judged and kept, at a rate that has
+    fallen as far as it would have at the end."""
+    model = opened()
+    told: list[Progress] = []
+    outcome = train(
+        model.model,
+        model.tokenizer,
+        examples=MANY,
+        held_out=MANY[:1],
+        recipe=QUICK,
+        folder=tmp_path,
+        seconds=1e-9,
+        tell=told.append,
+    )
+    assert outcome.steps == len(told) == 1
+    assert outcome.stopped_early
+    assert told[0].held_out is not None
+    assert told[0].rate < QUICK.rate / 2
+    assert (tmp_path / "best" / "adapter_config.json").exists()
+
+
 def test_only_the_answer_is_learnt(tmp_path: Path) -> None:
     """The loss of a batch is that of transformers with the prompt's labels left out."""
     import torch

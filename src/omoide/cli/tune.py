@@ -157,6 +157,7 @@ def data(
 @click.option("--evaluate", type=int, default=50, show_default=True, help="Steps between.")
 @click.option("--patience", type=int, default=3, show_default=True, help="0 never stops early.")
 @click.option("--steps", type=int, default=0, help="Most steps.  [default: all epochs]")
+@click.option("--minutes", type=float, help="End by then, the learning rate having fallen.")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--device", help="cpu or cuda.  [default: cuda where there is one]")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in FOLDER.")
@@ -171,6 +172,7 @@ def run(
     base: str,
     device: str | None,
     resume: bool,
+    minutes: float | None,
     tiny: bool,
     **recipe: Any,  # noqa: ANN401 - click has made them numbers
 ) -> None:
@@ -196,6 +198,7 @@ def run(
         recipe=chosen,
         folder=folder,
         resume=resume,
+        seconds=60 * minutes if minutes else None,
         tell=_told,
     )
     if not tiny:

@@ -82,10 +82,12 @@ def train(
     recipe: Recipe,
     folder: Path,
     resume: bool = False,
+    seconds: float | None = None,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Outcome:
     """Tune `model`; checkpoints and the best adapter go into `folder`. With `resume` a run that
-    was broken off goes on as if it had not been."""
+    was broken off goes on as if it had not been. Where there are only so many `seconds`, the rate
+    falls with the time if that runs out before the steps do, and the last step is evaluated."""
     run = _Run(model, tokenizer, recipe=recipe, folder=folder)
     learnt = encode(tokenizer, examples, length=recipe.length)
     asked = encode(tokenizer, held_out, length=recipe.length)
@@ -115,7 +117,9 @@ def train(
         if number >= total or stopped:
             break
         started = time.monotonic()
-        rate = recipe.rate * recipe.share(number, total)
+        spent = (started - began) / seconds if seconds else 0.0
+        reached = max(number, min(round(spent * total), total - 1))
+        rate = recipe.rate * recipe.share(reached, total)
         loss = run.step(batches, rate=rate)
         tokens = sum(one.length for batch in batches for one in batch)
         state = replace(state, step=number + 1, tokens=state.tokens + tokens)
@@ -126,11 +130,12 @@ def train(
             rate=rate,
             speed=tokens / max(time.monotonic() - started, 1e-9),
         )
-        if state.step % recipe.evaluate == 0 or state.step == total:
+        late = spent >= 1
+        if state.step % recipe.evaluate == 0 or state.step == total or late:
             state = run.judge(state, run.loss(asked))
             run.save(state, before)
             progress = replace(progress, held_out=run.last)
-            stopped = 0 < recipe.patience <= state.worse
+            stopped = late or 0 < recipe.patience <= state.worse
         tell(progress)
     return Outcome(
         adapter=folder / "best",
