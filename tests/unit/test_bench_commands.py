@@ -63,6 +63,24 @@ def test_run_and_compare(tmp_path: Path) -> None:
     assert "not the same" in wrong.output
 
 
+def test_join(tmp_path: Path) -> None:
+    """Methods of two runs on one sample become one result, compared with each other; parts of
+    another sample are refused by what differs."""
+    one = run(tmp_path, "msc", "one.json", "--method", "session", "--only")
+    methods = ("--method", "bm25", "--method", "context", "--only", "--together")
+    other = run(tmp_path, "msc", "other.json", *methods, "--minutes", 5)
+    out = tmp_path / "both.json"
+    told = bench("join", one, other, "--drop", "context", "--out", out)
+    assert told.strip().endswith("session, bm25")
+    both = read(out)
+    assert {(test.one, test.other) for test in both.tests} == {("session", "bm25")}
+    assert any(note.startswith("bm25: of other, begun") for note in both.notes)
+    far = run(tmp_path, "msc", "far.json", "--method", "session", "--only", "--seed", "3")
+    wrong = CliRunner().invoke(cli, ["bench", "join", str(one), str(far), "--out", str(out)])
+    assert wrong.exit_code == 1
+    assert "its seed is 3, not 0" in wrong.output
+
+
 def test_plan_only(tmp_path: Path) -> None:
     """The plan tells calls, tokens, time and money, and nothing is run."""
     common = ("--data", FIXTURES, "--model", "stand-in", "--embedder", "none", "--plan")

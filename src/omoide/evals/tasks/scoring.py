@@ -32,7 +32,18 @@ LENGTH = Measure(name="length", about="words of the reply", percent=False, bette
 JUDGED = Measure(name="faithful", about="to what was said; a judge's mark, 1-100", percent=False)
 EVIDENCE_MEASURE = Measure(name=EVIDENCE, about="share of the evidence that the prompt rests on")
 LIKENESS = Measure(name="likeness", about="token by token, by the encoder named in the notes")
-REPLY = (Measure(name="F1", about="words shared with the gold reply (ParlAI)"), LENGTH, LIKENESS)
+WORDS = Measure(
+    name="gold words",
+    about="of the gold reply's words that only earlier sessions had, those that memory brings back",
+)
+SPOKE = Measure(name="spoke up", about="whether memory put anything into the prompt", better=0)
+REPLY = (
+    Measure(name="F1", about="words shared with the gold reply (ParlAI)"),
+    LENGTH,
+    LIKENESS,
+    WORDS,
+    SPOKE,
+)
 MEMORY = (
     Measure(name="memory F1", about="words against what people noted, person and endings aside"),
     Measure(name="memory precision", about="of what is remembered, how much people noted"),
@@ -43,9 +54,16 @@ MEMORY = (
     Measure(name="relation", about="sentences about the wrong person (audit)", better=-1),
     Measure(name="missing", about="sentences that leave out a detail (audit)", better=-1),
 )
+ANSWER_WORDS = Measure(
+    name="answer words", about="of the right answer's words, those that memory puts into the prompt"
+)
+EVIDENCE_WORDS = Measure(
+    name="evidence words", about="of the words of the evidence, those that memory brings back"
+)
 QUESTIONS = (
     Measure(name="F1", about="as published with LoCoMo, by category"),
     EVIDENCE_MEASURE,
+    ANSWER_WORDS,
 )
 WHOLE = (
     Measure(name="BLEU-1", about="of all replies together, correct, without smoothing"),
