@@ -245,7 +245,7 @@ class LongWinded(StandIn):
                 yield piece
                 continue
             asked = request.messages[-1].content.split()
-            much = " ".join(f"{asked[i % len(asked)]} then {i}" for i in range(500))
+            much = " ".join(f"{asked[i % len(asked)]} then {i}" for i in range(280))
             yield replace(piece, text=f"{piece.text} {much}")
 
 

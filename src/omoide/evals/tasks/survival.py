@@ -1,8 +1,8 @@
 """What of the words that a reply needs stands in what memory brings: no model has a part in it.
 
-Where words are not written apart (Chinese, Japanese, Korean), a word is there if it stands in the
-text letter by letter: pairs of characters, by which search goes, would be lost with every particle
-between two words, and dropping particles would look like dropping words.
+Where words are not written apart (Chinese, Japanese), a word is there if it stands in the text
+letter by letter: pairs of characters, by which search goes, would be lost with every particle
+between two words, and dropping particles would look like dropping words. Korean goes by pairs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from omoide.errors import MissingExtra
 from omoide.language import content_terms
 from omoide.ports.analysis import Role
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from omoide.ports.analysis import Analyser
 
-_TOGETHER = frozenset({"zh", "ja", "ko"})
+_TOGETHER = frozenset({"zh", "ja"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +75,13 @@ async def brought(
 ) -> float | None:
     """Of the content words of `gold` that were `said` before and are not `seen` in the prompt
     anyway, the share that stands in the texts of `memory`; None if there is no such word."""
+    try:
+        words = await content_words(gold, language=language, analyser=analyser)
+    except MissingExtra:  # a language whose dictionary is not installed has no such score
+        return None
     wanted = [
         word
-        for word in await content_words(gold, language=language, analyser=analyser)
+        for word in words
         if said.holds(word, language=language) and not seen.holds(word, language=language)
     ]
     if not wanted:
