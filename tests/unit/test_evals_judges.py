@@ -414,6 +414,17 @@ async def test_marks_of_a_judge_are_tried_on_wrong_replies() -> None:
     assert "AUC 0.50" in lines
 
 
+async def test_what_is_wrong_depends_on_what_is_asked() -> None:
+    """Another of one's own replies is not inconsistent, one with other numbers not incoherent."""
+    model = ScriptedModel(['{"score": 1}'] * 40)
+    judge = SingleJudge(ask=asker(model), criteria=("engaging", "coherent", "consistent"))
+    found = await calibrate_marks(judge, MARKED)
+    assert found["engaging"].wrong.keys() == {"of another dialogue"}
+    assert found["coherent"].wrong.keys() == {"of another dialogue", "of another question"}
+    assert found["consistent"].wrong.keys() == {"of another dialogue", "facts changed"}
+    assert len(model.requests) == sum(one.asked for one in found.values())
+
+
 async def test_marks_that_say_nothing_or_cannot_be_read() -> None:
     """A judge that likes everything accepts every wrong reply, with an area of 0.5; unread marks
     are counted; two replies that are the same are nothing to try a judge on."""

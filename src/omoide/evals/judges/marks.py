@@ -33,6 +33,14 @@ RIGHT = "right"
 OTHER_DIALOGUE = "of another dialogue"
 OTHER_QUESTION = "of another question"
 FACTS = "facts changed"
+WRONG_BY = {
+    "engaging": frozenset({OTHER_DIALOGUE}),
+    "coherent": frozenset({OTHER_DIALOGUE, OTHER_QUESTION}),
+    "consistent": frozenset({OTHER_DIALOGUE, FACTS}),
+    "faithful": frozenset({OTHER_DIALOGUE, OTHER_QUESTION, FACTS}),
+}
+"""By criterion, what a judge should mark down: what somebody said elsewhere in the same dialogue is
+consistent with them, and a reply with other numbers is as coherent as before."""
 _NEAR = 0.5
 """A reply that shares more words than this with the right one may well be right."""
 
@@ -82,15 +90,21 @@ class MarkCalibration:
 async def calibrate_marks(
     judge: SingleJudge, cases: Sequence[Case], *, seed: int = 0
 ) -> dict[str, MarkCalibration]:
-    """By criterion: two to four calls a case, all at once. The reply of each case must be right."""
+    """By criterion: up to four calls a case, all at once. The reply of each case must be right."""
     shown = _shown(cases, random.Random(seed))  # noqa: S311 - a seeded choice, not a secret
     if not any(sort != RIGHT for sort, _ in shown):
         raise BadInput("a judge of marks is calibrated on at least two different replies")
-    ratings = await asyncio.gather(*(judge.rate(case) for _, case in shown))
-    sorts = [sort for sort, _ in shown]
+    asked = [
+        (name, sort, case)
+        for name in judge.criteria
+        for sort, case in shown
+        if sort == RIGHT or sort in WRONG_BY[name]
+    ]
+    ratings = await asyncio.gather(*(judge.rate_by(case, name) for name, _, case in asked))
+    given = [(sort, rating) for (_, sort, _), rating in zip(asked, ratings, strict=True)]
     return {
-        name: _worth(name, sorts, [given[place] for given in ratings])
-        for place, name in enumerate(judge.criteria)
+        name: _worth(name, [one for one in given if one[1].criterion == name])
+        for name in judge.criteria
     }
 
 
@@ -111,9 +125,9 @@ def _shown(cases: Sequence[Case], dice: random.Random) -> list[tuple[str, Case]]
     return found
 
 
-def _worth(name: str, sorts: Sequence[str], ratings: Sequence[Rating]) -> MarkCalibration:
+def _worth(name: str, given: Sequence[tuple[str, Rating]]) -> MarkCalibration:
     marks: dict[str, list[float]] = {}
-    for sort, rating in zip(sorts, ratings, strict=True):
+    for sort, rating in given:
         if rating.score is not None:
             marks.setdefault(sort, []).append(float(rating.score))
     right = marks.pop(RIGHT, [])
@@ -128,8 +142,8 @@ def _worth(name: str, sorts: Sequence[str], ratings: Sequence[Rating]) -> MarkCa
         accepts_wrong={sort: _accepted(own) for sort, own in wrong.items()},
         auc={sort: auc(right, own) for sort, own in wrong.items()} if right else {},
         agreement=agreement(said, made) if said else None,
-        asked=len(ratings),
-        unscored=sum(rating.score is None for rating in ratings),
+        asked=len(given),
+        unscored=sum(rating.score is None for _, rating in given),
     )
 
 

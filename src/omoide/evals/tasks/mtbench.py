@@ -57,7 +57,9 @@ class MtBenchPlus:
         scoring.LENGTH,
     )
     criteria = (scoring.JUDGED.name,)
-    options: Mapping[str, str] = {}
+    options: Mapping[str, str] = {
+        "session": f"tokens after which the chat so far is put into memory (default {SESSION})"
+    }
 
     def cases(self, data: Path, sample: Sample) -> tuple[LongTalk, ...]:
         """The dialogues."""
@@ -67,7 +69,7 @@ class MtBenchPlus:
         """The history, then the question."""
         history = await _history(case, trial.model)
         async with trial.place(user=case.id, began=case.start) as place:
-            sessions = _sessions(history)
+            sessions = _sessions(history, int(trial.option("session", str(SESSION))))
             await place.live_through(sessions[:-1])
             await place.say(sessions[-1])
             asked = Utterance(
@@ -163,12 +165,12 @@ def _request(said: Sequence[Utterance]) -> Request:
     return Request(messages=tuple(reversed(shown)), max_tokens=ANSWER, frequency_penalty=0.4)
 
 
-def _sessions(said: Sequence[Utterance]) -> list[list[Utterance]]:
+def _sessions(said: Sequence[Utterance], longest: int) -> list[list[Utterance]]:
     """The history in stretches of whole exchanges, the last one still going on."""
     found: list[list[Utterance]] = [[]]
     tokens = 0
     for question, answer in zip(said[::2], said[1::2], strict=True):
-        if tokens > SESSION:
+        if tokens > longest:
             found.append([])
             tokens = 0
         found[-1] += [question, answer]
