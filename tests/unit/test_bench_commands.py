@@ -98,6 +98,7 @@ def test_join(tmp_path: Path) -> None:
     both = read(out)
     assert {(test.one, test.other) for test in both.tests} == {("session", "bm25")}
     assert any(note.startswith("bm25: of other, begun") for note in both.notes)
+    assert both.complete
     far = run(tmp_path, "msc", "far.json", "--method", "session", "--only", "--seed", "3")
     wrong = CliRunner().invoke(cli, ["bench", "join", str(one), str(far), "--out", str(out)])
     assert wrong.exit_code == 1

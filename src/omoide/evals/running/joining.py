@@ -42,13 +42,18 @@ def joined(parts: Sequence[tuple[str, Result]]) -> Result:
         first,
         judge=next((part.judge for _, part in parts if part.judge != "none"), "none"),
         seconds=round(sum(part.seconds for _, part in parts), 3),
-        complete=all(part.complete for _, part in parts),
+        complete=all(_whole(method, first.cases) for method in methods.values()),
         command="; ".join(dict.fromkeys(part.command for _, part in parts)),
         methods=list(methods.values()),
         tests=tests(list(methods.values()), seed=first.seed),
         duels=[duel for _, part in parts for duel in part.duels],
         notes=notes,
     )
+
+
+def _whole(method: MethodResult, cases: int) -> bool:
+    """Whether a method has items of every case. A part that lacked only methods is whole now."""
+    return len({item.cluster for item in method.items}) >= cases
 
 
 def _differences(name: str, first: Result, other: str, part: Result) -> list[str]:
