@@ -135,11 +135,13 @@ async def carry_out(
             complete = False
             return
         one = await run(job.task, job.cases, method, lab=lab, course=course, told=told)
+        complete = complete and one.complete
+        if not one.items and not one.complete:
+            return
         job.keep.append((method.name, one))
         job.keep.sort(key=lambda kept: places[kept[0]])
         done.append(one.result)
         done.sort(key=lambda kept: places[kept.name])
-        complete = complete and one.complete
         if len(done) == 1:
             notes.extend(await _marks_worth(job, lab, one.items))
         written(result([]))

@@ -39,6 +39,8 @@ class Course:
     concurrency: int = 8
     deadline: float | None = None
     """On the clock of `time.monotonic`: no case is begun after it."""
+    end: float | None = None
+    """On the same clock: a case that is not done by then is left out."""
     together: bool = False
     """Whether methods run at the same time, each with so many dialogues under way; the calls in
     flight are bounded for all together."""
@@ -89,8 +91,12 @@ async def run(
                 options=course.options,
             )
             try:
-                found = await task.run(case, trial)
+                async with asyncio.timeout(_left(course)):
+                    found = await task.run(case, trial)
                 in_a_row = 0
+            except TimeoutError:
+                left += 1
+                continue
             except ModelUnavailable as error:
                 in_a_row += 1
                 if in_a_row >= PATIENCE:
@@ -119,6 +125,10 @@ async def run(
         seed=course.seed,
     )
     return Done(result=result, items=tuple(items), complete=left == 0)
+
+
+def _left(course: Course) -> float | None:
+    return None if course.end is None else max(course.end - time.monotonic(), 0.0)
 
 
 async def all_at_once(parts: Sequence[Coroutine[Any, Any, None]]) -> None:
