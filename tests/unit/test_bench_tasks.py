@@ -240,7 +240,7 @@ async def test_forced_memos_enter_every_prompt_that_any_memo_is_for(task: str) -
     """By the product's own threshold memos keep silent; forced, the best enter, and compressing
     them at random loses words of the gold reply or the evidence where function words lose fewer."""
     sweep = ("memos:whole", "memos:random-75", "memos:function-100")
-    work = job(task, "session", **({} if task == "realpersona" else {"session": "10"}))
+    work = job(task) if task == "realpersona" else job(task, session="10")
     known = registry(analyser=choose)
     names = ("session", "memos:whole", *(f"{name}:forced" for name in sweep))
     work = replace(work, methods=tuple(parse(name, known) for name in names))
@@ -261,15 +261,16 @@ async def test_forced_memos_enter_every_prompt_that_any_memo_is_for(task: str) -
 async def test_marks_come_with_what_the_judge_is_worth(task: str) -> None:
     """A judge that gives everything 100 is told to accept every wrong reply, by every criterion
     that the task has, before its marks can be read."""
-    options = {"sessions": "5", "memory": "no"} if task == "msc" else {}
-    work = job(task, "session", **options)
+    work = job(task, "session")
+    if task == "msc":
+        work = job(task, "session", sessions="5", memory="no")
     if task == "memorybank":  # the fixture's users are not those whose turns were labelled
         labelled = MemoryBankQuestions(labels=_first_turns)
         work = replace(work, task=labelled, cases=labelled.cases(FIXTURES, work.sample))
     kind = ScriptedModel([lambda _: '{"score": 100}'] * 200, name="kind")
     async with lab(judge=kind) as parts:
         result = await carry_out(work, lab=parts, course=course(work))
-    for name in TASKS[task].criteria:
+    for name in getattr(work.task, "criteria", ()):
         wrong = f"the judge kind accepts wrong replies (all) as {name}, with 50 or more: 100.0 %"
         assert any(note.startswith(wrong) and "AUC 0.50" in note for note in result.notes)
         assert all(item.scores[name] == 100 for item in result.methods[0].items)

@@ -377,7 +377,7 @@ MARKED = [
 def sorts_of(told: str) -> str:
     """Of which sort the reply in a prompt of the judge is."""
     reply = told.split("The reply to be graded:\n")[1]
-    own = next(case for case in MARKED if case.dialogue in told)
+    own = next(case for case in MARKED if str(case.dialogue) in told)
     if reply == own.reply:
         return "right"
     others = [case for case in MARKED if case.reply == reply]

@@ -131,7 +131,9 @@ def _compressions(
     for share in (25, 50, 75):
         about = f"memos without {share} % of the words, at random"
         found[f"memos:random-{share}"] = (RandomTokens(share=share / 100), about)
-    for share in (25, 50, 75, 100) if analyser is not None else ():
+    if analyser is None:
+        return found
+    for share in (25, 50, 75, 100):
         words = FunctionWords(share=share / 100, analyser=analyser)
         about = f"memos without {share} % of the function words"
         found[f"memos:function-{share}"] = (words, about)

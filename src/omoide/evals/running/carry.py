@@ -186,7 +186,7 @@ async def _marks_worth(job: Job, lab: Lab, items: Sequence[Item]) -> list[str]:
     return await what_marks_are_worth(
         Asked(lab.judge),
         cases,
-        criteria=job.task.criteria,
+        criteria=getattr(job.task, "criteria", ()),
         language=languages[0],
         seed=job.sample.seed,
     )
