@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import pytest
 from click.testing import CliRunner
 
 from omoide.cli.bench.progress import Progress, clock
@@ -14,12 +15,11 @@ from omoide.evals.reports.papers import published
 from omoide.evals.running.results import read
 from omoide.evals.suite import SUITE
 from omoide.evals.tasks import TASKS
+from omoide.settings import Settings
 from tests.unit.bench_lab import FIXTURES
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def bench(*arguments: object) -> str:
@@ -47,6 +47,29 @@ def test_list() -> None:
     assert "gold" in told["methods"]
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_from_the_command_to_the_report(task: str, tmp_path: Path) -> None:
+    """Whatever `bench list` names runs on its fixture, with a plan first, and is reported."""
+    small = ("--set", "sessions=2", "--set", "users=1") if task == "growth" else ()
+    vectors = ("--embedder", Settings().embedder) if task == "recall" else ()
+    more = ("--judge", "stand-in", "--limit", 1, *small, *vectors)
+    result = read(run(tmp_path, task, "one.json", *more, "--method", _plain(task), "--only"))
+    assert result.complete
+    [method] = result.methods
+    assert method.items
+    assert any(item.scores for item in method.items)
+    assert any("judge" in note for note in result.notes)
+    bench("report", tmp_path, "--out", tmp_path / "report")
+    assert f"Task {task}" in (tmp_path / "report" / "report.md").read_text()
+
+
+def _plain(task: str) -> str:
+    """A method of the task."""
+    return {"recall": "generative-agents", "evidence": "BM25", "memo": "memochat"}.get(
+        task, "summary"
+    )
+
+
 def test_run_and_compare(tmp_path: Path) -> None:
     """Two runs on the same items are compared, method by method."""
     one = run(tmp_path, "msc", "one.json", "--method", "summary", "--set", "sessions=5")
@@ -61,6 +84,25 @@ def test_run_and_compare(tmp_path: Path) -> None:
     wrong = CliRunner().invoke(cli, ["bench", "compare", str(one), str(growth)])
     assert wrong.exit_code == 1
     assert "not the same" in wrong.output
+
+
+def test_join(tmp_path: Path) -> None:
+    """Methods of two runs on one sample become one result, compared with each other; parts of
+    another sample are refused by what differs."""
+    one = run(tmp_path, "msc", "one.json", "--method", "session", "--only")
+    methods = ("--method", "bm25", "--method", "context", "--only", "--together")
+    other = run(tmp_path, "msc", "other.json", *methods, "--minutes", 5)
+    out = tmp_path / "both.json"
+    told = bench("join", one, other, "--drop", "context", "--out", out)
+    assert told.strip().endswith("session, bm25")
+    both = read(out)
+    assert {(test.one, test.other) for test in both.tests} == {("session", "bm25")}
+    assert any(note.startswith("bm25: of other, begun") for note in both.notes)
+    assert both.complete
+    far = run(tmp_path, "msc", "far.json", "--method", "session", "--only", "--seed", "3")
+    wrong = CliRunner().invoke(cli, ["bench", "join", str(one), str(far), "--out", str(out)])
+    assert wrong.exit_code == 1
+    assert "its seed is 3, not 0" in wrong.output
 
 
 def test_plan_only(tmp_path: Path) -> None:

@@ -206,6 +206,27 @@ async def test_no_case_is_begun_after_the_deadline() -> None:
     assert not result.complete
 
 
+async def test_a_case_that_is_not_done_at_the_end_is_left_out() -> None:
+    """A method without any case done has no place in the result, which is not complete; a model
+    that never answers keeps nobody waiting."""
+
+    class Silent(StandIn):
+        """Never answers."""
+
+        async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+            await asyncio.Event().wait()
+            async for piece in super().stream(request):
+                yield piece
+
+    work = job("msc", "session", "context", sessions="5", memory="no")
+    for together in (False, True):
+        async with lab(Silent()) as parts:
+            going = replace(course(work), end=0.0, together=together)
+            result = await carry_out(work, lab=parts, course=going)
+        assert result.methods == []
+        assert not result.complete
+
+
 async def test_a_result_is_read_as_it_was_written_and_holds_no_text(tmp_path: Path) -> None:
     """Numbers and names only; a file that lacks a field or has a wrong one is refused by name."""
     work = job("msc", "summary", "session", sessions="5")

@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from omoide.adapters.analysers import choose
 from omoide.errors import BadInput
+from omoide.evals.data import memorybank as data
+from omoide.evals.methods import parse, registry
 from omoide.evals.running.carry import carry_out
 from omoide.evals.running.standin import StandIn
 from omoide.evals.tasks import TASKS
 from omoide.evals.tasks.base import Sample, checked_options
+from omoide.evals.tasks.memorybank import MemoryBankQuestions
+from omoide.evals.tasks.survival import Said, brought
 from omoide.ports import TokenVectors
 from omoide.testing import ScriptedModel
 from tests.unit.bench_lab import FIXTURES, course, job, lab
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+    from pathlib import Path
 
     from omoide.ports import Completion, Request
 
@@ -78,6 +84,24 @@ async def test_msc_memory_only_asks_for_no_reply() -> None:
     assert [item.group for item in method.items] == ["memory before session 5"] * 2
     assert all(item.scores["memory precision"] > 0 for item in method.items)
     assert all(0 <= item.scores["fabricated"] <= 1 for item in method.items)
+
+
+async def test_msc_memory_before_both_sessions_says_how_often_answers_could_be_used() -> None:
+    """Memories before sessions 4 and 5, by both forms; a model that only mumbles has no memory to
+    score, and no valid answer."""
+    work = job("msc", "summary", "summary:paper", sessions="4,5", memory="only", audit="yes")
+    async with lab() as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    for method in result.methods:
+        groups = sorted(item.group for item in method.items)
+        assert groups == ["memory before session 4"] * 2 + ["memory before session 5"] * 2
+        assert all(item.scores["usable"] >= item.scores["valid"] >= 0 for item in method.items)
+    work = job("msc", "summary", limit=1, sessions="4,5", memory="only")
+    async with lab(ScriptedModel([lambda _: "?"] * 100)) as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    for item in result.methods[0].items:
+        assert item.scores == {"valid": 0, "usable": 0}
+        assert "no usable memory" in item.unscored["memory F1"]
 
 
 async def test_carecall() -> None:
@@ -227,6 +251,89 @@ async def test_realpersona_in_japanese() -> None:
     for method in result.methods:
         assert [item.group for item in method.items] == ["last meeting"]
     assert result.prompts["ja/reply"]
+
+
+@pytest.mark.parametrize("task", ["realpersona", "mtbench-plus"])
+async def test_forced_memos_enter_every_prompt_that_any_memo_is_for(task: str) -> None:
+    """By the product's own threshold memos keep silent; forced, the best enter, and compressing
+    them at random loses words of the gold reply or the evidence where function words lose fewer."""
+    sweep = ("memos:whole", "memos:random-75", "memos:function-100")
+    work = job(task) if task == "realpersona" else job(task, session="10")
+    known = registry(analyser=choose)
+    names = ("session", "memos:whole", *(f"{name}:forced" for name in sweep))
+    work = replace(work, methods=tuple(parse(name, known) for name in names))
+    async with lab() as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    spoke = {m.name: [i.scores["spoke up"] for i in m.items] for m in result.methods}
+    assert not any(spoke["session"])
+    for name in sweep:
+        assert sum(spoke[f"{name}:forced"]) > sum(spoke["memos:whole"]), name
+    measure = "gold words" if task == "realpersona" else "evidence words"
+    kept = {m.name: sum(i.scores.get(measure, 0.0) for i in m.items) for m in result.methods}
+    assert kept["session"] == 0 < kept["memos:whole:forced"]
+    assert kept["memos:random-75:forced"] <= kept["memos:function-100:forced"]
+    assert kept["memos:function-100:forced"] <= kept["memos:whole:forced"]
+
+
+@pytest.mark.parametrize("task", ["msc", "mtbench-plus", "memorybank"])
+async def test_marks_come_with_what_the_judge_is_worth(task: str) -> None:
+    """A judge that gives everything 100 is told to accept every wrong reply, by every criterion
+    that the task has, before its marks can be read."""
+    work = job(task, "session")
+    if task == "msc":
+        work = job(task, "session", sessions="5", memory="no")
+    if task == "memorybank":  # the fixture's users are not those whose turns were labelled
+        labelled = MemoryBankQuestions(labels=_first_turns)
+        work = replace(work, task=labelled, cases=labelled.cases(FIXTURES, work.sample))
+    kind = ScriptedModel([lambda _: '{"score": 100}'] * 200, name="kind")
+    async with lab(judge=kind) as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    for name in getattr(work.task, "criteria", ()):
+        wrong = f"the judge kind accepts wrong replies (all) as {name}, with 50 or more: 100.0 %"
+        assert any(note.startswith(wrong) and "AUC 0.50" in note for note in result.notes)
+        assert all(item.scores[name] == 100 for item in result.methods[0].items)
+
+
+def _first_turns(folder: Path, language: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """As if each user's questions were answered by what the user said in turn."""
+    users = data.load(folder, language)
+    return {
+        (user.id, question.text): (line.text,)
+        for user in users
+        for question, line in zip(user.questions, user.lines[::2], strict=False)
+    }
+
+
+async def test_words_survive_by_themselves_where_none_are_written_apart() -> None:
+    """In Japanese a word is there although the particles around it are gone; half a word is not;
+    words of this session, and words never said, do not count."""
+    gold = "山の湖で魚を釣りました。"
+    said = Said.of(["去年は山の湖で魚を釣った。"])
+
+    async def share(memory: str, seen: str = "") -> float | None:
+        return await brought(
+            gold, [memory], said=said, seen=Said.of([seen]), language="ja", analyser=choose
+        )
+
+    assert await share("去年山湖魚釣った") == 1
+    assert await share("去年は山の") == pytest.approx(0.25, abs=0.1)
+    assert await share("山", seen="湖で魚を釣り") == 1
+    assert await share("山", seen=gold) is None
+
+
+async def test_methods_that_run_together_give_the_same_result() -> None:
+    """All at once or one after another: the same items in the same order, and no call twice."""
+    work = job("mtbench-plus", "session", "context", "memos:whole:forced")
+    async with lab() as parts:
+        one = await carry_out(work, lab=parts, course=course(work))
+    work = job("mtbench-plus", "session", "context", "memos:whole:forced")
+    async with lab() as parts:
+        other = await carry_out(work, lab=parts, course=replace(course(work), together=True))
+    assert [m.name for m in other.methods] == [m.name for m in one.methods]
+    assert [m.items for m in other.methods] == [m.items for m in one.methods]
+    fresh = [sum(m.calls - m.cached for m in r.methods) for r in (one, other)]
+    assert fresh[0] == fresh[1]
+    assert other.complete
 
 
 async def test_replies_are_judged_in_pairs_and_the_bias_of_the_judge_is_told() -> None:

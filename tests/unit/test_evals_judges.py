@@ -21,16 +21,18 @@ from omoide.evals.judges import (
     Pair,
     PairJudge,
     SingleJudge,
+    Unanswerable,
     calibrate_answers,
+    calibrate_marks,
     calibrate_pairs,
-    calibrate_ratings,
     pair_report,
     rated,
 )
 from omoide.evals.judges.answers import read_correct, share_correct
+from omoide.evals.judges.calibration import REFUSALS
 from omoide.evals.judges.pairwise import Better, read_better
 from omoide.evals.judges.single import read_score
-from omoide.evals.judges.wrong import another, perturbed
+from omoide.evals.judges.wrong import another, facts_changed, perturbed
 from omoide.language import LANGUAGES
 from omoide.testing import ScriptedModel
 
@@ -318,7 +320,7 @@ CASES = [
 
 
 async def test_calibrating_judges_of_replies() -> None:
-    """A judge that looks for the topic is not fooled; one that likes all alike always is."""
+    """A judge that looks for the topic is not fooled, and shows no bias."""
 
     def sees(request: Request) -> str:
         told = request.messages[-1].content
@@ -331,15 +333,130 @@ async def test_calibrating_judges_of_replies() -> None:
     assert good.prefers_wrong.mean == 0
     assert good.report is not None
     assert good.report.position_bias == 0
-    flat = SingleJudge(
-        ask=asker(ScriptedModel(['{"score": 80}'] * 3 + ["?"])), criteria=("coherent",)
-    )
-    found = (await calibrate_ratings(flat, CASES))["coherent"]
-    assert found.prefers_wrong is not None
-    assert found.prefers_wrong.mean == 1
-    assert found.unscored == 1
     with pytest.raises(BadInput, match="two different replies"):
         await calibrate_pairs(PairJudge(ask=asker(ScriptedModel())), CASES[:1])
+
+
+async def test_unanswerable_questions_are_part_of_the_check() -> None:
+    """A judge that takes every refusal for wrong and every answer for right is found out, whichever
+    made-up answer the data set has."""
+
+    def talker(request: Request) -> str:
+        answer = request.messages[-1].content.split("Answer to be checked: ")[1]
+        shy = any(refusal in answer for refusal in REFUSALS)
+        return '{"correct": false}' if shy else '{"correct": true}'
+
+    never = [Unanswerable(question="Never?", made_up="a kayak"), Unanswerable(question="Nor that?")]
+    model = ScriptedModel([talker] * 13)
+    found = await calibrate_answers(
+        AnswerJudge(ask=asker(model)), QUESTIONS[:3], unanswerable=never
+    )
+    assert found.accepts_refusals is not None
+    assert found.accepts_refusals.mean == 0
+    assert found.accepts_wrong["made up"].mean == 1
+    assert found.accepts_wrong["made up"].count == 2
+    assert found.by_making is not None
+    assert found.by_making.count == 13
+    assert found.by_making.accuracy == pytest.approx(3 / 13)
+    shown = [request.messages[-1].content for request in model.requests]
+    assert sum("a kayak" in text for text in shown) == 1
+    assert all("(never told)" in text for text in shown if "Never?" in text)
+    lines = " / ".join(found.lines())
+    assert "accepts refusals where nothing was told: 0.0 %" in lines
+    assert "accepts wrong answers (made up): 100.0 %" in lines
+    assert "agrees with how these answers were made: 23.1 %, kappa" in lines
+
+
+MARKED = [
+    Case(known="bees", dialogue="What do I keep?", reply="You keep bees, in 4 hives with Mia."),
+    Case(known="bees", dialogue="When did I begin?", reply="Last May, after the storm."),
+    Case(known="tram", dialogue="What was late?", reply="It was the tram to Oslo that was late."),
+]
+
+
+def sorts_of(told: str) -> str:
+    """Of which sort the reply in a prompt of the judge is."""
+    reply = told.split("The reply to be graded:\n")[1]
+    own = next(case for case in MARKED if str(case.dialogue) in told)
+    if reply == own.reply:
+        return "right"
+    others = [case for case in MARKED if case.reply == reply]
+    if not others:
+        return "facts"
+    return "question" if others[0].known == own.known else "dialogue"
+
+
+async def test_marks_of_a_judge_are_tried_on_wrong_replies() -> None:
+    """A judge that knows foreign replies but not changed facts accepts just these; the area under
+    the curve says the same without a line at which a mark is enough."""
+    marks = {"right": 90, "dialogue": 5, "question": 20, "facts": 90}
+
+    def sees(request: Request) -> str:
+        return f'{{"score": {marks[sorts_of(request.messages[-1].content)]}}}'
+
+    judge = SingleJudge(ask=asker(ScriptedModel([sees] * 40)), criteria=("faithful",))
+    found = (await calibrate_marks(judge, MARKED))["faithful"]
+    assert found.accepts_right is not None
+    assert found.accepts_right.mean == 1
+    assert found.accepts_wrong["of another dialogue"].mean == 0
+    assert found.accepts_wrong["of another question"].mean == 0
+    assert found.accepts_wrong["facts changed"].mean == 1
+    assert found.auc["of another dialogue"] == 1
+    assert found.auc["facts changed"] == 0.5
+    assert found.wrong["of another question"].mean == 20
+    counts = {sort: rate.count for sort, rate in found.accepts_wrong.items()}
+    assert counts["of another dialogue"] == 3
+    assert counts["of another question"] == 2
+    assert found.asked == 3 + counts["all"]
+    assert found.agreement is not None
+    lines = " / ".join(found.lines())
+    assert "accepts wrong replies (facts changed) as faithful, with 50 or more: 100.0 %" in lines
+    assert "AUC 0.50" in lines
+
+
+async def test_what_is_wrong_depends_on_what_is_asked() -> None:
+    """Another of one's own replies is not inconsistent, one with other numbers not incoherent."""
+    model = ScriptedModel(['{"score": 1}'] * 40)
+    judge = SingleJudge(ask=asker(model), criteria=("engaging", "coherent", "consistent"))
+    found = await calibrate_marks(judge, MARKED)
+    assert found["engaging"].wrong.keys() == {"of another dialogue"}
+    assert found["coherent"].wrong.keys() == {"of another dialogue", "of another question"}
+    assert found["consistent"].wrong.keys() == {"of another dialogue", "facts changed"}
+    assert len(model.requests) == sum(one.asked for one in found.values())
+
+
+async def test_marks_that_say_nothing_or_cannot_be_read() -> None:
+    """A judge that likes everything accepts every wrong reply, with an area of 0.5; unread marks
+    are counted; two replies that are the same are nothing to try a judge on."""
+    flat = SingleJudge(
+        ask=asker(ScriptedModel(['{"score": 80}'] * 3 + ["?"] * 20)), criteria=("coherent",)
+    )
+    found = (await calibrate_marks(flat, MARKED))["coherent"]
+    assert found.accepts_wrong["all"].mean == 1
+    assert found.auc["all"] == 0.5
+    assert found.unscored == found.asked - 3
+    with pytest.raises(BadInput, match="two different replies"):
+        await calibrate_marks(flat, [CASES[0], CASES[0]])
+
+
+def test_all_facts_of_a_reply_are_changed() -> None:
+    """Numbers, months and names go, the same always to the same; words stay; nothing to change is
+    None."""
+    wrong = facts_changed(
+        "On 3 May we met Mia, and Mia had two dogs.", random.Random(0), names=["Mia", "Oslo"]
+    )
+    assert wrong is not None
+    assert wrong.sort == "facts"
+    assert "Mia" not in wrong.answer
+    assert wrong.answer.count("Oslo") == 2
+    assert not {"3", "May", "two"} & set(wrong.answer.split())
+    assert wrong.answer.startswith("On ")
+    assert wrong.answer.endswith("dogs.")
+    assert facts_changed("We had a good time.", random.Random(0)) is None
+    chinese = facts_changed("我们一起养了三只猫", random.Random(0))
+    assert chinese is not None
+    assert "一起" in chinese.answer
+    assert "三只" not in chinese.answer
 
 
 def test_agreement() -> None:

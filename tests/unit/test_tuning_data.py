@@ -17,7 +17,7 @@ from omoide.memory.memos.reading import read_choice, read_entries
 from omoide.memory.summary.facts import Fact
 from omoide.memory.summary.small_form import SmallForm
 from omoide.memory.transcript import Line
-from omoide.tuning.batches import count_steps, shuffled
+from omoide.tuning.batches import Encoded, by_tokens, count_steps, shuffled
 from omoide.tuning.building import held_out
 from omoide.tuning.examples import TASKS, checked, read
 from omoide.tuning.making import make
@@ -227,3 +227,24 @@ def test_the_rate_rises_and_falls() -> None:
     assert recipe.share(99, 100) < 0.01
     with pytest.raises(BadInput):
         Recipe(rank=0)
+
+
+def test_batches_by_tokens_are_full_and_hold_everything() -> None:
+    """Every example once; none over the limit but one that is longer by itself; few batches."""
+    lengths = [3 + i * 37 % 90 for i in range(64)] + [250]
+    given = [Encoded(prompt=(0,) * (n - 2), answer=(1, 2)) for n in lengths]
+    found = by_tokens([given[:30], given[30:]], 200)
+    assert sorted(one.length for batch in found for one in batch) == sorted(lengths)
+    taken = [len(batch) * max(one.length for one in batch) for batch in found]
+    assert [n for n in taken if n > 200] == [250]
+    assert sum(taken) < 1.25 * sum(lengths)
+    assert len(found) < len(lengths) / 2
+    assert by_tokens([], 10) == []
+
+
+def test_a_recipe_that_cannot_be_is_refused() -> None:
+    """Fewer tokens at a time than an example may have; bits that nobody has."""
+    with pytest.raises(BadInput, match="do not hold an example"):
+        Recipe(tokens=100, length=2048)
+    with pytest.raises(BadInput, match="4 or 16 bits"):
+        Recipe(bits=8)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Owner, nothing
+from omoide.evals.agreement import auc
 from omoide.evals.evidence import record
 from omoide.evals.locomo import TUNED_ON
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from omoide.memory.search.recall import Recall
 
     Progress = Callable[[int, int, str], None]
+
+__all__ = ["CUTS", "Judged", "Refusal", "auc", "judge", "refusals"]
 
 CUTS = (0.5, 0.35, 0.2)
 _OTHER = 3
@@ -116,16 +119,3 @@ def refusals(judged: Sequence[Judged], against: str) -> list[Refusal]:
             )
         )
     return found
-
-
-def auc(good: Sequence[float], bad: Sequence[float]) -> float:
-    """How often a good one is above a bad one, ties counted half.
-
-    >>> auc([1, 2], [0, 1])
-    0.875
-    """
-    import numpy as np
-
-    ordered = np.sort(np.array(bad))
-    below = np.searchsorted(ordered, good, "left") + np.searchsorted(ordered, good, "right")
-    return float(below.sum() / (2 * len(good) * len(bad)))

@@ -58,3 +58,16 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreemen
             for name in names
         },
     )
+
+
+def auc(good: Sequence[float], bad: Sequence[float]) -> float:
+    """How often a good one is above a bad one, ties counted half: 0.5 is chance.
+
+    >>> auc([1, 2], [0, 1])
+    0.875
+    """
+    import numpy as np
+
+    ordered = np.sort(np.array(bad))
+    below = np.searchsorted(ordered, good, "left") + np.searchsorted(ordered, good, "right")
+    return float(below.sum() / (2 * len(good) * len(bad)))

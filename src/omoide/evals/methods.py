@@ -1,7 +1,8 @@
 """What is compared: mechanisms by name, variants of them, and combinations.
 
 `summary`, `summary+search`, `bm25:3`, `memos:random-50`, `gold`. Each is composed as the product
-is, over a store of its own.
+is, over a store of its own. `memos:random-50:forced` takes the best memos whatever their likeness,
+with room for all of them, so that a sweep of compressions compares compressions and not silence.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class Method:
         changed = replace(base, mechanisms=self.mechanisms)
         if "context" in self.mechanisms:
             changed = replace(changed, memory_tokens=base.window - base.reply_tokens - ROOM)
+        if any(name.endswith(FORCED) for name in self.mechanisms):
+            changed = replace(changed, memory_tokens=max(base.memory_tokens, FORCED_ROOM))
         if "summary:paper" in self.mechanisms:
             changed = replace(changed, form="paper")
         return changed
@@ -61,6 +64,12 @@ class Method:
 
 ROOM = 1500
 """Tokens left to the instructions and the current session when the rest holds all history."""
+FORCED = ":forced"
+ANYTHING = -2.0
+"""Below every likeness there is."""
+FORCED_ROOM = 4800
+"""Tokens that hold the three best memos uncompressed: what is forced in must not be left out for
+want of room, or the longest would be."""
 
 
 def parse(name: str, known: Mapping[str, Entry]) -> Method:
@@ -101,22 +110,34 @@ def registry(
     known["summary:paper"] = replace(
         MECHANISMS["summary"], about="the summary, asked for by the paper's prompt"
     )
-    known["memos:whole"] = _entry(_memos(Whole()), "memos without compression")
-    for share in (25, 50, 75):
-        compressor = RandomTokens(share=share / 100)
-        known[f"memos:random-{share}"] = _entry(
-            _memos(compressor), f"memos without {share} % of the words, at random"
+    for name, (compressor, about) in _compressions(analyser).items():
+        known[name] = _entry(_memos(compressor), about)
+        known[name + FORCED] = _entry(
+            _memos(compressor, least=ANYTHING), f"{about}; the best enter, however unlike"
         )
-    if analyser is not None:
-        for share in (25, 50, 75, 100):
-            words = FunctionWords(share=share / 100, analyser=analyser)
-            known[f"memos:function-{share}"] = _entry(
-                _memos(words), f"memos without {share} % of the function words"
-            )
     known[GOLD] = _entry(
         lambda _: Gold(gold or {}), "the memory that people wrote, where a data set has it"
     )
     return known
+
+
+def _compressions(
+    analyser: Callable[[str], Analyser] | None,
+) -> dict[str, tuple[Compressor, str]]:
+    """Paper C's sweep. Function words take something that knows them."""
+    found: dict[str, tuple[Compressor, str]] = {
+        "memos:whole": (Whole(), "memos without compression")
+    }
+    for share in (25, 50, 75):
+        about = f"memos without {share} % of the words, at random"
+        found[f"memos:random-{share}"] = (RandomTokens(share=share / 100), about)
+    if analyser is None:
+        return found
+    for share in (25, 50, 75, 100):
+        words = FunctionWords(share=share / 100, analyser=analyser)
+        about = f"memos without {share} % of the function words"
+        found[f"memos:function-{share}"] = (words, about)
+    return found
 
 
 def _plain(name: str) -> str:
@@ -137,12 +158,13 @@ def _dense(k: int) -> Callable[[Parts], Mechanism]:
     return lambda parts: Dense(parts.store, embedder=parts.needed_embedder("dense"), k=k)
 
 
-def _memos(compressor: Compressor) -> Callable[[Parts], Mechanism]:
-    """Without merging or folding, so that nothing but the compression differs."""
+def _memos(compressor: Compressor, *, least: float | None = None) -> Callable[[Parts], Mechanism]:
+    """Without merging or folding, so that nothing but the compression differs; `least` is the
+    likeness from which a memo is related, if not the product's own."""
     return lambda parts: Memos(
         store=parts.store,
         writer=parts.memos,
         compressor=compressor,
-        retrieval=MemoSearch(store=parts.store, embedder=parts.embedder),
+        retrieval=MemoSearch(store=parts.store, embedder=parts.embedder, least=least),
         room=parts.room,
     )

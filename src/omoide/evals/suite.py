@@ -31,6 +31,17 @@ class Run:
 
 
 PLAIN = ("context", "session", "bm25")
+SWEEP = (
+    "memos:whole",
+    "memos:random-25",
+    "memos:random-50",
+    "memos:random-75",
+    "memos:function-25",
+    "memos:function-50",
+    "memos:function-75",
+    "memos:function-100",
+)
+"""Paper C's compressions."""
 SUITE: tuple[Run, ...] = (
     Run(
         name="msc-replies",
@@ -46,11 +57,20 @@ SUITE: tuple[Run, ...] = (
             "memochat",
             "memos",
             "human-recall",
+            "generative-agents",
             "gold",
         ),
         limit=50,
         options={"sessions": "5", "memory": "no"},
-        against="summary",
+    ),
+    Run(
+        name="msc-judged",
+        about="replies at session 5 of MSC by three criteria and in pairs (Table 4, Figure 4)",
+        task="msc",
+        methods=(*PLAIN, "summary+search", "gold"),
+        limit=50,
+        options={"sessions": "5", "memory": "no"},
+        against="summary+search",
     ),
     Run(
         name="msc-memory",
@@ -80,6 +100,7 @@ SUITE: tuple[Run, ...] = (
             "memochat",
             "memos",
             "human-recall",
+            "generative-agents",
         ),
         options={"conversations": "conv-44"},
     ),
@@ -99,34 +120,21 @@ SUITE: tuple[Run, ...] = (
     ),
     Run(
         name="mtbench-compression",
-        about="memos on MT-Bench+ by how they are compressed (paper C's sweep)",
+        about="memos on MT-Bench+ by how they are compressed, in the usual room (paper C's sweep)",
         task="mtbench-plus",
-        methods=(
-            "memos:whole",
-            "memos:random-25",
-            "memos:random-50",
-            "memos:random-75",
-            "memos:function-25",
-            "memos:function-50",
-            "memos:function-75",
-            "memos:function-100",
-        ),
+        methods=SWEEP,
     ),
     Run(
-        name="japanese-compression",
-        about="Japanese replies with memos by how they are compressed (paper C's sweep)",
+        name="mtbench-forced",
+        about="the same, the best memos always in the prompt: what compression itself does",
+        task="mtbench-plus",
+        methods=("session", *(f"{name}:forced" for name in SWEEP)),
+    ),
+    Run(
+        name="japanese-forced",
+        about="Japanese replies, the best memos always in the prompt, by how they are compressed",
         task="realpersona",
-        methods=(
-            "session",
-            "memos:whole",
-            "memos:random-25",
-            "memos:random-50",
-            "memos:random-75",
-            "memos:function-25",
-            "memos:function-50",
-            "memos:function-75",
-            "memos:function-100",
-        ),
+        methods=("session", *(f"{name}:forced" for name in SWEEP)),
         limit=30,
     ),
     Run(
@@ -146,7 +154,19 @@ SUITE: tuple[Run, ...] = (
         name="growth",
         about="prompt tokens and waiting against sessions, made-up users",
         task="growth",
-        methods=(*PLAIN, "summary", "search", "memos", "human-recall"),
+        methods=(*PLAIN, "summary", "search", "summary+search", "memos", "human-recall"),
+    ),
+    *(
+        Run(
+            name=f"msc-{shots}",
+            about=f"replies at session 5 of MSC, the paper's prompt, {shots} (Table 7)",
+            task="msc",
+            methods=("summary",),
+            limit=50,
+            options={"sessions": "5", "memory": "no"},
+            settings={"reply_form": form},
+        )
+        for shots, form in (("0-shot", "paper"), ("2-shot", "2-shot"), ("3-shot", "3-shot"))
     ),
     Run(
         name="msc-session-4",
@@ -160,13 +180,13 @@ SUITE: tuple[Run, ...] = (
         name="memorybank-en",
         about="MemoryBank's probing questions in English, judged",
         task="memorybank",
-        methods=(*PLAIN, "search", "memory-bank", "summary"),
+        methods=(*PLAIN, "search", "memory-bank", "summary", "summary+search"),
     ),
     Run(
         name="memorybank-zh",
         about="MemoryBank's probing questions in Chinese, judged",
         task="memorybank",
-        methods=(*PLAIN, "search", "memory-bank", "summary"),
+        methods=(*PLAIN, "search", "memory-bank", "summary", "summary+search"),
         options={"language": "zh"},
     ),
     Run(

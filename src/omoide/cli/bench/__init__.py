@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from omoide.cli.bench.comparing import compare
+from omoide.cli.bench.comparing import compare, join
 from omoide.cli.bench.listing import list_
 from omoide.cli.bench.reporting import report
 from omoide.cli.bench.retrieval import abstention, evidence
@@ -21,5 +21,5 @@ def bench() -> None:
     """Measure memory on public data."""
 
 
-for command in (list_, run, suite, warm, compare, report, evidence, abstention, redteam):
+for command in (list_, run, suite, warm, compare, join, report, evidence, abstention, redteam):
     bench.add_command(command)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import shlex
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,9 @@ CACHE = Path("bench-cache.sqlite")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="An option of the task.")
 @click.option("--concurrency", type=click.IntRange(min=1), default=8, show_default=True)
+@click.option("--together", is_flag=True, help="All methods at once: for endpoints that batch.")
+@click.option("--minutes", type=float, help="Begin no new case after so long.")
+@click.option("--at-most", type=float, help="Minutes after which unfinished cases are left out.")
 @click.option("--window", type=click.IntRange(min=512), help="Tokens the model may hold.")
 @click.option("--grammar", is_flag=True, help="The endpoint takes GBNF grammars (llama.cpp).")
 @click.option(
@@ -83,6 +87,9 @@ def run(
     seed: int,
     chosen: tuple[str, ...],
     concurrency: int,
+    together: bool,
+    minutes: float | None,
+    at_most: float | None,
     window: int | None,
     grammar: bool,
     cache: Path,
@@ -116,7 +123,15 @@ def run(
         window=window or scope.settings.window,
         encoder=encoder,
     )
-    course = Course(seed=seed, options=options, concurrency=concurrency)
+    now = time.monotonic()
+    course = Course(
+        seed=seed,
+        options=options,
+        concurrency=concurrency,
+        deadline=now + 60 * minutes if minutes else None,
+        end=now + 60 * at_most if at_most else None,
+        together=together,
+    )
     prices = Prices(prompt=price_in or 0.0, completion=price_out or 0.0)
     priced = price_in is not None or price_out is not None
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--minutes", type=float, help="Begin no new case after so long.")
 @click.option("--concurrency", type=click.IntRange(min=1), default=32, show_default=True)
+@click.option("--together", is_flag=True, help="All methods at once: for endpoints that batch.")
 @click.option("--window", type=click.IntRange(min=512), help="Tokens the model may hold.")
 @click.option("--grammar", is_flag=True, help="The endpoint takes GBNF grammars (llama.cpp).")
 @click.option("--seed", type=int, default=0, show_default=True)
@@ -54,6 +55,7 @@ def suite(
     out: Path,
     minutes: float | None,
     concurrency: int,
+    together: bool,
     window: int | None,
     grammar: bool,
     seed: int,
@@ -103,6 +105,7 @@ def suite(
                         path=path,
                         progress=progress,
                         concurrency=concurrency,
+                        together=together,
                     )
                 except OmoideError as error:  # the runs after it may still succeed
                     click.echo(f"{run.name}: {error}", err=True)
@@ -120,6 +123,7 @@ async def _one(
     path: Path,
     progress: Progress,
     concurrency: int,
+    together: bool,
 ) -> Result:
     from omoide.evals.running.carry import Job, carry_out, fingerprints, methods_of
     from omoide.evals.running.results import write
@@ -146,7 +150,13 @@ async def _one(
     return await carry_out(
         job,
         lab=replace(parts, settings=settings),
-        course=Course(seed=seed, options=options, concurrency=concurrency, deadline=deadline),
+        course=Course(
+            seed=seed,
+            options=options,
+            concurrency=concurrency,
+            deadline=deadline,
+            together=together,
+        ),
         told=progress.case,
         written=lambda result: write(path, result),
     )

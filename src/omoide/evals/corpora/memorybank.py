@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from omoide.evals.locomo import Asked, Conversation, Line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -72,6 +73,22 @@ def load(folder: Path) -> tuple[Conversation, ...]:
         if (folder / edition.file).exists()
         for conversation in _edition(folder, edition)
     )
+
+
+def labelled_turns(folder: Path, language: str) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """By user and question, the words of the turns that answer it; nothing for a corpus with other
+    users than the published one."""
+    edition = {"en": EN, "zh": CN}[language]
+    users = json.loads((folder / edition.file).read_text("utf-8"))
+    if len(users) != len(LABELS.strip().splitlines()):
+        return {}
+    return {
+        (one.speakers[0], asked.text): tuple(
+            line.text.strip() for line in one.lines if line.id in asked.evidence
+        )
+        for one in _edition(folder, edition)
+        for asked in one.questions
+    }
 
 
 def _edition(folder: Path, edition: Edition) -> list[Conversation]:

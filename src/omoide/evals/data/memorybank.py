@@ -55,6 +55,11 @@ def load(data: Path | None, language: str = "en") -> list[Dialogue]:
     ]
 
 
+def folder(data: Path | None, language: str = "en") -> Path:
+    """Where the files of a language are."""
+    return SOURCE.find(data, f"memory_bank_{SUFFIX[language]}.json").parent
+
+
 def _dialogue(name: str, user: Record, asked: tuple[str, ...], language: str) -> Dialogue:
     sessions: list[Session] = []
     for number, (day, turns) in enumerate(sorted(user.of("history").items()), start=1):

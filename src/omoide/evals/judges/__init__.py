@@ -10,10 +10,11 @@ from omoide.evals.judges.calibration import (
     AnswerCalibration,
     Labelled,
     ReplyCalibration,
+    Unanswerable,
     calibrate_answers,
     calibrate_pairs,
-    calibrate_ratings,
 )
+from omoide.evals.judges.marks import MarkCalibration, calibrate_marks
 from omoide.evals.judges.pairwise import Pair, PairJudge, PairReport, PairVerdict, pair_report
 from omoide.evals.judges.single import CRITERIA, Case, Rated, Rating, SingleJudge, rated
 
@@ -24,6 +25,7 @@ __all__ = [
     "Answered",
     "Case",
     "Labelled",
+    "MarkCalibration",
     "Marked",
     "Pair",
     "PairJudge",
@@ -33,9 +35,10 @@ __all__ = [
     "Rating",
     "ReplyCalibration",
     "SingleJudge",
+    "Unanswerable",
     "calibrate_answers",
+    "calibrate_marks",
     "calibrate_pairs",
-    "calibrate_ratings",
     "pair_report",
     "rated",
 ]

@@ -1,13 +1,15 @@
 """Whether a judge can be believed: how often it accepts what is wrong on purpose.
 
 Of each question with a right answer the judge is shown the right answer itself (which it should
-accept), the right answer to another question, and the right one with a number, date or name changed
-(which it should not). Where people have marked answers, its agreement with them is measured as
-well. A judge that accepts wrong answers makes every method look good and all methods alike.
+accept), the right answer to another question, and the right one with a number, date or name
+changed (which it should not). Of a question without an answer it is shown a refusal, which is right
+there, and an answer that was made up. Where people have marked answers, its agreement with them is
+measured as well. A judge that accepts wrong answers makes every method look good, and all alike.
 """
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 from dataclasses import dataclass
@@ -18,7 +20,6 @@ from omoide.evals.agreement import Agreement, agreement
 from omoide.evals.bootstrap import Estimate, estimate
 from omoide.evals.judges.answers import Answered
 from omoide.evals.judges.pairwise import Pair, pair_report
-from omoide.evals.judges.single import Case
 from omoide.evals.judges.wrong import another, perturbed
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from omoide.evals.judges.answers import AnswerJudge
     from omoide.evals.judges.pairwise import PairJudge, PairReport
-    from omoide.evals.judges.single import SingleJudge
+    from omoide.evals.judges.single import Case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,24 @@ class Labelled:
 
     given: Answered
     correct: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unanswerable:
+    """A question about what was never told."""
+
+    question: str
+    made_up: str | None = None
+    """An answer that would be wrong; that of another question if None."""
+
+
+REFUSALS = (
+    "not mentioned",
+    "I don't know.",
+    "That never came up in what they told each other.",
+    "There is no information about this.",
+)
+"""Ways of rightly saying nothing; the first is what the prompt of the benchmark asks for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +68,10 @@ class AnswerCalibration:
     """With people, if any answers were marked by people."""
     asked: int
     unscored: int
+    accepts_refusals: Estimate | None = None
+    """How often it accepts a refusal where nothing was told."""
+    by_making: Agreement | None = None
+    """With what is known of the answers because they were made right or wrong."""
 
     def lines(self) -> tuple[str, ...]:
         """To be printed with every result that the judge gave."""
@@ -60,6 +83,19 @@ class AnswerCalibration:
         if self.accepts_right:
             right = self.accepts_right
             told.append(f"accepts right answers: {100 * right.mean:.1f} %, n = {right.count}")
+        if self.accepts_refusals:
+            right = self.accepts_refusals
+            told.append(
+                "accepts refusals where nothing was told: "
+                f"{100 * right.mean:.1f} % [{100 * right.low:.1f}, {100 * right.high:.1f}], "
+                f"n = {right.count}"
+            )
+        if self.by_making:
+            made = self.by_making
+            told.append(
+                f"agrees with how these answers were made: {100 * made.accuracy:.1f} %, "
+                f"kappa {made.kappa:.2f}, n = {made.count}"
+            )
         if self.agreement:
             told.append(
                 f"agrees with people: {100 * self.agreement.accuracy:.1f} %, "
@@ -83,44 +119,64 @@ async def calibrate_answers(
     judge: AnswerJudge,
     questions: Sequence[Answered],
     *,
+    unanswerable: Sequence[Unanswerable] = (),
     labelled: Sequence[Labelled] = (),
     seed: int = 0,
 ) -> AnswerCalibration:
-    """Two or three calls a question that has an answer, one a labelled answer.
+    """Two or three calls a question that has an answer, two a question that has none, one a
+    labelled answer; all at once.
 
     What the questions carry in `answer` is not looked at.
     """
     known = [question for question in questions if question.gold]
     if not known:
         raise BadInput("a judge is calibrated on questions with right answers; none was given")
-    dice = random.Random(seed)  # noqa: S311 - a seeded choice, not a secret
+    shown = _shown(known, unanswerable, random.Random(seed))  # noqa: S311 - not a secret
+    marks = await asyncio.gather(*(judge.mark(given) for _, given in shown))
+    read = [(s, m.correct) for (s, _), m in zip(shown, marks, strict=True) if m.correct is not None]
+    by_sort: dict[str, list[float]] = {}
+    for sort, correct in read:
+        by_sort.setdefault(sort, []).append(float(correct))
+    wrong = {sort: rates for sort, rates in by_sort.items() if sort not in _RIGHT}
+    wrong = {"all": [rate for rates in wrong.values() for rate in rates], **wrong}
+    given = await asyncio.gather(*(judge.mark(one.given) for one in labelled))
+    people = [
+        (mark.correct, one.correct)
+        for mark, one in zip(given, labelled, strict=True)
+        if mark.correct is not None
+    ]
+    rates = {sort: estimate(found) for sort, found in by_sort.items()}
+    return AnswerCalibration(
+        accepts_right=rates.get(RIGHT),
+        accepts_wrong={sort: estimate(found) for sort, found in wrong.items() if found},
+        agreement=agreement([a for a, _ in people], [b for _, b in people]) if people else None,
+        asked=len(shown) + len(labelled),
+        unscored=len(shown) - len(read) + len(labelled) - len(people),
+        accepts_refusals=rates.get(REFUSAL),
+        by_making=agreement([c for _, c in read], [s in _RIGHT for s, _ in read]) if read else None,
+    )
+
+
+RIGHT, REFUSAL, MADE_UP = "right", "refusal", "made up"
+_RIGHT = frozenset({RIGHT, REFUSAL})
+
+
+def _shown(
+    known: Sequence[Answered], unanswerable: Sequence[Unanswerable], dice: random.Random
+) -> list[tuple[str, Answered]]:
+    """What the judge is shown, and of which sort it is."""
     names = sorted({n for q in known for n in re.findall(r"\b[A-Z][a-z]{2,}\b", q.gold or "")})
-    right: list[float] = []
-    wrong: dict[str, list[float]] = {"all": []}
-    asked = unscored = 0
+    found = []
     for question in known:
         gold = question.gold or ""
         made = (another(question, known, dice), perturbed(gold, dice, names=names))
-        shown = [("right", gold), *((w.sort, w.answer) for w in made if w is not None)]
-        for sort, answer in shown:
-            mark = await judge.mark(_with(question, answer))
-            asked += 1
-            if mark.correct is None:
-                unscored += 1
-            elif sort == "right":
-                right.append(float(mark.correct))
-            else:
-                wrong.setdefault(sort, []).append(float(mark.correct))
-                wrong["all"].append(float(mark.correct))
-    marks = [(await judge.mark(one.given), one.correct) for one in labelled]
-    read = [(mark.correct, label) for mark, label in marks if mark.correct is not None]
-    return AnswerCalibration(
-        accepts_right=estimate(right) if right else None,
-        accepts_wrong={sort: estimate(rates) for sort, rates in wrong.items() if rates},
-        agreement=agreement([a for a, _ in read], [b for _, b in read]) if read else None,
-        asked=asked + len(marks),
-        unscored=unscored + len(marks) - len(read),
-    )
+        found.append((RIGHT, _with(question, gold)))
+        found += [(w.sort, _with(question, w.answer)) for w in made if w is not None]
+    for asked in unanswerable:
+        nothing = Answered(question=asked.question, gold=None, answer=dice.choice(REFUSALS))
+        invented = asked.made_up or dice.choice(known).gold or ""
+        found += [(REFUSAL, nothing), (MADE_UP, _with(nothing, invented))]
+    return found
 
 
 async def calibrate_pairs(
@@ -131,34 +187,13 @@ async def calibrate_pairs(
         Pair(known=case.known, dialogue=case.dialogue, ours=case.reply, theirs=other.reply)
         for case, other in _with_others(cases, seed)
     ]
-    verdicts = [await judge.compare(pair) for pair in pairs]
+    verdicts = await asyncio.gather(*(judge.compare(pair) for pair in pairs))
     lost = [float(v.outcome != "win") for v in verdicts if v.outcome is not None]
     return ReplyCalibration(
         prefers_wrong=estimate(lost) if lost else None,
         unscored=len(verdicts) - len(lost),
         report=pair_report(verdicts),
     )
-
-
-async def calibrate_ratings(
-    judge: SingleJudge, cases: Sequence[Case], *, seed: int = 0
-) -> dict[str, ReplyCalibration]:
-    """By criterion: each true reply and one from another case, graded one by one."""
-    found: dict[str, list[float]] = {name: [] for name in judge.criteria}
-    unscored = dict.fromkeys(judge.criteria, 0)
-    for case, other in _with_others(cases, seed):
-        elsewhere = Case(known=case.known, dialogue=case.dialogue, reply=other.reply)
-        for own, foreign in zip(await judge.rate(case), await judge.rate(elsewhere), strict=True):
-            if own.score is None or foreign.score is None:
-                unscored[own.criterion] += 1
-            else:
-                found[own.criterion].append(float(foreign.score >= own.score))
-    return {
-        name: ReplyCalibration(
-            prefers_wrong=estimate(worse) if worse else None, unscored=unscored[name]
-        )
-        for name, worse in found.items()
-    }
 
 
 def _with_others(cases: Sequence[Case], seed: int) -> list[tuple[Case, Case]]:

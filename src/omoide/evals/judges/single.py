@@ -7,6 +7,7 @@ code of paper A counts 0.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -84,9 +85,10 @@ class SingleJudge:
 
     async def rate(self, case: Case) -> tuple[Rating, ...]:
         """A rating by each criterion, one call each. Raises `ModelError` if the model fails."""
-        return tuple([await self._rate(case, name) for name in self.criteria])
+        return tuple(await asyncio.gather(*(self.rate_by(case, name) for name in self.criteria)))
 
-    async def _rate(self, case: Case, name: str) -> Rating:
+    async def rate_by(self, case: Case, name: str) -> Rating:
+        """A rating by one criterion. Raises `ModelError` if the model fails."""
         prompt = render(
             "judge_single",
             self._language,

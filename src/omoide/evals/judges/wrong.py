@@ -22,7 +22,13 @@ _NUMBERS = "one two three four five six seven eight nine ten".split()
 _HAN = "一二三四五六七八九"
 _DIGITS = re.compile(r"\d+")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]{2,}\b")
+_COUNTED = "个只本次天年月日号岁部首位"
+"""What a Chinese number counts: elsewhere its sign is mostly part of another word."""
 _CLOSED = (tuple(_MONTHS), tuple(_DAYS), tuple(_NUMBERS))
+_FACT = re.compile(
+    r"\d+|(?i:\b(?:" + "|".join((*_MONTHS, *_DAYS, *_NUMBERS)) + r")\b)"
+    rf"|[{_HAN}](?=[{_COUNTED}])|" + _NAME.pattern
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +36,8 @@ class Wrong:
     """A wrong answer and how it was made."""
 
     sort: str
-    """`other` (the right answer to another question), `number`, `date` or `name`."""
+    """`other` (the right answer to another question), `number`, `date` or `name`; `facts`: a whole
+    reply with all of these changed."""
     answer: str
 
 
@@ -58,6 +65,40 @@ def perturbed(answer: str, dice: random.Random, *, names: Sequence[str] = ()) ->
         if found is not None
     ]
     return ways[0] if ways else None
+
+
+def facts_changed(reply: str, dice: random.Random, *, names: Sequence[str] = ()) -> Wrong | None:
+    """The reply with every number, date and name changed, the same one always to the same other;
+    None if it has none.
+
+    >>> import random
+    >>> facts_changed("Two cats.", random.Random(0)).answer != "Two cats."
+    True
+    >>> facts_changed("It was fun.", random.Random(0)) is None
+    True
+    """
+    known: dict[str, str] = {}
+
+    def other(found: re.Match[str]) -> str:
+        told = found[0]
+        if told not in known:
+            known[told] = _unlike(told, dice, names)
+        return known[told]
+
+    changed = _FACT.sub(other, reply)
+    return None if changed == reply else Wrong(sort="facts", answer=changed)
+
+
+def _unlike(told: str, dice: random.Random, names: Sequence[str]) -> str:
+    """Something of the same sort: a month for a month, a name for a name."""
+    if told.isdecimal():
+        return str(int(told) + dice.choice((2, 3, 5)))
+    for closed in (*_CLOSED, tuple(_HAN)):
+        if told.lower() in (word.lower() for word in closed):
+            word = dice.choice([word for word in closed if word.lower() != told.lower()])
+            return word.title() if told[0].isupper() else word
+    others = [name for name in names if name != told]
+    return dice.choice(others) if others else told
 
 
 def _date(answer: str, dice: random.Random) -> Wrong | None:

@@ -15,8 +15,9 @@ from omoide.evals.methods import Method, choose, registry
 from omoide.evals.running.asked import Asked
 from omoide.evals.running.pairs import duels
 from omoide.evals.running.results import FORMAT, Duel, Result, Test
-from omoide.evals.running.runner import run
+from omoide.evals.running.runner import all_at_once, run
 from omoide.evals.running.summing import tests
+from omoide.evals.tasks.judging import what_marks_are_worth
 from omoide.prompts import hashes
 from omoide.version import __version__
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from omoide.evals.running.items import Item
     from omoide.evals.running.lab import Lab
     from omoide.evals.running.results import MethodResult
     from omoide.evals.running.runner import Course, Done, Told
@@ -125,15 +127,30 @@ async def carry_out(
     notes = [*job.notes, *await _judge_worth(job, lab)]
     if lab.encoder is not None:
         notes.append(f"likeness is by {lab.encoder.name}: not the papers' BERTScore")
-    for method in job.methods:
+    places = {method.name: place for place, method in enumerate(job.methods)}
+
+    async def of(method: Method) -> None:
+        nonlocal complete
         if course.deadline is not None and time.monotonic() > course.deadline:
             complete = False
-            break
+            return
         one = await run(job.task, job.cases, method, lab=lab, course=course, told=told)
-        job.keep.append((method.name, one))
-        done.append(one.result)
         complete = complete and one.complete
+        if not one.items and not one.complete:
+            return
+        job.keep.append((method.name, one))
+        job.keep.sort(key=lambda kept: places[kept[0]])
+        done.append(one.result)
+        done.sort(key=lambda kept: places[kept.name])
+        if len(done) == 1:
+            notes.extend(await _marks_worth(job, lab, one.items))
         written(result([]))
+
+    if course.together:
+        await all_at_once([of(method) for method in job.methods])
+    else:
+        for method in job.methods:
+            await of(method)
     fought: list[Duel] = []
     if job.against and lab.judge is not None:
         fought, worth = await duels(
@@ -151,9 +168,28 @@ async def _judge_worth(job: Job, lab: Lab) -> list[str]:
         return []
     judge = Asked(lab.judge)
     ask = getattr(job.task, "judge_worth", None)
-    if ask is None:
-        return [f"the judge {judge.name} was not measured on this task: it has no right answers"]
-    return list(await ask(job.cases, judge, job.sample.seed))
+    if ask is not None:
+        return list(await ask(job.cases, judge, job.sample.seed))
+    if hasattr(job.task, "known_replies"):
+        return []  # measured as soon as a method has been run: see `_marks_worth`
+    return [f"the judge {judge.name} was not measured on this task: it has no right answers"]
+
+
+async def _marks_worth(job: Job, lab: Lab, items: Sequence[Item]) -> list[str]:
+    """What the judge's marks are worth, for a task that knows right replies. They are the same
+    whatever the method: items are asked for the history and the dialogue alone."""
+    known = getattr(job.task, "known_replies", None)
+    if lab.judge is None or known is None:
+        return []
+    cases = known(sorted(items, key=lambda item: item.id))
+    languages = sorted({getattr(case, "language", "en") for case in job.cases})
+    return await what_marks_are_worth(
+        Asked(lab.judge),
+        cases,
+        criteria=getattr(job.task, "criteria", ()),
+        language=languages[0],
+        seed=job.sample.seed,
+    )
 
 
 def versions() -> dict[str, str]:

@@ -15,7 +15,7 @@ from omoide.evals.tasks.base import Trial
 from omoide.evals.tasks.scoring import with_likeness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from omoide.evals.methods import Method
     from omoide.evals.running.items import Item
@@ -39,6 +39,11 @@ class Course:
     concurrency: int = 8
     deadline: float | None = None
     """On the clock of `time.monotonic`: no case is begun after it."""
+    end: float | None = None
+    """On the same clock: a case that is not done by then is left out."""
+    together: bool = False
+    """Whether methods run at the same time, each with so many dialogues under way; the calls in
+    flight are bounded for all together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +91,12 @@ async def run(
                 options=course.options,
             )
             try:
-                found = await task.run(case, trial)
+                async with asyncio.timeout(_left(course)):
+                    found = await task.run(case, trial)
                 in_a_row = 0
+            except TimeoutError:
+                left += 1
+                continue
             except ModelUnavailable as error:
                 in_a_row += 1
                 if in_a_row >= PATIENCE:
@@ -102,12 +111,7 @@ async def run(
             done += 1
             told(method.name, done, len(cases))
 
-    try:
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(min(course.concurrency, len(cases))):
-                workers.create_task(work())
-    except ExceptionGroup as several:
-        raise several.exceptions[0] from several
+    await all_at_once([work() for _ in range(min(course.concurrency, len(cases)))])
     if lab.encoder is not None:
         items = await with_likeness(items, lab.encoder)
     result = method_result(
@@ -121,6 +125,20 @@ async def run(
         seed=course.seed,
     )
     return Done(result=result, items=tuple(items), complete=left == 0)
+
+
+def _left(course: Course) -> float | None:
+    return None if course.end is None else max(course.end - time.monotonic(), 0.0)
+
+
+async def all_at_once(parts: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Run them together; the first error ends all of them and is raised as it is."""
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for part in parts:
+                workers.create_task(part)
+    except ExceptionGroup as several:
+        raise several.exceptions[0] from several
 
 
 def _failed(task: Task[Any], case: Any, error: OmoideError) -> Item:  # noqa: ANN401 - any case

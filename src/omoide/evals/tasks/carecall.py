@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.evals.data.shapes import Dialogue
+    from omoide.evals.judges import Case
     from omoide.evals.running.items import Item
     from omoide.evals.tasks.base import Sample, Trial
 
@@ -27,6 +28,7 @@ class CareCall:
     usual: tuple[str, ...] = ("summary", "search", "summary+search", "gold")
     rivals: tuple[str, ...] = ()
     measures = (*scoring.REPLY, *judging.CRITERIA, *scoring.MEMORY, *scoring.WHOLE)
+    criteria = judging.NAMES
     options: Mapping[str, str] = {
         "language": "ko (default, as published) or en (a translation in the same form)",
         "memory": "yes (default), no, or only",
@@ -46,6 +48,10 @@ class CareCall:
             wanted=[case.sessions[-1].number],
             memory=trial.option("memory", "yes"),
         )
+
+    def known_replies(self, items: Sequence[Item]) -> list[Case]:
+        """What was truly replied, to try a judge on."""
+        return judging.shown_before(items)
 
     def whole(self, items: Sequence[Item]) -> Mapping[str, Mapping[str, float]]:
         """As of MSC; Korean is counted by characters."""

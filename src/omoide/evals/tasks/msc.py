@@ -4,14 +4,16 @@ holds is scored against what people noted."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omoide.domain import Speaker
+from omoide.domain import Purpose, Speaker
 from omoide.errors import BadInput
 from omoide.evals.data import msc
 from omoide.evals.running.items import Item, failed
 from omoide.evals.tasks import judging, scoring
 from omoide.evals.tasks.dialogues import gold_facts, remembered, utterance, utterances
+from omoide.evals.tasks.survival import Said, brought
 from omoide.prompts import words
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.evals.data.shapes import Dialogue, Session
+    from omoide.evals.judges import Case
     from omoide.evals.running.lab import Place
     from omoide.evals.tasks.base import Sample, Trial
 
@@ -32,6 +35,7 @@ class Msc:
     usual: tuple[str, ...] = ("summary", "search", "summary+search", "gold")
     rivals: tuple[str, ...] = ()
     measures = (*scoring.REPLY, *judging.CRITERIA, *scoring.MEMORY, *scoring.WHOLE)
+    criteria = judging.NAMES
     options: Mapping[str, str] = {
         "sessions": "which sessions' replies are asked for, such as 5 or 4,5 (default 4,5)",
         "memory": "yes (default), no, or only: score what the memory holds before these sessions",
@@ -57,6 +61,10 @@ class Msc:
             wanted=_sessions(trial.option("sessions", "4,5")),
             memory=trial.option("memory", "yes"),
         )
+
+    def known_replies(self, items: Sequence[Item]) -> list[Case]:
+        """What was truly replied, to try a judge on."""
+        return judging.shown_before(items)
 
     def whole(self, items: Sequence[Item]) -> Mapping[str, Mapping[str, float]]:
         """BLEU and distinct n-grams of all replies of a session."""
@@ -98,10 +106,12 @@ async def _memory(dialogue: Dialogue, place: Place, *, before: int, audit: bool)
     facts = [fact for side in dialogue.facts(before - 1) for fact in side]
     held = await remembered(place.memory, dialogue.id)
     name, group = f"{dialogue.id}/memory/{before}", f"memory before session {before}"
+    digested = await _digested(place, before - 1)
     if not held and place.failed:
-        measures = tuple(measure.name for measure in scoring.MEMORY)
+        measures = tuple(m.name for m in scoring.MEMORY if m.name not in digested)
         why = "the model gave no usable memory of any session"
-        return [failed(name, cluster=dialogue.id, group=group, measures=measures, why=why)]
+        lost = failed(name, cluster=dialogue.id, group=group, measures=measures, why=why)
+        return [replace(lost, scores=digested)]
     if not facts or not held:
         return []
     audited = scoring.audit_scores(held, dialogue, until=before - 1) if audit else {}
@@ -110,10 +120,25 @@ async def _memory(dialogue: Dialogue, place: Place, *, before: int, audit: bool)
             id=name,
             cluster=dialogue.id,
             group=group,
-            scores=scoring.memory_scores(held, facts, language=dialogue.language) | audited,
+            scores=scoring.memory_scores(held, facts, language=dialogue.language)
+            | audited
+            | digested,
             texts={"memory": "\n".join(held), "gold": "\n".join(facts)},
         )
     ]
+
+
+async def _digested(place: Place, sessions: int) -> dict[str, float]:
+    """How the sessions became memory; nothing where no model was asked to."""
+    calls = await place.memory.store.ledger.calls(place.owner)
+    if not any(call.purpose is Purpose.DIGEST for call in calls):
+        return {}
+    aside = await place.memory.store.summaries.aside(place.owner)
+    refused = {rejected.session for rejected in aside}
+    return {
+        "valid": 1 - len(refused) / sessions,
+        "usable": 1 - len(place.failed) / sessions,
+    }
 
 
 async def _replies(
@@ -122,6 +147,7 @@ async def _replies(
     """Each reply of the assistant that follows words of the user."""
     items = []
     names, said_before = words(dialogue.language), list[str]()
+    earlier = Said.of(line.text for line in dialogue.lines if line.session < session.number)
     turn = None
     for line in session.lines:
         if not line.text.strip():
@@ -129,6 +155,17 @@ async def _replies(
         said = utterance(line, dialogue)
         if said.speaker is Speaker.ASSISTANT and turn is not None:
             answer = await place.reply_to(turn)
+            memory = {scoring.SPOKE.name: float(bool(answer.contributions))}
+            back = await brought(
+                line.text,
+                [one.text for one in answer.contributions],
+                said=earlier,
+                seen=Said.of(said_before),
+                language=dialogue.language,
+                analyser=trial.lab.analyser,
+            )
+            if back is not None:
+                memory[scoring.WORDS.name] = back
             marks, unscored = await judging.replies(
                 trial,
                 known=gold_facts(dialogue, until=session.number - 1),
@@ -142,6 +179,7 @@ async def _replies(
                     cluster=dialogue.id,
                     group=group,
                     scores=marks
+                    | memory
                     | scoring.reply_scores(answer.text, line.text, language=dialogue.language),
                     unscored=unscored,
                     prompt_tokens=answer.completion.prompt_tokens,

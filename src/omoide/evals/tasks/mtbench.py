@@ -15,11 +15,13 @@ from omoide.accounts import complete
 from omoide.domain import Speaker
 from omoide.engine import Utterance
 from omoide.evals.data import memochat
+from omoide.evals.judges import Case
 from omoide.evals.metrics import reply_length
 from omoide.evals.running.asked import without_loops
 from omoide.evals.running.items import Item
 from omoide.evals.tasks import judging, scoring
 from omoide.evals.tasks.dialogues import evidence_share
+from omoide.evals.tasks.survival import Said, brought
 from omoide.language import estimate_tokens
 from omoide.memory.replies import looping
 from omoide.ports import Message, Request
@@ -47,8 +49,17 @@ class MtBenchPlus:
     source = memochat.SOURCE
     usual: tuple[str, ...] = ("memochat", "memos", "search")
     rivals: tuple[str, ...] = ()
-    measures = (scoring.JUDGED, scoring.EVIDENCE_MEASURE, scoring.LENGTH)
-    options: Mapping[str, str] = {}
+    measures = (
+        scoring.JUDGED,
+        scoring.EVIDENCE_MEASURE,
+        scoring.EVIDENCE_WORDS,
+        scoring.SPOKE,
+        scoring.LENGTH,
+    )
+    criteria = (scoring.JUDGED.name,)
+    options: Mapping[str, str] = {
+        "session": f"tokens after which the chat so far is put into memory (default {SESSION})"
+    }
 
     def cases(self, data: Path, sample: Sample) -> tuple[LongTalk, ...]:
         """The dialogues."""
@@ -58,7 +69,7 @@ class MtBenchPlus:
         """The history, then the question."""
         history = await _history(case, trial.model)
         async with trial.place(user=case.id, began=case.start) as place:
-            sessions = _sessions(history)
+            sessions = _sessions(history, int(trial.option("session", str(SESSION))))
             await place.live_through(sessions[:-1])
             await place.say(sessions[-1])
             asked = Utterance(
@@ -70,12 +81,25 @@ class MtBenchPlus:
             (turn,) = await place.say([asked])
             answer = await place.reply_to(turn)
         wanted = frozenset(f"user-{i}" for i in case.evidence)
-        related = "\n".join(
-            said.text
-            for said in history
-            if said.id and int(said.id.partition("-")[2]) in case.evidence
+        told = [
+            said for said in history if said.id and int(said.id.partition("-")[2]) in case.evidence
+        ]
+        related = "\n".join(said.text for said in told)
+        answered = [said.text for said in told if said.speaker is Speaker.ASSISTANT]
+        scores: dict[str, float] = {
+            scoring.LENGTH.name: float(reply_length(answer.text)),
+            scoring.SPOKE.name: float(bool(answer.contributions)),
+        }
+        back = await brought(
+            related,
+            [one.text for one in answer.contributions],
+            said=Said.of([related]),
+            seen=Said.of(one.text for one in (*sessions[-1], asked)),
+            language="en",
+            analyser=None,
         )
-        scores: dict[str, float] = {scoring.LENGTH.name: float(reply_length(answer.text))}
+        if back is not None:
+            scores[scoring.EVIDENCE_WORDS.name] = back
         if wanted:
             in_session = {said.id for said in sessions[-1] if said.id}
             share = evidence_share(answer.contributions, wanted)
@@ -93,8 +117,22 @@ class MtBenchPlus:
                 unscored=unscored,
                 prompt_tokens=answer.completion.prompt_tokens,
                 completion_tokens=answer.completion.completion_tokens,
-                texts={"question": case.question, "reply": answer.text, "history": related},
+                texts={
+                    "known": related,
+                    "dialogue": case.question,
+                    "reply": answer.text,
+                    "told": answered[-1] if answered else "",
+                },
             )
+        ]
+
+    def known_replies(self, items: Sequence[Item]) -> list[Case]:
+        """What the model itself said at the place that the question is about stands in the
+        history word for word: nothing can be more faithful to it."""
+        return [
+            Case(known=item.texts["known"], dialogue=item.texts["dialogue"], reply=told)
+            for item in items
+            if (told := item.texts.get("told"))
         ]
 
     def whole(self, items: Sequence[Item]) -> Mapping[str, Mapping[str, float]]:
@@ -127,12 +165,12 @@ def _request(said: Sequence[Utterance]) -> Request:
     return Request(messages=tuple(reversed(shown)), max_tokens=ANSWER, frequency_penalty=0.4)
 
 
-def _sessions(said: Sequence[Utterance]) -> list[list[Utterance]]:
+def _sessions(said: Sequence[Utterance], longest: int) -> list[list[Utterance]]:
     """The history in stretches of whole exchanges, the last one still going on."""
     found: list[list[Utterance]] = [[]]
     tokens = 0
     for question, answer in zip(said[::2], said[1::2], strict=True):
-        if tokens > SESSION:
+        if tokens > longest:
             found.append([])
             tokens = 0
         found[-1] += [question, answer]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.evals.data.shapes import Dialogue
+    from omoide.evals.judges import Case
     from omoide.evals.running.items import Item
     from omoide.evals.tasks.base import Sample, Trial
 
@@ -31,6 +32,7 @@ class RealPersonas:
     usual: tuple[str, ...] = ("memos", "search", "summary")
     rivals: tuple[str, ...] = ()
     measures = (*scoring.REPLY, *judging.CRITERIA, *scoring.WHOLE)
+    criteria = judging.NAMES
     options: Mapping[str, str] = {
         "meetings": "only the last so many conversations of a pair (default 6)"
     }
@@ -50,6 +52,10 @@ class RealPersonas:
         return await dialogue_items(
             case, trial, wanted=[case.sessions[-1].number], memory="no", group="last meeting"
         )
+
+    def known_replies(self, items: Sequence[Item]) -> list[Case]:
+        """What was truly replied, to try a judge on."""
+        return judging.shown_before(items)
 
     def whole(self, items: Sequence[Item]) -> Mapping[str, Mapping[str, float]]:
         """By characters."""

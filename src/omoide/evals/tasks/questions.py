@@ -11,6 +11,7 @@ from omoide.evals.running.items import Item, failed
 from omoide.evals.tasks import judging, scoring
 from omoide.evals.tasks.base import Sample
 from omoide.evals.tasks.dialogues import evidence_share, short_answer, utterances
+from omoide.evals.tasks.survival import Said, brought
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,12 +46,16 @@ class _Questions:
             await place.live_through(
                 [utterances(session, case, named=self.named) for session in case.sessions]
             )
+            said = Said.of(line.text for line in case.lines)
             asked = (
-                self._asked(question, case, place, trial) for question in self.chosen(case, trial)
+                self._asked(question, case, place, trial, said)
+                for question in self.chosen(case, trial)
             )
             return list(await asyncio.gather(*asked))
 
-    async def _asked(self, question: Question, case: Dialogue, place: Place, trial: Trial) -> Item:
+    async def _asked(
+        self, question: Question, case: Dialogue, place: Place, trial: Trial, said: Said
+    ) -> Item:
         name = f"{case.id}/{question.id}"
         try:
             speakers = case.speakers if self.named else ()
@@ -67,6 +72,16 @@ class _Questions:
         if question.evidence:
             share = evidence_share(answer.contributions, question.evidence)
             scores[scoring.EVIDENCE] = share
+        if question.answer:
+            back = await brought(
+                question.answer,
+                [one.text for one in answer.contributions],
+                said=said,
+                language=case.language,
+                analyser=trial.lab.analyser,
+            )
+            if back is not None:
+                scores[scoring.ANSWER_WORDS.name] = back
         return Item(
             id=name,
             cluster=case.id,

@@ -32,7 +32,19 @@ LENGTH = Measure(name="length", about="words of the reply", percent=False, bette
 JUDGED = Measure(name="faithful", about="to what was said; a judge's mark, 1-100", percent=False)
 EVIDENCE_MEASURE = Measure(name=EVIDENCE, about="share of the evidence that the prompt rests on")
 LIKENESS = Measure(name="likeness", about="token by token, by the encoder named in the notes")
-REPLY = (Measure(name="F1", about="words shared with the gold reply (ParlAI)"), LENGTH, LIKENESS)
+VALID = Measure(name="valid", about="whether the first answer could be used, without asking again")
+WORDS = Measure(
+    name="gold words",
+    about="of the gold reply's words that only earlier sessions had, those that memory brings back",
+)
+SPOKE = Measure(name="spoke up", about="whether memory put anything into the prompt", better=0)
+REPLY = (
+    Measure(name="F1", about="words shared with the gold reply (ParlAI)"),
+    LENGTH,
+    LIKENESS,
+    WORDS,
+    SPOKE,
+)
 MEMORY = (
     Measure(name="memory F1", about="words against what people noted, person and endings aside"),
     Measure(name="memory precision", about="of what is remembered, how much people noted"),
@@ -42,10 +54,19 @@ MEMORY = (
     Measure(name="fabricated", about="sentences that nothing said bears out (audit)", better=-1),
     Measure(name="relation", about="sentences about the wrong person (audit)", better=-1),
     Measure(name="missing", about="sentences that leave out a detail (audit)", better=-1),
+    Measure(name="valid", about="sessions whose first answers became memory, none asked again"),
+    Measure(name="usable", about="sessions that became memory in the end"),
+)
+ANSWER_WORDS = Measure(
+    name="answer words", about="of the right answer's words, those that memory puts into the prompt"
+)
+EVIDENCE_WORDS = Measure(
+    name="evidence words", about="of the words of the evidence, those that memory brings back"
 )
 QUESTIONS = (
     Measure(name="F1", about="as published with LoCoMo, by category"),
     EVIDENCE_MEASURE,
+    ANSWER_WORDS,
 )
 WHOLE = (
     Measure(name="BLEU-1", about="of all replies together, correct, without smoothing"),
