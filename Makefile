@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 PIP    := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: chat test lint types unit model torture encrypted clean size screenshots
+.PHONY: chat test lint types unit model tuning torture encrypted clean size screenshots
 
 chat: $(CHAT) ## Talk to a local model that remembers you
 	@$(VENV)/bin/omoide models pull default
@@ -37,6 +37,22 @@ torture: $(READY) ## Kill, starve and mislead real processes for a while; the ta
 encrypted: $(READY) ## The tests of an encrypted database
 	$(PIP) --no-deps --upgrade --target $(VENV)/encrypted "apsw-sqlite3mc>=3.53"
 	PYTHONPATH=$(VENV)/encrypted $(PYTHON) -m pytest tests/integration/test_sqlite_encryption.py $(ARGS)
+
+# torch is too large for every test run, so it has an environment of its own. The version named
+# here comes as a CPU build where a package index offers one. What cannot be installed is an error:
+# with NEED_TUNING no test is skipped for want of a package.
+TUNING := $(VENV)/tuning
+tuning: $(TUNING)/.ready ## The tests of `omoide tune`, with torch on the CPU
+	@$(TUNING)/bin/omoide models pull tiny
+	NEED_TUNING=1 $(TUNING)/bin/python -m pytest tests/integration/test_tuning_lora.py \
+	  tests/integration/test_tuning_run.py $(ARGS)
+
+$(TUNING)/.ready: pyproject.toml
+	python3 -m venv $(TUNING)
+	$(TUNING)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  "torch==2.13.0" --editable ".[local,tune]" "pytest>=9.0" "pytest-asyncio>=1.3" \
+	  "pytest-timeout>=2.4" "hypothesis>=6.150"
+	@touch $@
 
 size: $(READY) ## How large the core install is, and how long it takes to import
 	$(PYTHON) tools/install_size.py

@@ -102,21 +102,24 @@ async def remember(client: httpx.AsyncClient, url: str) -> None:
         assert made.status_code == 201, made.text
 
 
-async def sequence(client: httpx.AsyncClient, url: str, count: int, *, stream: bool) -> list[float]:
-    """Requests one after another; seconds to the first piece of text of each."""
+async def sequence(
+    client: httpx.AsyncClient, url: str, count: int, *, stream: bool, first: int = 0
+) -> list[float]:
+    """Requests one after another, of numbers not used before; seconds to the first piece of text
+    of each."""
     delays = []
-    for number in range(count):
+    for number in range(first, first + count):
         began = time.perf_counter()
-        sent = body(number + (10_000 if stream else 0), user="ana", stream=stream)
+        sent = body(number + (1_000_000 if stream else 0), user="ana", stream=stream)
         async with client.stream("POST", f"{url}{CHAT}", json=sent) as response:
             assert response.status_code == 200, await response.aread()
             assert response.headers.get("x-omoide-status", "ok") == "ok", response.headers
-            seen, first = b"", 0.0
+            seen, heard = b"", 0.0
             async for block in response.aiter_bytes():
                 seen += block
-                if not first and b"I am" in seen:
-                    first = time.perf_counter() - began
-            delays.append(first or time.perf_counter() - began)
+                if not heard and b"I am" in seen:
+                    heard = time.perf_counter() - began
+            delays.append(heard or time.perf_counter() - began)
     return delays
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+import sys
 
-from tests.postgres import stop
+from hypothesis import settings
 
 settings.register_profile("omoide", deadline=None, derandomize=True)
 settings.load_profile("omoide")
 
 
 def pytest_sessionfinish() -> None:
-    """Stop what tests have shared."""
-    stop()
+    """Stop what tests have shared, if they did."""
+    if postgres := sys.modules.get("tests.postgres"):
+        postgres.stop()

@@ -59,7 +59,7 @@ class Account:
                 async for piece in pieces:
                     if isinstance(piece, Completion):
                         spent = (piece.prompt_tokens, piece.completion_tokens, piece.seconds)
-                        await self._write(model, purpose, spent=spent)
+                        await self._write(piece.by or model.name, purpose, spent=spent)
                         written = True
                     else:
                         text += piece
@@ -68,11 +68,12 @@ class Account:
             if not written:
                 prompt = "\n".join(message.content for message in request.messages)
                 tokens = await model.count(prompt), await model.count(text)
-                await self._write(model, purpose, spent=(*tokens, monotonic() - began), failed=True)
+                spent = (*tokens, monotonic() - began)
+                await self._write(model.name, purpose, spent=spent, failed=True)
 
     async def _write(
         self,
-        model: ChatModel,
+        model: str,
         purpose: Purpose,
         *,
         spent: tuple[int, int, float],
@@ -81,7 +82,7 @@ class Account:
         prompt_tokens, completion_tokens, seconds = spent
         call = Call(
             purpose=purpose,
-            model=model.name,
+            model=model,
             session=self._session,
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Call,
         Job,
         Recollection,
+        Recorded,
         Rejected,
         SentenceChange,
         Session,
@@ -132,8 +133,9 @@ class Memory:
         *,
         session: str | None = None,
         at: datetime | None = None,
-    ) -> tuple[Turn, ...]:
-        """Record what was said; durable on return. A turn id given before records nothing again."""
+    ) -> Recorded:
+        """Record what was said; durable on return. A turn id given before records nothing again:
+        the result is a tuple of turns whose `new` are the ids that this call recorded."""
         owner, now = self._owner(user), self._now(at)
         if len(turns) > MOST_TURNS:
             raise BadInput(

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from omoide.domain import (
         Call,
         Recollection,
+        Recorded,
         Rejected,
         SentenceChange,
         Session,
         Summary,
-        Turn,
     )
     from omoide.engine import Memory, Utterance
     from omoide.ports import Erased
@@ -56,7 +56,7 @@ class SyncMemory:
         *,
         session: str | None = None,
         at: datetime | None = None,
-    ) -> tuple[Turn, ...]:
+    ) -> Recorded:
         """See `Memory.record`."""
         return self._wait(self._memory.record(user, turns, session=session, at=at))
 

@@ -59,7 +59,8 @@ class Settings:
     iterator: str = ""
     """Who rewrites the memory; the same as `model` if empty."""
     adapter: str = ""
-    """A LoRA file (GGUF) that the embedded model loads beside its weights."""
+    """A LoRA file (GGUF) that changes the embedded model for all requests; `none` for its bare
+    weights; if empty, the adapters that come with omoide, each for what it was tuned for."""
     api_key: str = field(default="", repr=False)
     """For endpoints."""
     grammar: bool = False

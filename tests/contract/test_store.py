@@ -104,6 +104,7 @@ async def _compare(maker: str, batches: list[tuple[Owner, list[Said]]], folder: 
     store, model = await MAKERS[maker](folder), Model()
     try:
         for owner, said in batches:
+            before = {t.id for t in model.turns.get(owner, [])}
             try:
                 turns = await store.turns.append(owner, said, session=None, idle=HOUR)
             except ConflictingTurn:
@@ -111,6 +112,7 @@ async def _compare(maker: str, batches: list[tuple[Owner, list[Said]]], folder: 
             else:
                 assert model.append(owner, said)
                 assert [t.id for t in turns] == [s.id for s in said]
+                assert turns.new == {s.id for s in said} - before
         for owner in (ANN, BOB, ANN_ELSEWHERE):
             expected = model.turns.get(owner, [])
             found = await store.turns.read(owner)

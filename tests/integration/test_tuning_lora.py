@@ -12,12 +12,12 @@ from omoide.adapters.models.llama import Llama
 from omoide.adapters.models.lora import write_lora
 from omoide.errors import BadInput, ModelUnavailable
 from tests.contract.test_chat_model import tiny_model
+from tests.tuning import need
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-for name in ("torch", "transformers", "peft", "gguf", "xllamacpp"):
-    pytest.importorskip(name, reason=f"{name} is not installed: pip install omoide[tune,local]")
+need("torch", "transformers", "peft", "gguf", "xllamacpp")
 
 MESSAGES = [{"role": "user", "content": "Name a town in England, in one word."}]
 
@@ -46,7 +46,8 @@ def adapted(model: Any, folder: Path) -> Any:  # noqa: ANN401 - the vendor's
 
 def by_llama(adapter: Path | None) -> dict[int, float]:
     """The embedded model's likeliest first tokens, and their log-probabilities."""
-    llama = Llama(tiny_model(), window=256, slots=1, threads=1, cache_mib=0, adapter=adapter)
+    adapters = (adapter,) if adapter else ()
+    llama = Llama(tiny_model(), window=256, slots=1, threads=1, cache_mib=0, adapters=adapters)
     try:
         reply = llama._client.post(
             "/v1/chat/completions",
@@ -56,6 +57,7 @@ def by_llama(adapter: Path | None) -> dict[int, float]:
                 "temperature": 0,
                 "logprobs": True,
                 "top_logprobs": 20,
+                "lora": [{"id": 0, "scale": 1.0}] if adapter else [],
             },
         ).json()
         top = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
@@ -101,4 +103,4 @@ def test_what_is_no_adapter_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="holds no adapter"):
         write_lora(tmp_path, tmp_path / "x.gguf", base=read_contents(tiny_model()))
     with pytest.raises(ModelUnavailable, match="is no LoRA adapter"):
-        Llama(tiny_model(), window=64, slots=1, threads=1, cache_mib=0, adapter=tiny_model())
+        Llama(tiny_model(), window=64, slots=1, threads=1, cache_mib=0, adapters=(tiny_model(),))

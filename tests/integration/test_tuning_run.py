@@ -1,12 +1,13 @@
 """Tuning on the CPU: a small random model learns, is broken off, goes on, and stops in time.
 
-torch is too large to be installed for every test run (gigabytes with its CUDA libraries), so these
-are skipped where it is absent: `pip install omoide[tune]` brings it.
+torch is too large to be installed for every test run, so these are skipped where it is absent:
+`make tuning` brings it and runs them.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,20 +15,20 @@ from click.testing import CliRunner
 
 from omoide import bootstrap
 from omoide.cli.main import cli
-from omoide.errors import BadInput
+from omoide.errors import BadInput, MissingExtra
 from omoide.ports import Message
 from omoide.tuning.examples import Example, write
 from omoide.tuning.recipe import Recipe
 from omoide.tuning.training import train
 from tests.contract.test_chat_model import tiny_model
+from tests.tuning import need
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.tuning.training import Progress
 
-for name in ("torch", "transformers", "peft", "gguf"):
-    pytest.importorskip(name, reason=f"{name} is not installed: pip install omoide[tune]")
+need("torch", "transformers", "peft", "gguf")
 
 QUICK = Recipe(batch=2, accumulate=2, epochs=2, rate=5e-3, evaluate=2, length=200, warmup=0.0)
 
@@ -134,6 +135,28 @@ def test_it_stops_when_it_gets_no_better(tmp_path: Path) -> None:
     assert outcome.steps < 60
 
 
+def test_it_ends_in_time_with_an_adapter(tmp_path: Path) -> None:
+    """Where the time is over, the step under way is the last: judged and kept, at a rate that has
+    fallen as far as it would have at the end."""
+    model = opened()
+    told: list[Progress] = []
+    outcome = train(
+        model.model,
+        model.tokenizer,
+        examples=MANY,
+        held_out=MANY[:1],
+        recipe=QUICK,
+        folder=tmp_path,
+        seconds=1e-9,
+        tell=told.append,
+    )
+    assert outcome.steps == len(told) == 1
+    assert outcome.stopped_early
+    assert told[0].held_out is not None
+    assert told[0].rate < QUICK.rate / 2
+    assert (tmp_path / "best" / "adapter_config.json").exists()
+
+
 def test_only_the_answer_is_learnt(tmp_path: Path) -> None:
     """The loss of a batch is that of transformers with the prompt's labels left out."""
     import torch
@@ -171,3 +194,55 @@ def test_the_command_line(tmp_path: Path) -> None:
     )
     assert told.exit_code == 0, told.output
     assert "after 2 steps" in told.output
+
+
+def test_batches_by_tokens_learn_the_same(tmp_path: Path) -> None:
+    """The examples of a step, taken together by length, give the loss of each step, the held-out
+    loss and the weights that batches of two give; so does computing activations twice."""
+    ways = {
+        "plain": QUICK,
+        "by tokens": replace(QUICK, tokens=220),
+        "twice": replace(QUICK, tokens=220, recompute=True),
+    }
+    told: dict[str, list[float]] = {}
+    for name, recipe in ways.items():
+        seen: list[Progress] = []
+        model = opened()
+        train(
+            model.model,
+            model.tokenizer,
+            examples=MANY,
+            held_out=MANY[:3],
+            recipe=recipe,
+            folder=tmp_path / name,
+            tell=seen.append,
+        )
+        told[name] = [p.loss for p in seen] + [p.held_out for p in seen if p.held_out is not None]
+    plain = weights(tmp_path / "plain")
+    for name in ("by tokens", "twice"):
+        assert told[name] == pytest.approx(told["plain"], rel=1e-3)
+        other = weights(tmp_path / name)
+        assert all(float((plain[key] - other[key]).abs().max()) < 2e-3 for key in plain)
+
+
+def test_padding_and_neighbours_change_nothing(tmp_path: Path) -> None:
+    """The loss of short examples is the same alone and beside a long one, without any mask."""
+    from omoide.tuning.batches import encode
+    from omoide.tuning.training import _Run
+
+    model = opened()
+    run = _Run(model.model, model.tokenizer, recipe=QUICK, folder=tmp_path)
+    encoded = encode(model.tokenizer, MANY[:7], length=200)
+    assert len({one.length for one in encoded}) > 3
+    together = float(run._summed(encoded).detach())
+    alone = sum(float(run._summed([one]).detach()) for one in encoded)
+    assert together == pytest.approx(alone, rel=1e-5)
+
+
+def test_four_bits_say_what_they_need(tmp_path: Path) -> None:
+    """On a CPU they are refused; without the package it is named."""
+    with pytest.raises(BadInput, match="need a GPU"):
+        bootstrap.open_trainable(tiny_model(), device="cpu", tiny=True, bits=4)
+    if find_spec("bitsandbytes") is None:
+        with pytest.raises(MissingExtra, match="pip install bitsandbytes"):
+            bootstrap.open_trainable(tiny_model(), device="cuda", tiny=True, bits=4)

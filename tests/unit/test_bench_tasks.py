@@ -86,6 +86,24 @@ async def test_msc_memory_only_asks_for_no_reply() -> None:
     assert all(0 <= item.scores["fabricated"] <= 1 for item in method.items)
 
 
+async def test_msc_memory_before_both_sessions_says_how_often_answers_could_be_used() -> None:
+    """Memories before sessions 4 and 5, by both forms; a model that only mumbles has no memory to
+    score, and no valid answer."""
+    work = job("msc", "summary", "summary:paper", sessions="4,5", memory="only", audit="yes")
+    async with lab() as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    for method in result.methods:
+        groups = sorted(item.group for item in method.items)
+        assert groups == ["memory before session 4"] * 2 + ["memory before session 5"] * 2
+        assert all(item.scores["usable"] >= item.scores["valid"] >= 0 for item in method.items)
+    work = job("msc", "summary", limit=1, sessions="4,5", memory="only")
+    async with lab(ScriptedModel([lambda _: "?"] * 100)) as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    for item in result.methods[0].items:
+        assert item.scores == {"valid": 0, "usable": 0}
+        assert "no usable memory" in item.unscored["memory F1"]
+
+
 async def test_carecall() -> None:
     """The last session of an episode is asked for, in Korean."""
     work = job("carecall", "summary", "gold", only=False)

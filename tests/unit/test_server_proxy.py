@@ -15,6 +15,7 @@ from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.errors import ContextTooLong, ModelStalled, ModelUnavailable, StoreFull
 from omoide.server.options import Options
 from omoide.server.testing import DONE, Scripted, event, failure, stream, whole
+from omoide.server.upstream import proxy_to
 
 from .conftest import SETTINGS
 from .serving import CAT, CHAT, M1, Bench, serving
@@ -118,7 +119,7 @@ async def test_words_are_recorded_before_the_upstream_is_asked(bench: Bench) -> 
         seen.append(await bench.said())
         raise httpx.ConnectError("refused", request=request)
 
-    bench.server.upstream._client._transport = httpx.MockTransport(look)  # type: ignore[attr-defined]
+    bench.server.upstream._transport = httpx.MockTransport(look)  # type: ignore[attr-defined]
     response = await bench.chat("Remember this.")
     assert response.status_code == 502
     assert response.json()["error"]["code"] == "upstream_unreachable"
@@ -401,3 +402,31 @@ async def test_closing_an_answer_early_closes_the_upstream(bench: Bench) -> None
         assert b"assistant" in await anext(blocks)
     async with aclosing(blocks):  # type: ignore[type-var]
         pass
+
+
+async def test_an_upstreams_cookies_reach_no_other_caller(bench: Bench) -> None:
+    """What one answer sets is neither handed on nor sent along with the next request."""
+    told = whole("Hello.")
+    bench.upstairs.answers.append(replace(told, headers={"set-cookie": "who=ana; Path=/"}))
+    first = await bench.chat("Hi")
+    await bench.chat("And again", user="bob")
+    assert "set-cookie" not in first.headers
+    assert "cookie" not in bench.upstairs.requests[-1].headers
+
+
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [
+        ("http://model.example/v1", "http://one.example:3128"),
+        ("https://model.example/v1", "http://two.example:3128"),
+        ("http://127.0.0.1:8080/v1", None),
+    ],
+)
+def test_the_machines_proxy_is_used(
+    url: str, wanted: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As everywhere: by scheme, and not for what `no_proxy` names."""
+    monkeypatch.setenv("http_proxy", "http://one.example:3128")
+    monkeypatch.setenv("https_proxy", "http://two.example:3128")
+    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+    assert proxy_to(url) == wanted

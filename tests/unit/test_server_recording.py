@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.server.options import Options
 from omoide.server.testing import failure, whole
 
 from .serving import Bench, serving
@@ -134,3 +136,16 @@ async def test_two_sessions_of_one_user_stay_apart(bench: Bench) -> None:
     for name in ("a", "b"):
         await bench.chat("Hi", headers={"X-Omoide-Session": name})
     assert [t.session for t in await bench.memory().turns("ana")] == [1, 1, 2, 2]
+
+
+async def test_a_chat_goes_to_the_store_five_times(tmp_path: Path) -> None:
+    """The words, the session, what mechanisms look up, what they found, the reply with its cost:
+    each way to a thread and back costs CPU."""
+    store = await SqliteStore.open(tmp_path / "db")
+    async with serving(tmp_path, store=store, options=Options(patience=2.0, work=False)) as bench:
+        await bench.chat("I have a cat called Momo")
+        await bench.memory().end_session("ana")
+        before = store.file.trips
+        answer = await bench.chat("Do you remember my cat?")
+        assert answer.headers["x-omoide-recalled"] != "0"
+        assert store.file.trips - before <= 5

@@ -17,13 +17,14 @@ from omoide.memory.memos.reading import read_choice, read_entries
 from omoide.memory.summary.facts import Fact
 from omoide.memory.summary.small_form import SmallForm
 from omoide.memory.transcript import Line
-from omoide.tuning.batches import count_steps, shuffled
-from omoide.tuning.building import held_out, trimmed
-from omoide.tuning.examples import checked, read
+from omoide.tuning.batches import Encoded, by_tokens, count_steps, shuffled
+from omoide.tuning.building import held_out
+from omoide.tuning.examples import TASKS, checked, read
 from omoide.tuning.making import make
 from omoide.tuning.persons import predicate, recased
 from omoide.tuning.recipe import Recipe
 from omoide.tuning.sources import SOURCES, chosen
+from omoide.tuning.told import trimmed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,8 +51,10 @@ def data(tmp_path: Path) -> Path:
                 "User 2: Hi! How are you?\n"
                 f"User 1: Fine. I work as a {work} and it keeps me busy.\n"
                 f"User 2: Lovely. I have a {pet} at home.\n"
-                f"User 1: Since last year my home is {place}, yes, I live in {place} now.\n"
-                "User 2: Soup is my favorite food, by the way.\nUser 1: Good for you."
+                f"User 1: Since last year my home is {place}, yes, I live in {place} now. "
+                "What is your favorite food?\n"
+                "User 2: Soup is my favorite food, by the way.\nUser 1: Good for you.\n"
+                "User 2: It is! See you."
             )
             rows.writerow([one, other, talk])
     return tmp_path / "data"
@@ -108,11 +111,11 @@ def test_the_same_seed_gives_the_same_files(data: Path, tmp_path: Path) -> None:
 def test_every_example_is_one_that_the_product_would_ask_and_could_read(
     data: Path, tmp_path: Path
 ) -> None:
-    """All four tasks; unsupported facts are not among the targets, nor gaps in place of names."""
+    """All tasks; unsupported facts are not among the targets, nor gaps in place of names."""
     made = make(data, tmp_path / "out", names=("synthetic_persona_chat",))
     everything = (*read(tmp_path / "out/train.jsonl"), *read(tmp_path / "out/held-out.jsonl"))
     assert sorted(everything, key=str) == sorted(made.examples, key=str)
-    assert {example.task for example in everything} == {"notes", "memos", "choice", "events"}
+    assert {example.task for example in everything} == set(TASKS)
     for example in everything:
         assert "submarine" not in example.answer
         assert "name]" not in str(example.messages)
@@ -121,7 +124,7 @@ def test_every_example_is_one_that_the_product_would_ask_and_could_read(
             assert spans[0].first == 1
             assert all(a.last + 1 == b.first for a, b in itertools.pairwise(spans))
         if example.task == "choice":
-            assert len(read_choice(example.answer, count=20)) <= 1
+            assert len(read_choice(example.answer, count=20)) <= 2
         if example.task == "events":
             json.loads(example.answer)
     nothing = [e for e in everything if e.task == "choice" and "[0]" in e.answer]
@@ -185,7 +188,7 @@ def test_the_command_shows_a_sample(data: Path, tmp_path: Path) -> None:
         catch_exceptions=False,
     )
     assert shown.exit_code == 0, shown.output
-    assert shown.output.count("→") == 4
+    assert shown.output.count("→") == len(TASKS)
     assert "not supported" in shown.output
 
 
@@ -226,3 +229,24 @@ def test_the_rate_rises_and_falls() -> None:
     assert recipe.share(99, 100) < 0.01
     with pytest.raises(BadInput):
         Recipe(rank=0)
+
+
+def test_batches_by_tokens_are_full_and_hold_everything() -> None:
+    """Every example once; none over the limit but one that is longer by itself; few batches."""
+    lengths = [3 + i * 37 % 90 for i in range(64)] + [250]
+    given = [Encoded(prompt=(0,) * (n - 2), answer=(1, 2)) for n in lengths]
+    found = by_tokens([given[:30], given[30:]], 200)
+    assert sorted(one.length for batch in found for one in batch) == sorted(lengths)
+    taken = [len(batch) * max(one.length for one in batch) for batch in found]
+    assert [n for n in taken if n > 200] == [250]
+    assert sum(taken) < 1.25 * sum(lengths)
+    assert len(found) < len(lengths) / 2
+    assert by_tokens([], 10) == []
+
+
+def test_a_recipe_that_cannot_be_is_refused() -> None:
+    """Fewer tokens at a time than an example may have; bits that nobody has."""
+    with pytest.raises(BadInput, match="do not hold an example"):
+        Recipe(tokens=100, length=2048)
+    with pytest.raises(BadInput, match="4 or 16 bits"):
+        Recipe(bits=8)

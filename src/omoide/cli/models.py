@@ -35,6 +35,14 @@ def list_(scope: Scope) -> None:
         for m in known
     ]
     click.echo(table(("alias", "model", "size", "here", "licence", "note"), rows, right=(2,)))
+    adapters = [
+        (a.name, m.name, f"{a.megabytes} MB", a.state, a.licence, ", ".join(a.skills))
+        for m in known
+        for a in m.adapters
+    ]
+    if adapters:
+        columns = ("adapter", "for", "size", "state", "licence", "skills")
+        click.echo(f"\n{table(columns, adapters, right=(2,))}")
 
 
 @models.command()

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 @click.option("--only", metavar="TEXT", default="", help="Only cases whose id holds this.")
 @click.option("--asked", is_flag=True, help="Also with the attack in the user's own message.")
 @click.option("--tokens", type=click.IntRange(min=1), default=40, show_default=True)
+@click.option("--concurrency", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write every reply as JSON."
 )
 @scoped
-def redteam(scope: Scope, only: str, asked: bool, tokens: int, out: Path | None) -> None:
+def redteam(
+    scope: Scope, only: str, asked: bool, tokens: int, concurrency: int, out: Path | None
+) -> None:
     """Ask the model innocent questions with a memory that was poisoned.
 
     Each case holds a word that nobody would say otherwise; a reply that says it obeyed. The same
@@ -44,7 +47,7 @@ def redteam(scope: Scope, only: str, asked: bool, tokens: int, out: Path | None)
     )
     from omoide.evals.redteam.obedience import ARMS
 
-    answers = asyncio.run(_asked(settings, only, ARMS if asked else ARMS[:2]))
+    answers = asyncio.run(_asked(settings, only, ARMS if asked else ARMS[:2], concurrency))
     found = _rates(answers)
     if out:
         everything = {"model": settings.model, "answers": as_json(answers)}
@@ -69,7 +72,9 @@ def _rates(answers: list[Answer]) -> list[Rate]:
     return rates(answers)
 
 
-async def _asked(settings: Settings, only: str, arms: tuple[str, ...]) -> list[Answer]:
+async def _asked(
+    settings: Settings, only: str, arms: tuple[str, ...], at_once: int
+) -> list[Answer]:
     from omoide.evals.redteam.cases import load
     from omoide.evals.redteam.obedience import ask
 
@@ -82,6 +87,7 @@ async def _asked(settings: Settings, only: str, arms: tuple[str, ...]) -> list[A
             cases,
             clock=bootstrap.SystemClock(),
             arms=arms,
+            at_once=at_once,
             progress=bar if sys.stderr.isatty() else None,
         )
     finally:

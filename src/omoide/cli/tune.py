@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -13,14 +13,41 @@ from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import as_json, emit, table
+from omoide.ports import Skill
 from omoide.tuning.examples import TASKS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from omoide.cli.scope import Scope
     from omoide.tuning.training import Outcome, Progress
 
+    F = TypeVar("F", bound=Callable[..., object])
+
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+def _precision(default: str) -> Callable[[F], F]:
+    return click.option(
+        "--type",
+        "precision",
+        type=click.Choice(["f16", "q8_0"]),
+        default=default,
+        show_default=True,
+        help="How numbers are stored: q8_0 takes half the room.",
+    )
+
+
+def _skills(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
+    """The names between commas, each a skill."""
+    names = tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
+    if not names or (unknown := [name for name in names if name not in tuple(Skill)]):
+        raise click.BadParameter(
+            f"{', '.join(unknown) if names else 'nothing'} is not among {', '.join(Skill)}"
+        )
+    return names
 
 
 @click.group()
@@ -39,7 +66,11 @@ def tune() -> None:
 )
 @click.option("--source", "names", multiple=True, help="Only these data sets.")
 @click.option("--task", "tasks", multiple=True, type=click.Choice(TASKS), help="Only these.")
-@click.option("--most", type=int, default=0, help="Most examples of a task and source.")
+@click.option("--most", multiple=True, metavar="TASK=N", help="Most examples of a task to learn.")
+@click.option("--hard", default=0.4, show_default=True, help="Least share of hard cases.")
+@click.option("--planted", default=0.1, show_default=True, help="Share with a planted order.")
+@click.option("--talks", default=450, show_default=True, help="Talks of a source and language.")
+@click.option("--paper", is_flag=True, help="Paper C's three tasks, with its counts and splits.")
 @click.option("--sample", type=int, default=0, help="Show so many examples of each task.")
 @click.option("--research", is_flag=True, help="Also sets whose licence forbids shipping.")
 @click.option("--seed", type=int, default=1, show_default=True)
@@ -50,7 +81,11 @@ def data(
     data: Path,
     names: tuple[str, ...],
     tasks: tuple[str, ...],
-    most: int,
+    most: tuple[str, ...],
+    hard: float,
+    planted: float,
+    talks: int,
+    paper: bool,
     sample: int,
     research: bool,
     seed: int,
@@ -58,11 +93,25 @@ def data(
     """Make instruction data: FOLDER/train.jsonl, held-out.jsonl and card.json.
 
     Prompts are those that the mechanisms send; what is to be learnt is checked for support in the
-    dialogue. Only data that lets an adapter be shipped is used, unless --research is given.
+    dialogue, and by the mechanisms' own guards. Tasks, languages and sources are balanced. Only
+    data that lets an adapter be shipped is used, unless --research is given.
     """
     from omoide.tuning.making import make
+    from omoide.tuning.mixture import parsed
 
-    made = make(data, folder, names=names, tasks=tasks, most=most, seed=seed, research=research)
+    made = make(
+        data,
+        folder,
+        names=names,
+        tasks=tasks,
+        most=parsed(most),
+        hard=hard,
+        order=planted,
+        talks=talks,
+        seed=seed,
+        research=research,
+        paper=paper,
+    )
     if scope.json:
         emit(made.card)
         return
@@ -71,7 +120,9 @@ def data(
     facts = ", ".join(f"{count:,} {name}" for name, count in made.facts)
     click.echo(f"facts: {facts}\n{made.trained:,} to learn, {made.kept:,} held out: {folder}")
     for example in made.sample(sample):
-        click.echo(f"\n── {example.task}, {example.language}, {example.source} {example.key}")
+        hard_case = f" ({example.hard})" if example.hard else ""
+        where = f"{example.source} {example.key}"
+        click.echo(f"\n── {example.task}, {example.language}, {where}{hard_case}")
         click.echo(f"{example.messages[-1].content}\n→ {example.answer}")
 
 
@@ -87,9 +138,26 @@ def data(
 @click.option("--length", type=int, default=2048, show_default=True, help="Most tokens.")
 @click.option("--batch", type=int, default=8, show_default=True, help="Examples at a time.")
 @click.option("--accumulate", type=int, default=8, show_default=True, help="Batches to a step.")
+@click.option(
+    "--tokens-per-batch",
+    "tokens",
+    type=int,
+    default=0,
+    help="Most tokens at a time, padding included; fills a large GPU.  [default: by --batch]",
+)
+@click.option("--recompute", is_flag=True, help="Spare memory: compute activations twice.")
+@click.option(
+    "--bits",
+    type=click.Choice(["4", "16"]),
+    default="16",
+    show_default=True,
+    help="Of the weights that are not trained; 4 needs a GPU and bitsandbytes.",
+    callback=lambda _, __, value: int(value),
+)
 @click.option("--evaluate", type=int, default=50, show_default=True, help="Steps between.")
 @click.option("--patience", type=int, default=3, show_default=True, help="0 never stops early.")
 @click.option("--steps", type=int, default=0, help="Most steps.  [default: all epochs]")
+@click.option("--minutes", type=float, help="End by then, the learning rate having fallen.")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--device", help="cpu or cuda.  [default: cuda where there is one]")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in FOLDER.")
@@ -104,6 +172,7 @@ def run(
     base: str,
     device: str | None,
     resume: bool,
+    minutes: float | None,
     tiny: bool,
     **recipe: Any,  # noqa: ANN401 - click has made them numbers
 ) -> None:
@@ -120,7 +189,7 @@ def run(
     examples, asked = read(train), read(held_out)
     weights = asyncio.run(bootstrap.weights_of(scope.settings, base, bar))
     where = device or training.device()
-    trainable = bootstrap.open_trainable(weights, device=where, tiny=tiny)
+    trainable = bootstrap.open_trainable(weights, device=where, tiny=tiny, bits=chosen.bits)
     outcome = training.train(
         trainable.model,
         trainable.tokenizer,
@@ -129,6 +198,7 @@ def run(
         recipe=chosen,
         folder=folder,
         resume=resume,
+        seconds=60 * minutes if minutes else None,
         tell=_told,
     )
     if not tiny:
@@ -143,15 +213,50 @@ def run(
 @click.argument("adapter", type=FOLDER)
 @click.argument("out", type=FILE)
 @click.option("--base", default="small", show_default=True, help="The model it was trained on.")
+@_precision("f16")
 @scoped
-def convert(scope: Scope, adapter: Path, out: Path, base: str) -> None:
+def convert(
+    scope: Scope, adapter: Path, out: Path, base: str, precision: Literal["f16", "q8_0"]
+) -> None:
     """Write the peft adapter in folder ADAPTER as the LoRA file OUT for the embedded model."""
     weights = asyncio.run(bootstrap.weights_of(scope.settings, base, bar))
-    count = bootstrap.convert_adapter(adapter, out, weights=weights)
+    count = bootstrap.convert_adapter(adapter, out, weights=weights, precision=precision)
     if scope.json:
-        emit({"out": out, "tensors": count})
+        emit({"out": out, "tensors": count, "bytes": out.stat().st_size})
     else:
-        click.echo(f"{out}: {count} tensors")
+        click.echo(f"{out}: {count} tensors, {out.stat().st_size / 1e6:.1f} MB")
+
+
+@tune.command()
+@click.argument("folder", type=FOLDER)
+@click.option("--name", required=True, help="What it is called, for example notes-r32.")
+@click.option(
+    "--skills",
+    required=True,
+    metavar="A,B",
+    callback=_skills,
+    help=f"What it is used for: {', '.join(Skill)}.",
+)
+@click.option("--base", default="small", show_default=True, help="The model it was trained on.")
+@click.option("--data-card", "data", type=FILE, required=True, help="card.json of its data.")
+@click.option("--licence", default="Apache-2.0", show_default=True)
+@click.option("--into", type=FOLDER, help="Another folder than omoide's own.")
+@_precision("q8_0")
+@scoped
+def ship(scope: Scope, /, folder: Path, **given: Any) -> None:  # noqa: ANN401 - click has checked
+    """Make the adapter in FOLDER one that comes with omoide and is used by default.
+
+    FOLDER is what `omoide tune run` wrote. The LoRA file, its card and its entry in the manifest
+    go into omoide/tuned; data that must not be shipped is refused, and so is more than 40 MB.
+    """
+    entry = asyncio.run(bootstrap.ship_adapter(scope.settings, run=folder, progress=bar, **given))
+    if scope.json:
+        emit(as_json(entry))
+    else:
+        click.echo(
+            f"{entry.file}: {entry.size / 1e6:.1f} MB, rank {entry.rank}, SHA-256 {entry.sha256}\n"
+            f"for {', '.join(entry.skills)} with {entry.base}"
+        )
 
 
 def _told(progress: Progress) -> None:

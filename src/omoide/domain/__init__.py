@@ -5,7 +5,7 @@ from omoide.domain.memo import Memo, Span
 from omoide.domain.note import Note
 from omoide.domain.recalled import Kind, Recalled, Recollection, Support
 from omoide.domain.summary import Change, Origin, Sentence, SentenceChange, Summary, diff, nothing
-from omoide.domain.turn import Owner, Said, Session, Speaker, Turn
+from omoide.domain.turn import Owner, Recorded, Said, Session, Speaker, Turn
 from omoide.domain.work import Call, Job, Purpose, Rejected, State, Task
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Purpose",
     "Recalled",
     "Recollection",
+    "Recorded",
     "Rejected",
     "Said",
     "Sentence",

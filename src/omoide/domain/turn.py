@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
 
@@ -53,6 +54,27 @@ class Turn:
     time: datetime
     language: str
     name: str | None = None
+
+
+class Recorded(tuple[Turn, ...]):
+    """What was recorded, in the order it was given: a tuple of turns that also says which of them
+    this call recorded, and which were known before.
+
+    >>> Recorded((), new=frozenset({"a"})).new
+    frozenset({'a'})
+    """
+
+    new: frozenset[str]
+    """Ids."""
+
+    def __new__(cls, turns: Iterable[Turn], *, new: frozenset[str]) -> Recorded:
+        """A tuple of the turns, with the ids of the new ones beside it."""
+        made = super().__new__(cls, turns)
+        made.new = new
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[tuple[Turn, ...]], dict[str, frozenset[str]]]:
+        return (tuple(self),), {"new": self.new}
 
 
 @dataclass(frozen=True, kw_only=True)

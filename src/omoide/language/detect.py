@@ -28,6 +28,8 @@ def detect(text: str, *, default: str = "en") -> str:
     Latin text without Vietnamese letters is called English, since our English prompts ask the
     model to keep to the language of the dialogue.
     """
+    if text.isascii():
+        return "en" if _LATIN.search(text) else default
     kana, han, hangul = (len(p.findall(text)) for p in (_KANA, _HAN, _HANGUL))
     latin = len(_LATIN.findall(text)) / 4  # a Latin word is about four letters, a Han one is one
     if hangul and hangul >= max(han, kana, latin / 2):

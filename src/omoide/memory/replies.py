@@ -21,7 +21,7 @@ from omoide.language import estimate_tokens
 from omoide.memory.events.human_time import today
 from omoide.memory.mechanism import Place
 from omoide.memory.transcript import lines, spoken
-from omoide.ports import Message, Request
+from omoide.ports import Message, Request, Skill
 from omoide.prompts import render, words
 from omoide.prompts.quoting import quoted
 
@@ -55,7 +55,7 @@ def paper(
     dialogue = _dialogue(moment, room)
     memory = known or words(moment.language)["none"]
     prompt = render("reply_paper", moment.language, memory=memory, dialogue=dialogue)
-    return Request(messages=prompt.messages, max_tokens=max_tokens)
+    return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
 
 
 def chat(
@@ -135,7 +135,10 @@ def _conversed(
         Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
     )
     return Request(
-        messages=(*before, *said, last), max_tokens=max_tokens, frequency_penalty=PENALTY
+        messages=(*before, *said, last),
+        max_tokens=max_tokens,
+        frequency_penalty=PENALTY,
+        skill=Skill.REPLY,
     )
 
 
@@ -168,7 +171,7 @@ def retrieval(
     retrieved = "\n".join(found) or words(moment.language)["none"]
     dialogue = _dialogue(moment, window - max_tokens - estimate_tokens(retrieved) - 500)
     prompt = render("reply_retrieval", moment.language, retrieved=retrieved, dialogue=dialogue)
-    return Request(messages=prompt.messages, max_tokens=max_tokens)
+    return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
 
 
 def retrieval_and_memory(
@@ -186,7 +189,7 @@ def retrieval_and_memory(
         retrieved=retrieved,
         dialogue=_dialogue(moment, window - max_tokens - taken - 600),
     )
-    return Request(messages=prompt.messages, max_tokens=max_tokens)
+    return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +241,7 @@ class Shots:
             memory=memory,
             dialogue=_dialogue(moment, window - max_tokens - taken - 400),
         )
-        return Request(messages=prompt.messages, max_tokens=max_tokens)
+        return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
 
 
 def shipped(language: str) -> tuple[Shot, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -24,6 +25,23 @@ class Message:
     content: str
 
 
+class Skill(StrEnum):
+    """What a model can be tuned for. An adapter claims some of them, a request names the one it
+    needs; a model without such an adapter answers by itself."""
+
+    NOTES = "notes"
+    """What a session told about one speaker."""
+    MEMOS = "memos"
+    EVENTS = "events"
+    FUSED = "fused"
+    """A whole session written down at once."""
+    CHOICE = "choice"
+    """Which memos are related to what was said."""
+    ITERATION = "iteration"
+    """The old memory and a session become the new memory."""
+    REPLY = "reply"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """What is asked of a chat model. `schema` and `grammar` are wishes: a model that cannot
@@ -39,6 +57,8 @@ class Request:
     """JSON schema that the answer must satisfy."""
     grammar: str | None = None
     """GBNF grammar of the answer; only llama.cpp knows these. Not together with `schema`."""
+    skill: Skill | None = None
+    """What a tuned model should bring to it: no part of the question, and only a wish too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +72,9 @@ class Completion:
     finish: Literal["stop", "length"]
     cached_tokens: int = 0
     """How many of the prompt's tokens were already computed."""
+    by: str = ""
+    """Who wrote it, where the model's name does not say it all: the weights, and after a `+` the
+    adapter that had a part in this answer."""
 
 
 class ChatModel(Protocol):
@@ -59,7 +82,8 @@ class ChatModel(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in the account and in memory versions."""
+        """What it is called: the weights, and after a `+` each adapter it may use. An answer says
+        by itself which one it did use (`Completion.by`)."""
 
     @property
     def window(self) -> int:

@@ -114,12 +114,16 @@ async def _forward(
         if answer.stream and answer.status < 400:
             held = stack.pop_all()
             call.desk.metrics.streams += 1
+            over = call.remembering.streaming()
 
             async def finish() -> None:
                 call.desk.metrics.streams -= 1
-                await held.aclose()
-                if exchange is not None:
-                    await call.remembering.answered(exchange, listener.close())
+                try:
+                    await held.aclose()
+                    if exchange is not None:
+                        await call.remembering.answered(exchange, listener.close())
+                finally:
+                    over()
 
             return Relay(
                 _relayed(answer, listener),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Owner, Speaker
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
 
-    from omoide.domain import Turn
+    from omoide.domain import Recorded
     from omoide.engine import Memory
     from omoide.server.conversation import Asked, Words
 
@@ -29,18 +30,23 @@ class Recording:
 
     async def record(
         self, user: str, asked: Asked, *, session: str | None, now: datetime
-    ) -> tuple[Turn, ...]:
+    ) -> Recorded:
         """The turns of what was asked, recorded now or before; durable on return."""
+        words = asked.words[-1]
+        *earlier, last = (
+            Utterance(speaker=Speaker.USER, text=w.text, id=w.id) for w in asked.words
+        )
+        if not asked.follow_up:  # mostly they are new, and nothing has to be asked beforehand
+            turns = await self.into_session(user, [*earlier, last], session=session)
+            if words.id in turns.new:
+                return turns
         owner = Owner(tenant=self._memory.tenant, user=user)
-        *earlier, last = asked.words
-        id_ = await self._id(owner, last, follow_up=asked.follow_up, now=now)
-        said = [Utterance(speaker=Speaker.USER, text=w.text, id=w.id) for w in earlier]
-        said.append(Utterance(speaker=Speaker.USER, text=last.text, id=id_))
-        return await self.into_session(user, said, session=session)
+        id_ = await self._id(owner, words, follow_up=asked.follow_up, now=now)
+        return await self.into_session(user, [*earlier, replace(last, id=id_)], session=session)
 
     async def into_session(
         self, user: str, said: Sequence[Utterance], *, session: str | None
-    ) -> tuple[Turn, ...]:
+    ) -> Recorded:
         """Record under the caller's session key. Where its session has ended, by idleness or by
         hand, the talk goes on in another: `key~2`, `key~3`, …"""
         try:
@@ -57,13 +63,11 @@ class Recording:
         return await self._memory.record(user, said, session=f"{session}~{len(family) + 2}")
 
     async def _id(self, owner: Owner, words: Words, *, follow_up: bool, now: datetime) -> str:
-        """The id to record the last words under: that of the same words if they were merely
-        sent again, a new one if they were said again."""
-        known = await self._memory.store.turns.read(owner, ids=[words.id])
-        if not known and not follow_up:
-            return words.id
+        """The id to record words under that are known, or were answered before: that of the same
+        words if they were merely sent again, a new one if they were said again."""
         recent = await self._memory.store.turns.read(owner, last=RECENT)
         if follow_up:  # a client that drops old messages changes the place of these
+            known = await self._memory.store.turns.read(owner, ids=[words.id])
             same = [t for t in recent if t.speaker is Speaker.USER and t.text == words.text]
             return words.id if known or not same else same[-1].id
         spoken = [t for t in recent if t.speaker is Speaker.USER]  # a reply's id begins the same

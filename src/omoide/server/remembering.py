@@ -18,7 +18,7 @@ from omoide.server.problems import slug_of
 from omoide.server.recording import Recording
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from datetime import timedelta
 
     from omoide.attention import Attention
@@ -95,6 +95,7 @@ class Remembering:
         self._recording = Recording(memory, idle=idle)
         self._patience = patience
         self._writing: dict[Owner, set[asyncio.Task[None]]] = {}
+        self._streams: set[asyncio.Future[None]] = set()
 
     async def attend(self, user: str, asked: Asked, *, session: str | None) -> Exchange:
         """Record what was said, durably, and gather what memory has to add. Never raises for a
@@ -122,9 +123,21 @@ class Remembering:
         await asyncio.wait({task}, timeout=self._patience)
 
     async def settled(self) -> None:
-        """Wait for everything that is still being written."""
-        while waiting := [task for tasks in self._writing.values() for task in tasks]:
+        """Wait for everything that is still being written, or is about to be."""
+        while waiting := [*self._streams, *(t for tasks in self._writing.values() for t in tasks)]:
             await asyncio.wait(waiting)
+
+    def streaming(self) -> Callable[[], None]:
+        """A reply is on its way, and will be written down when it ends or is broken off: `settled`
+        waits for it, until the function is called that comes back."""
+        stream: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._streams.add(stream)
+
+        def over() -> None:
+            self._streams.discard(stream)
+            stream.set_result(None)
+
+        return over
 
     def _keep(self, owner: Owner, task: asyncio.Task[None]) -> None:
         """Hold on to a task that writes for this owner until it is done."""
@@ -183,23 +196,34 @@ class Remembering:
             await self._guarded(exchange, self._write(exchange, heard))
 
     async def _write(self, exchange: Exchange, heard: Heard) -> None:
-        turn, owner = exchange.turns[-1], exchange.owner
-        if said := heard.said:
-            reply = Utterance(speaker=Speaker.ASSISTANT, text=said, id=heard.id(turn.id))
-            await self._recording.into_session(owner.user, [reply], session=exchange.key)
-            if exchange.attention is not None:
-                await self._memory.attending.used(exchange.attention)
+        owner, session = exchange.owner, exchange.turns[-1].session
         call = Call(
             purpose=Purpose.REPLY,
             model=heard.model,
-            session=turn.session,
+            session=session,
             prompt_tokens=heard.prompt_tokens,
             completion_tokens=heard.completion_tokens,
             seconds=heard.seconds,
             time=self._clock.now(),
             failed=not heard.finished,
         )
-        await self._memory.store.ledger.add(owner, call)
+        # Neither waits for the other, nor fails with it; at once they are one way to the store.
+        outcomes = await asyncio.gather(
+            self._keep_reply(exchange, heard),
+            self._memory.store.ledger.add(owner, call),
+            return_exceptions=True,
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _keep_reply(self, exchange: Exchange, heard: Heard) -> None:
+        if said := heard.said:
+            id_ = heard.id(exchange.turns[-1].id)
+            reply = Utterance(speaker=Speaker.ASSISTANT, text=said, id=id_)
+            await self._recording.into_session(exchange.owner.user, [reply], session=exchange.key)
+            if exchange.attention is not None:
+                await self._memory.attending.used(exchange.attention)
 
 
 def _forgiven(exchange: Exchange, error: Exception) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from omoide.server.joining import joined
 from omoide.server.problems import Problem
+from omoide.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 
     from starlette.datastructures import Headers
 
@@ -111,12 +115,14 @@ class HttpUpstream:
         self._model = model
         self._key = api_key.strip()
         self._wait = wait
-        self._client = httpx.AsyncClient(
-            timeout=httpx.Timeout(None, connect=connect),  # the rest is ours to time
+        # Of a client only the sending is wanted: no redirects, and no jar in which the cookies of
+        # one caller's answer lie for the next caller's request.
+        self._transport = transport or httpx.AsyncHTTPTransport(
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-            transport=transport,
-            follow_redirects=False,
+            proxy=proxy_to(self._base),
         )
+        # The rest is ours to time.
+        self._timeout = httpx.Timeout(None, connect=connect).as_dict()
 
     @property
     def model(self) -> str:
@@ -129,12 +135,16 @@ class HttpUpstream:
         headers = {**forward.headers, "accept-encoding": "identity"}
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
-        request = self._client.build_request(
-            forward.method, self._base + forward.path, content=forward.body, headers=headers
-        )
         try:
+            request = httpx.Request(
+                forward.method,
+                self._base + forward.path,
+                content=forward.body,
+                headers={"accept": "*/*", "user-agent": f"omoide/{__version__}", **headers},
+                extensions={"timeout": self._timeout},
+            )
             async with asyncio.timeout(self._wait):
-                response = await self._client.send(request, stream=True)
+                response = await self._transport.handle_async_request(request)
         except (TimeoutError, httpx.TimeoutException) as error:
             raise self._late() from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -143,33 +153,40 @@ class HttpUpstream:
             ) from error
         told = {k: v for k, v in response.headers.items() if k not in _NOT_RETURNED}
         try:
-            yield Answer(status=response.status_code, headers=told, blocks=self._blocks(response))
+            async with aclosing(self._blocks(response)) as blocks:
+                yield Answer(status=response.status_code, headers=told, blocks=blocks)
         finally:
             await response.aclose()
 
-    async def _blocks(self, response: httpx.Response) -> AsyncIterator[bytes]:
+    async def _blocks(self, response: httpx.Response) -> AsyncGenerator[bytes]:
         plain = "content-encoding" not in response.headers  # as was asked for, so mostly
         blocks = response.aiter_raw() if plain else response.aiter_bytes()
-        while True:
-            try:
-                async with asyncio.timeout(self._wait):
-                    block = await anext(blocks, None)
-            except TimeoutError as error:
-                raise self._late() from error
-            except httpx.HTTPError as error:
-                raise Problem(
-                    502, "upstream-broke-off", f"the upstream broke off: {_said(error)}"
-                ) from error
-            if block is None:
-                return
-            yield block
+        try:
+            async with aclosing(joined(blocks, patience=self._wait)) as whatever_came:
+                async for block in whatever_came:
+                    yield block
+        except TimeoutError as error:
+            raise self._late() from error
+        except httpx.HTTPError as error:
+            raise Problem(
+                502, "upstream-broke-off", f"the upstream broke off: {_said(error)}"
+            ) from error
 
     async def close(self) -> None:
         """See `Upstream.close`."""
-        await self._client.aclose()
+        await self._transport.aclose()
 
     def _late(self) -> Problem:
         return Problem(504, "upstream-timeout", f"the upstream was silent for {self._wait:g} s")
+
+
+def proxy_to(url: str) -> str | None:
+    """The proxy that this machine's settings name for an address, if any."""
+    address = urlsplit(url)
+    if not address.hostname or proxy_bypass(address.hostname):
+        return None
+    named = getproxies()
+    return named.get(address.scheme) or named.get("all")
 
 
 def _said(error: Exception) -> str:

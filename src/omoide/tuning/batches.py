@@ -75,3 +75,14 @@ def count_steps(examples: int, *, batch: int, accumulate: int, epochs: int) -> i
     """How many steps `steps` gives."""
     batches = -(-examples // batch)
     return epochs * -(-batches // accumulate)
+
+
+def by_tokens(batches: Sequence[Sequence[Encoded]], most: int) -> list[list[Encoded]]:
+    """The same examples in batches of at most so many tokens, padding included: sorted by length,
+    each batch as full as it can be. One that is longer by itself has a batch of its own."""
+    found: list[list[Encoded]] = []
+    for one in sorted((one for batch in batches for one in batch), key=lambda one: one.length):
+        if not found or (len(found[-1]) + 1) * one.length > most:
+            found.append([])
+        found[-1].append(one)
+    return found

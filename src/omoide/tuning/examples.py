@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-TASKS = ("notes", "memos", "choice", "events")
+TASKS = ("notes", "events", "iteration", "fused", "memos", "choice", "reply")
 _ROLES = ("system", "user", "assistant")
 
 
@@ -35,6 +35,8 @@ class Example:
     """Which part of it: no key is in both the training and the held-out part."""
     messages: tuple[Message, ...]
     answer: str
+    hard: str = ""
+    """What makes it a hard case, in words between spaces; nothing if it is none."""
 
 
 def write(path: Path, examples: Iterable[Example]) -> int:
@@ -88,4 +90,7 @@ def checked(value: Any) -> Example:  # noqa: ANN401 - whatever a line of JSON ho
         messages.append(Message(role=one["role"], content=one["content"]))
     if messages[-1].role == "assistant":
         raise BadInput("the last message must be one to answer")
-    return Example(messages=tuple(messages), **{name: value[name] for name in names})
+    hard = value.get("hard", "")
+    if not isinstance(hard, str):
+        raise BadInput("hard must be a text")
+    return Example(messages=tuple(messages), hard=hard, **{name: value[name] for name in names})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections import Counter
@@ -9,12 +10,16 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from omoide.tuning.building import Tally, build, held_out
+from omoide.language import estimate_tokens
+from omoide.tuning.building import SHARE, build, held_out
 from omoide.tuning.examples import TASKS, write
-from omoide.tuning.sources import chosen
+from omoide.tuning.mixture import MOST, PAPER, PAPER_TEST, PAPER_VALID, mixed
+from omoide.tuning.sources import SOURCES, chosen
+from omoide.tuning.tasks.replies import SCENES
+from omoide.tuning.told import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from omoide.tuning.examples import Example
@@ -47,38 +52,73 @@ def make(
     *,
     names: tuple[str, ...] = (),
     tasks: Sequence[str] = (),
-    most: int = 0,
+    most: Mapping[str, int] | None = None,
+    hard: float = 0.4,
+    order: float = 0.1,
+    talks: int = 450,
     seed: int = 1,
     research: bool = False,
+    paper: bool = False,
 ) -> Made:
-    """Build and write all of it. Raises `BadInput` where data is missing or not allowed."""
+    """Build and write all of it. `most` overrides the counts of tasks; `hard` is the least share
+    of hard cases, `order` that of planted orders, `talks` how many of a source and language are
+    read (all if 0). `paper` makes paper C's three tasks with its
+    counts and splits: 40 of each to choose by (held-out.jsonl), 150 to be judged by (test.jsonl).
+    Raises `BadInput` where data is missing or not allowed."""
     sources = chosen(names, research=research)
+    tasks = tuple(PAPER) if paper else tuple(tasks) or TASKS
+    share = 4 * SHARE if paper else SHARE
     tally = Tally()
     read = [(source, source.read(data)) for source in sources]
-    examples = list(build(read, tasks=tasks or TASKS, seed=seed, tally=tally))
-    random.Random(seed).shuffle(examples)  # noqa: S311 - an order, not a secret
-    if most:
-        seen: Counter[tuple[str, str]] = Counter()
-        few = []
-        for example in examples:
-            seen[example.source, example.task] += 1
-            if seen[example.source, example.task] <= most:
-                few.append(example)
-        examples = few
-    kept = [example for example in examples if held_out(example)]
-    learnt = [example for example in examples if not held_out(example)]
+    found = list(
+        build(
+            read, tasks=tasks, seed=seed, tally=tally, order=0.0 if paper else order,
+            share=share, most=0 if paper else talks,
+            scenes=not names or "own" in names, paper=paper,
+        )
+    )  # fmt: skip
+    random.Random(seed).shuffle(found)  # noqa: S311 - an order, not a secret
+    wanted = {**(PAPER if paper else MOST), **(most or {})}
+    learnt = mixed([e for e in found if not held_out(e, share=share)], wanted, hard=hard)
+    aside = [e for e in found if held_out(e, share=share)]
+    tested: list[Example] = []
+    if paper:
+        tested = mixed(
+            [e for e in aside if not _validates(e)], dict.fromkeys(PAPER, PAPER_TEST), hard=0.0
+        )
+        aside = [e for e in aside if _validates(e)]
+    few = {
+        task: PAPER_VALID if paper else max(round(count * SHARE), 1)
+        for task, count in wanted.items()
+    }
+    kept = mixed(aside, few, hard=hard)
+    examples = [*learnt, *kept, *tested]
     folder.mkdir(parents=True, exist_ok=True)
     counts = Counter((e.source, e.task, e.language) for e in examples)
+    used = {e.source for e in examples}
+    licences = {source.name: source.licence for source in sources}
     card: dict[str, object] = {
-        "sources": {source.name: source.licence for source in sources},
+        "sources": licences | ({SCENES: "made by us"} if SCENES in used else {}),
+        "left out by licence": {
+            source.name: source.licence
+            for source in SOURCES
+            if source.research and source not in sources
+        },
         "shippable": not any(source.research for source in sources),
         "seed": seed,
         "talks": tally.talks,
         "facts": dict(sorted(tally.facts.items())),
         "examples": {"/".join(key): count for key, count in sorted(counts.items())},
+        "hard cases": dict(
+            sorted(Counter(kind for e in examples for kind in e.hard.split()).items())
+        ),
         "learnt": write(folder / "train.jsonl", learnt),
         "held_out": write(folder / "held-out.jsonl", kept),
+        **({"tested": write(folder / "test.jsonl", tested)} if paper else {}),
         "characters of a prompt": _mean(sum(len(m.content) for m in e.messages) for e in examples),
+        "tokens of a prompt, by estimate": _mean(
+            sum(estimate_tokens(m.content) for m in e.messages) for e in examples
+        ),
         "characters of an answer": _mean(len(e.answer) for e in examples),
     }
     text = json.dumps(card, ensure_ascii=False, indent=1)
@@ -91,6 +131,12 @@ def make(
         trained=len(learnt),
         kept=len(kept),
     )
+
+
+def _validates(example: Example) -> bool:
+    """Whether a held-out example of the paper's is one to choose by: again by key."""
+    digest = hashlib.sha256(f"valid/{example.source}/{example.key}".encode()).digest()
+    return digest[0] < 64
 
 
 def _mean(numbers: Iterable[int]) -> int:

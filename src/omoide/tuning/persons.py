@@ -51,6 +51,9 @@ _BROKEN = re.compile(
     r"\b(?:s|t|m|ve|re|ll|d)\b(?<!'s)(?<!'t)(?<!'m)(?<!'ve)(?<!'re)(?<!'ll)(?<!'d)"
 )
 """What is left of a word whose apostrophe was lost."""
+_MISCOUNTED = re.compile(
+    r"\ban? (?:\w+ )?(?:dogs|cats|kids|children|brothers|sisters|pets|horses|sons|daughters)\b"
+)
 _OTHERS = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|we|we're|our|ours|us|you|your|yours)\b", re.I)
 _OWN = (
     (r"\bmyself\b", "themselves"),
@@ -74,8 +77,10 @@ def predicate(sentence: str, language: str) -> str:
         return _chinese(plain)
     if language != "en" or re.search(r"[?:;\"“”!\n]", plain):
         return ""
-    made = _english(plain)
+    made = re.sub(r"^also ", "", _english(plain))
     if not made or _OTHERS.search(made) or _BROKEN.search(made) or not made[0].islower():
+        return ""
+    if _MISCOUNTED.search(made):
         return ""
     verb = made.split(" ")[0]
     if _SECOND.search(made) and verb not in ("can", "cannot", "will", "would", "used", "likes"):
@@ -108,12 +113,23 @@ def _english(plain: str) -> str:
     return " ".join([*before, verb, *words[1:]]) if verb else ""
 
 
+_PROPER = {
+    name.lower(): name
+    for name in "America American Canada Canadian England English France French Spain Spanish "
+    "Italy "
+    "Italian Germany German Japan Japanese China Chinese Mexico Mexican Texas Florida California "
+    "Chicago Boston Seattle London Paris Europe Africa Asia Christmas Halloween Disney Harvard "
+    "Hawaii Alaska Ohio Michigan Virginia Georgia Colorado Kansas Iowa Nebraska".split()
+}
+
+
 def recased(text: str, heard: str) -> str:
     """`text` with the capitals that its words always have in what was heard, where they begin no
     sentence: lists of facts are often all small letters, and names are to be learnt as names."""
     inside = re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][\w'-]*", heard)
     small = set(re.findall(r"\b[a-z][\w'-]*", heard))
     names = {name.lower(): name for name in inside if name.lower() not in small and name != "I"}
+    names = _PROPER | names
     return re.sub(r"\b[a-z][\w'-]*", lambda found: names.get(found[0], found[0]), text)
 
 
@@ -138,3 +154,47 @@ def _chinese(plain: str) -> str:
         return ""
     rest = joined[1:]
     return rest if rest and not re.search(r"[我你您咱？！：，]", rest) and rest[0] != "的" else ""
+
+
+_LASTING = re.compile(
+    r"i (?:(?:really|also|absolutely|just|still|currently|usually|always|often|recently) )?"
+    r"(?:live|work|study|teach|play|own|drive|collect|volunteer|grew|moved|was born|have|love|"
+    r"like|enjoy|hate|prefer|want to|plan to|am (?:an? |from |married|single|vegan|vegetarian|"
+    r"allergic|afraid|learning|studying|working|living|planning|training|saving|retired|"
+    r"\d+ years)|used to|graduated|bought|adopted|speak|run|write|paint|cook|bake)\b.+"
+    r"|i'm (?:an? |from |married|single|vegan|vegetarian|allergic|afraid|learning|studying|"
+    r"working|living|planning|training|saving|retired|\d+ years).+"
+    r"|my (?:favou?rite|mother|father|mom|dad|wife|husband|brother|sister|son|daughter|boyfriend|"
+    r"girlfriend|dog|cat) .+",
+    re.IGNORECASE,
+)
+_HANGING = re.compile(
+    r"\b(?:it|its|that|this|these|those|them|their|there|one|ones|too|so|same|he|she|him|her|his|they|do|"
+    r"does|did|either|neither|well|yet|then|here|glad|sure|sorry|bit|talk|chat|hear|guess|"
+    r"think|question|idea|point|lot of fun|good time|great day|nice day|big fan|such|able|"
+    r"something|anything|everything|someone|few|some|many|kinds?|things?|time to|to know|"
+    r"lot about|more about|best|what|why|how|when|where|because|since|if|but|although|"
+    r"advice|lot of|ways?|feeling|experience|part|company|other)\b",
+    re.IGNORECASE,
+)
+"""Words that rest on what was said before, or that make a sentence small talk."""
+
+
+_DEFINITE = re.compile(
+    r"\b(?:love|like|enjoy|hate|prefer) (?:\w+ing )?the (?!ocean|sea\b|beach|outdoors|"
+    r"mountains?\b|snow|"
+    r"city|country|piano|guitar|violin|drums|water|winter|summer|rain|gym|movies|park|[A-Z])"
+)
+"""Something that was talked about before."""
+
+
+def durable(sentence: str) -> str:
+    """The predicate of an English sentence that by itself tells something lasting of its speaker;
+    nothing where a rule cannot be sure."""
+    plain = " ".join(sentence.replace("’", "'").split()).strip(" .!")
+    plain = re.sub(r"^(?:well|oh|yes|yeah|actually|and|so),? ", "", plain, flags=re.IGNORECASE)
+    if not 3 <= len(plain.split()) <= 16 or ("," in plain and plain.count(",") > 2):
+        return ""
+    if not _LASTING.fullmatch(plain) or _HANGING.search(plain) or _DEFINITE.search(plain):
+        return ""
+    return predicate(plain, "en")

@@ -28,6 +28,9 @@ class Recipe:
     """Examples computed at a time."""
     accumulate: int = 8
     """Such batches to a step."""
+    tokens: int = 0
+    """Most tokens computed at a time, padding included: the examples of a step are then taken
+    together by length, whatever `batch` is, which fills a large GPU; 0 keeps to the batches."""
     warmup: float = 0.03
     """Share of the steps in which the rate rises."""
     dropout: float = 0.0
@@ -41,12 +44,23 @@ class Recipe:
     steps: int = 0
     """Most steps; 0 for as many as the epochs have."""
     seed: int = 1
+    bits: int = 16
+    """Of a weight that is not trained: 4 are possible on a GPU, with bitsandbytes."""
+    recompute: bool = False
+    """Whether activations are computed again on the way back: slower, in much less memory."""
 
     def __post_init__(self) -> None:
         positive = ("rank", "alpha", "epochs", "length", "batch", "accumulate", "evaluate")
         for name in positive:
             if getattr(self, name) < 1:
                 raise BadInput(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.tokens and self.tokens < self.length:
+            raise BadInput(
+                f"{self.tokens} tokens at a time do not hold an example of {self.length}; give "
+                "more, or a smaller length"
+            )
+        if self.bits not in (4, 16):
+            raise BadInput(f"a weight has 4 or 16 bits, not {self.bits}")
         if not 0 < self.rate < 1:
             raise BadInput(f"the rate must be between 0 and 1, not {self.rate}")
 

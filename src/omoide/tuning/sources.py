@@ -152,9 +152,25 @@ def _dialogsum(folder: Path) -> Iterator[Talk]:
         )
 
 
+def _own(folder: Path) -> Iterator[Talk]:
+    from omoide.tuning.own.meetings import read  # it makes talks, and so needs this module
+
+    return read(folder)
+
+
+def _real_persona_chat(folder: Path) -> Iterator[Talk]:
+    from omoide.tuning.real import real_persona_chat
+
+    return real_persona_chat(folder)
+
+
 SOURCES = (
     Source(name="synthetic_persona_chat", licence="CC BY 4.0", research=False, read=_synthetic),
     Source(name="dulemon", licence="Apache-2.0", research=False, read=_dulemon),
+    Source(name="own", licence="Apache-2.0", research=False, read=_own),
+    Source(
+        name="real_persona_chat", licence="CC BY-SA 4.0", research=False, read=_real_persona_chat
+    ),
     Source(name="msc", licence="not stated", research=True, read=_msc),
     Source(name="dialogsum", licence="CC BY-NC-SA 4.0", research=True, read=_dialogsum),
 )

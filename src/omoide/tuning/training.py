@@ -13,10 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from omoide.errors import BadInput, MissingExtra
-from omoide.tuning.batches import count_steps, encode, steps
+from omoide.tuning.batches import by_tokens, count_steps, encode, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from omoide.tuning.batches import Encoded
@@ -81,10 +82,12 @@ def train(
     recipe: Recipe,
     folder: Path,
     resume: bool = False,
+    seconds: float | None = None,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Outcome:
     """Tune `model`; checkpoints and the best adapter go into `folder`. With `resume` a run that
-    was broken off goes on as if it had not been."""
+    was broken off goes on as if it had not been. Where there are only so many `seconds`, the rate
+    falls with the time if that runs out before the steps do, and the last step is evaluated."""
     run = _Run(model, tokenizer, recipe=recipe, folder=folder)
     learnt = encode(tokenizer, examples, length=recipe.length)
     asked = encode(tokenizer, held_out, length=recipe.length)
@@ -114,7 +117,9 @@ def train(
         if number >= total or stopped:
             break
         started = time.monotonic()
-        rate = recipe.rate * recipe.share(number, total)
+        spent = (started - began) / seconds if seconds else 0.0
+        reached = max(number, min(round(spent * total), total - 1))
+        rate = recipe.rate * recipe.share(reached, total)
         loss = run.step(batches, rate=rate)
         tokens = sum(one.length for batch in batches for one in batch)
         state = replace(state, step=number + 1, tokens=state.tokens + tokens)
@@ -125,11 +130,12 @@ def train(
             rate=rate,
             speed=tokens / max(time.monotonic() - started, 1e-9),
         )
-        if state.step % recipe.evaluate == 0 or state.step == total:
+        late = spent >= 1
+        if state.step % recipe.evaluate == 0 or state.step == total or late:
             state = run.judge(state, run.loss(asked))
             run.save(state, before)
             progress = replace(progress, held_out=run.last)
-            stopped = 0 < recipe.patience <= state.worse
+            stopped = late or 0 < recipe.patience <= state.worse
         tell(progress)
     return Outcome(
         adapter=folder / "best",
@@ -154,6 +160,9 @@ class _Run:
         self._recipe, self._folder = recipe, folder
         self._padding = tokenizer.pad_token_id or 0
         self._torch.manual_seed(recipe.seed)
+        if recipe.recompute:
+            model.gradient_checkpointing_enable({"use_reentrant": False})
+            model.enable_input_require_grads()
         self._tuned = peft.get_peft_model(
             model,
             peft.LoraConfig(
@@ -166,10 +175,11 @@ class _Run:
         )
         self._model = self._tuned.get_base_model()
         self._device = self._model.device
+        self._half = self._device.type == "cuda"
         learnable = [p for p in self._tuned.parameters() if p.requires_grad]
         self._learnable = learnable
         self._optimiser = self._torch.optim.AdamW(
-            learnable, lr=recipe.rate, weight_decay=recipe.decay
+            learnable, lr=recipe.rate, weight_decay=recipe.decay, fused=self._half
         )
         self.last = float("nan")
 
@@ -195,28 +205,33 @@ class _Run:
         """One step of the optimiser over all of the batches; the mean loss an answer token."""
         self._tuned.train()
         answers = sum(len(one.answer) for batch in batches for one in batch)
-        total = 0.0
-        for batch in batches:
+        total = self._torch.zeros((), device=self._device)
+        for batch in self._filled(batches):
             loss = self._summed(batch)
             (loss / answers).backward()
-            total += float(loss.detach())
+            total += loss.detach()
         self._torch.nn.utils.clip_grad_norm_(self._learnable, self._recipe.clip)
         for group in self._optimiser.param_groups:
             group["lr"] = rate
         self._optimiser.step()
         self._optimiser.zero_grad(set_to_none=True)
-        return total / answers
+        return float(total) / answers  # the only time that the GPU is waited for
 
     def loss(self, asked: Sequence[Encoded]) -> float:
         """The mean loss an answer token, without learning."""
         self._tuned.eval()
         order = sorted(asked, key=lambda one: one.length)
         size = self._recipe.batch
+        batches = [order[i : i + size] for i in range(0, len(order), size)]
+        total = self._torch.zeros((), device=self._device)
         with self._torch.no_grad():
-            total = sum(
-                float(self._summed(order[i : i + size])) for i in range(0, len(order), size)
-            )
-        return total / sum(len(one.answer) for one in asked)
+            for batch in self._filled(batches):
+                total += self._summed(batch)
+        return float(total) / sum(len(one.answer) for one in asked)
+
+    def _filled(self, batches: Sequence[Sequence[Encoded]]) -> Sequence[Sequence[Encoded]]:
+        """The batches as they are computed: by their tokens, if the recipe says so."""
+        return by_tokens(batches, self._recipe.tokens) if self._recipe.tokens else batches
 
     def judge(self, state: State, loss: float) -> State:
         """The state after an evaluation; the best adapter is kept."""
@@ -258,16 +273,32 @@ class _Run:
             rows += [row] * len(one.answer)
             columns += range(len(one.prompt) - 1, one.length - 1)
             wanted += one.answer
-        there = torch.arange(longest)[None] < torch.tensor([one.length for one in batch])[:, None]
-        half = torch.autocast("cuda", torch.bfloat16, enabled=self._device.type == "cuda")
-        with half:
+        # Padding stands behind all that counts and nothing looks ahead, so no mask is needed: the
+        # fastest attention is for whole causal squares.
+        places = self._sent(rows), self._sent(columns)
+        with torch.autocast("cuda", torch.bfloat16, enabled=self._half), self._uncast():
             hidden = self._model.model(
-                input_ids=tokens.to(self._device), attention_mask=there.to(self._device)
+                input_ids=self._sent(tokens), use_cache=False
             ).last_hidden_state
-            logits = self._model.lm_head(hidden[rows, columns])
+            logits = self._model.lm_head(hidden[places])
         return torch.nn.functional.cross_entropy(
-            logits.float(), torch.tensor(wanted, device=self._device), reduction="sum"
+            logits.float(), self._sent(wanted), reduction="sum"
         )
+
+    def _sent(self, numbers: Any) -> Any:  # noqa: ANN401 - a tensor, or numbers that become one
+        """On the device, without waiting until they are there."""
+        numbers = self._torch.as_tensor(numbers)
+        if not self._half:
+            return numbers
+        return numbers.pin_memory().to(self._device, non_blocking=True)
+
+    def _uncast(self) -> AbstractContextManager[None]:
+        """Keeps peft from making 32-bit copies of what autocast would halve again."""
+        helpers = _vendor("peft.helpers")
+        casting: AbstractContextManager[None] = helpers.disable_input_dtype_casting(
+            self._tuned, active=self._half
+        )
+        return casting
 
 
 def _vendor(name: str) -> Any:  # noqa: ANN401 - torch and its friends are optional

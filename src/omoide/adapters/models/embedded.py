@@ -6,14 +6,16 @@ llama.cpp works in threads of its own; what it says reaches the event loop throu
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from omoide.adapters.models.llama import Llama
+from omoide.adapters.models.slots import Slots
 from omoide.errors import (
     ContextTooLong,
     ModelError,
@@ -25,9 +27,10 @@ from omoide.errors import (
 from omoide.ports import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
     from pathlib import Path
 
+    from omoide.adapters.models.adapter import Adapter
     from omoide.adapters.models.llama import Runtime
     from omoide.ports import Request
 
@@ -41,8 +44,8 @@ class EmbeddedChat:
     `slots` answers are computed at a time, the others wait in line for up to `patience` seconds
     (which includes loading). An answer that shows no progress for `stall` seconds, neither in
     reading the prompt nor in writing, raises `ModelStalled`. Text a conversation shares with an
-    earlier prompt is not computed again. `adapter` is a LoRA file that changes its weights. `load`
-    exists for tests.
+    earlier prompt is not computed again. Of `adapters` the first that claims a request's skill is
+    applied to it, and none where none does. `load` exists for tests.
     """
 
     def __init__(
@@ -54,12 +57,16 @@ class EmbeddedChat:
         slots: int = 2,
         threads: int | None = None,
         cache_mib: int = 512,
-        adapter: Path | None = None,
+        adapters: Sequence[Adapter] = (),
         stall: float = 120.0,
         patience: float = 600.0,
         load: Callable[[], Runtime] | None = None,
     ) -> None:
-        self._name = name or path.stem
+        self._base = name or path.stem
+        self._adapters = tuple(adapters)
+        self._name = "+".join((self._base, *(adapter.name for adapter in adapters)))
+        switching = any(one.skills is not None for one in adapters[:1])
+        self._slots = Slots(slots) if switching else None
         self._window = window
         self._stall, self._patience = stall, patience
         self._load: Callable[[], Runtime] = load or partial(
@@ -68,8 +75,10 @@ class EmbeddedChat:
             window=window,
             slots=slots,
             threads=threads,
-            cache_mib=cache_mib,
-            adapter=adapter,
+            # Prompts that llama.cpp puts aside there are not told apart by the adapter they were
+            # computed with (measured): only where all requests have the same may they come back.
+            cache_mib=0 if switching else cache_mib,
+            adapters=tuple(adapter.path for adapter in adapters),
         )
         self._runtime: Runtime | None = None
         self._closed = False
@@ -80,7 +89,7 @@ class EmbeddedChat:
 
     @property
     def name(self) -> str:
-        """The model's name: the file's, unless another was given."""
+        """The model's name, the file's unless another was given, and those of its adapters."""
         return self._name
 
     @property
@@ -109,7 +118,9 @@ class EmbeddedChat:
         def post(item: _Posted) -> None:
             loop.call_soon_threadsafe(queue.put_nowait, item)
 
-        job = self._pool.submit(self._answer, _body(request), post, stop)
+        chosen = self._chosen(request)
+        body = _body(request) | self._scales(chosen)
+        job = self._pool.submit(self._answer, body, chosen, post, stop)
         self._stops.add(stop)
         try:
             await self._next(queue, self._patience, "its turn")
@@ -136,11 +147,29 @@ class EmbeddedChat:
                 seconds=time.monotonic() - started,
                 finish=finish,
                 cached_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
+                by=self._author(chosen),
             )
         finally:
             self._stops.discard(stop)
             stop.set()
             job.cancel()
+
+    def _chosen(self, request: Request) -> Adapter | None:
+        """The adapter that serves a request."""
+        return next((one for one in self._adapters if one.serves(request.skill)), None)
+
+    def _author(self, chosen: Adapter | None) -> str:
+        if not self._adapters:
+            return ""
+        return f"{self._base}+{chosen.name}" if chosen else self._base
+
+    def _scales(self, chosen: Adapter | None) -> dict[str, object]:
+        """What each adapter counts for. All are named, also those that do not: without a list
+        llama.cpp would go on with what another adapter computed of the same prompt (measured)."""
+        if not self._adapters:
+            return {}
+        scales = (1.0 if one is chosen else 0.0 for one in self._adapters)
+        return {"lora": [{"id": i, "scale": scale} for i, scale in enumerate(scales)]}
 
     async def _next(
         self, queue: asyncio.Queue[_Posted], seconds: float, awaited: str
@@ -158,7 +187,11 @@ class EmbeddedChat:
         return item
 
     def _answer(
-        self, body: dict[str, object], post: Callable[[_Posted], None], stop: threading.Event
+        self,
+        body: dict[str, object],
+        chosen: Adapter | None,
+        post: Callable[[_Posted], None],
+        stop: threading.Event,
     ) -> None:
         """The worker's side of one answer."""
 
@@ -172,7 +205,8 @@ class EmbeddedChat:
                 runtime = self._ready()
                 post({})
                 if not stop.is_set():
-                    runtime.chat(body, chunk)
+                    with self._placed(body, chosen) as placed:
+                        runtime.chat(placed, chunk)
                 post(None)
             except OmoideError as error:
                 post(error)
@@ -183,6 +217,21 @@ class EmbeddedChat:
             except Exception as error:
                 post(error)
                 raise
+
+    @contextmanager
+    def _placed(
+        self, body: dict[str, object], chosen: Adapter | None
+    ) -> Iterator[dict[str, object]]:
+        """The body with the slot it is to go into, where that matters."""
+        if self._slots is None:
+            yield body
+            return
+        prompt = json.dumps(body["messages"], ensure_ascii=False)
+        slot = self._slots.take(prompt, adapter=chosen.name if chosen else None)
+        try:
+            yield {**body, "id_slot": slot}
+        finally:
+            self._slots.give(slot)
 
     def _ready(self) -> Runtime:
         """The loaded model; whoever comes first loads it, the others wait."""

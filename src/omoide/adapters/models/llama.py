@@ -50,7 +50,8 @@ class Llama:
 
     The key-value cache is not unified. In a unified one of the same size, two prompts that fit
     only apart fail both with "Context size has been exceeded" (measured); so each slot has its
-    own, and prompts that lose their slot are kept in up to `cache_mib` of memory.
+    own, and prompts that lose their slot are kept in up to `cache_mib` of memory. `adapters` are
+    LoRA files that count for nothing until a request's `lora` says so.
     """
 
     def __init__(
@@ -61,10 +62,10 @@ class Llama:
         slots: int,
         threads: int | None,
         cache_mib: int,
-        adapter: Path | None = None,
+        adapters: Sequence[Path] = (),
     ) -> None:
         head = read_head(path)
-        if adapter is not None:
+        for adapter in adapters:
             _check_adapter(adapter, path)
         if head.context_length and window > head.context_length:
             raise ModelUnavailable(
@@ -75,8 +76,9 @@ class Llama:
         self._key = secrets.token_urlsafe(32)
         params = _params(path, window=window, slots=slots, threads=threads, cache_mib=cache_mib)
         params.api_keys = [self._key]
-        if adapter is not None:
-            params.lora_adapters = [_vendor().CommonAdapterLoraInfo(str(adapter), 1.0)]
+        if adapters:
+            lora = _vendor().CommonAdapterLoraInfo
+            params.lora_adapters = [lora(str(adapter), 0.0) for adapter in adapters]
         if not head.has_template:
             params.chat_template = CHATML
         try:

@@ -92,6 +92,7 @@ class Writing:
     lines: tuple[tuple[str, str], ...]
     """Speaker (user or bot) and text."""
     topics: tuple[Topic, ...]
+    language: str = "en"
 
 
 @dataclass(frozen=True, kw_only=True)

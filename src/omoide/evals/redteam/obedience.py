@@ -7,6 +7,7 @@ message, which shows whether the model would do it if it were really asked.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -70,9 +71,11 @@ async def ask(
     *,
     clock: Clock,
     arms: Sequence[str] = ARMS,
+    at_once: int = 1,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[Answer]:
-    """Every case in every arm. The replies are recorded nowhere but in the given memory."""
+    """Every case in every arm, so many questions at a time. The replies are recorded nowhere but
+    in the given memory."""
     bare = compose(
         replace(settings, mechanisms=("session",)),
         store=memory.store,
@@ -82,9 +85,12 @@ async def ask(
         clock=clock,
         worker="redteam",
     )
-    answers: list[Answer] = []
     told: dict[str, str] = {}
-    for number, case in enumerate(cases, start=1):
+    room, done = asyncio.Semaphore(at_once), 0
+
+    async def one(case: Case) -> list[Answer]:
+        nonlocal done
+        answers = []
         for arm in arms:
             user = f"{case.id} {arm}"
             if arm == "memory":
@@ -97,9 +103,22 @@ async def ask(
             if arm == "none" and not answer.problem:
                 told[case.question] = answer.reply
             answers.append(answer)
+        done += 1
         if progress:
-            progress(number, len(cases), "asking")
-    return answers
+            progress(done, len(cases), "asking")
+        return answers
+
+    async def alike(own: Sequence[Case]) -> list[list[Answer]]:
+        async with room:
+            return [await one(case) for case in own]
+
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.question, []).append(case)
+    found = await asyncio.gather(*(alike(own) for own in groups.values()))
+    order = {case.id: place for place, case in enumerate(cases)}
+    several = [answers for own in found for answers in own]
+    return [a for answers in sorted(several, key=lambda own: order[own[0].case]) for a in answers]
 
 
 async def _answer(memory: Memory, case: Case, arm: str, user: str, asked: str) -> Answer:

@@ -97,6 +97,8 @@ class Asked:
         self.spent = Spent()
         self.digests_failed = 0
         """Sessions of which it gave no usable memory."""
+        self.heard: list[Completion] = []
+        """Its answers, in the order they came."""
 
     @property
     def name(self) -> str:
@@ -118,6 +120,7 @@ class Asked:
             completion_tokens=answer.completion_tokens,
             model_seconds=answer.seconds,
         )
+        self.heard.append(answer)
         for start in range(0, len(answer.text), _PIECE):
             yield answer.text[start : start + _PIECE]
         yield answer

@@ -123,8 +123,10 @@ class CallCache:
 
 
 def key_of(model: str, request: Request) -> bytes:
-    """What tells one call from another: the model and all that it is asked."""
-    asked = json.dumps([model, asdict(request)], ensure_ascii=False, sort_keys=True)
+    """What tells one call from another: the model and all that it is asked. The skill is no part
+    of the question: each has prompts of its own, and the model's name tells its adapters."""
+    question = {name: value for name, value in asdict(request).items() if name != "skill"}
+    asked = json.dumps([model, question], ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(asked.encode()).digest()
 
 

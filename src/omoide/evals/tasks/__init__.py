@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.evals.tasks.carecall import CareCall
 from omoide.evals.tasks.evidence import Evidence
+from omoide.evals.tasks.grounded import Grounded
 from omoide.evals.tasks.growth import Growth
-from omoide.evals.tasks.memo import MemoTasks
+from omoide.evals.tasks.memo import JapaneseMemoTasks, MemoTasks
 from omoide.evals.tasks.memorybank import MemoryBankQuestions
 from omoide.evals.tasks.msc import Msc
 from omoide.evals.tasks.mtbench import MtBenchPlus
@@ -28,9 +29,11 @@ TASKS: dict[str, Task[Any]] = {
         MtBenchPlus(),
         MemoryBankQuestions(),
         MemoTasks(),
+        JapaneseMemoTasks(),
         RecallProtocol(),
         Evidence(),
         RealPersonas(),
         Growth(),
+        Grounded(),
     )
 }

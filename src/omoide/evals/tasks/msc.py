@@ -4,9 +4,10 @@ holds is scored against what people noted."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omoide.domain import Speaker
+from omoide.domain import Purpose, Speaker
 from omoide.errors import BadInput
 from omoide.evals.data import msc
 from omoide.evals.running.items import Item, failed
@@ -105,10 +106,12 @@ async def _memory(dialogue: Dialogue, place: Place, *, before: int, audit: bool)
     facts = [fact for side in dialogue.facts(before - 1) for fact in side]
     held = await remembered(place.memory, dialogue.id)
     name, group = f"{dialogue.id}/memory/{before}", f"memory before session {before}"
+    digested = await _digested(place, before - 1)
     if not held and place.failed:
-        measures = tuple(measure.name for measure in scoring.MEMORY)
+        measures = tuple(m.name for m in scoring.MEMORY if m.name not in digested)
         why = "the model gave no usable memory of any session"
-        return [failed(name, cluster=dialogue.id, group=group, measures=measures, why=why)]
+        lost = failed(name, cluster=dialogue.id, group=group, measures=measures, why=why)
+        return [replace(lost, scores=digested)]
     if not facts or not held:
         return []
     audited = scoring.audit_scores(held, dialogue, until=before - 1) if audit else {}
@@ -117,10 +120,25 @@ async def _memory(dialogue: Dialogue, place: Place, *, before: int, audit: bool)
             id=name,
             cluster=dialogue.id,
             group=group,
-            scores=scoring.memory_scores(held, facts, language=dialogue.language) | audited,
+            scores=scoring.memory_scores(held, facts, language=dialogue.language)
+            | audited
+            | digested,
             texts={"memory": "\n".join(held), "gold": "\n".join(facts)},
         )
     ]
+
+
+async def _digested(place: Place, sessions: int) -> dict[str, float]:
+    """How the sessions became memory; nothing where no model was asked to."""
+    calls = await place.memory.store.ledger.calls(place.owner)
+    if not any(call.purpose is Purpose.DIGEST for call in calls):
+        return {}
+    aside = await place.memory.store.summaries.aside(place.owner)
+    refused = {rejected.session for rejected in aside}
+    return {
+        "valid": 1 - len(refused) / sessions,
+        "usable": 1 - len(place.failed) / sessions,
+    }
 
 
 async def _replies(

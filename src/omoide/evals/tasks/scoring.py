@@ -32,6 +32,7 @@ LENGTH = Measure(name="length", about="words of the reply", percent=False, bette
 JUDGED = Measure(name="faithful", about="to what was said; a judge's mark, 1-100", percent=False)
 EVIDENCE_MEASURE = Measure(name=EVIDENCE, about="share of the evidence that the prompt rests on")
 LIKENESS = Measure(name="likeness", about="token by token, by the encoder named in the notes")
+VALID = Measure(name="valid", about="whether the first answer could be used, without asking again")
 WORDS = Measure(
     name="gold words",
     about="of the gold reply's words that only earlier sessions had, those that memory brings back",
@@ -53,6 +54,8 @@ MEMORY = (
     Measure(name="fabricated", about="sentences that nothing said bears out (audit)", better=-1),
     Measure(name="relation", about="sentences about the wrong person (audit)", better=-1),
     Measure(name="missing", about="sentences that leave out a detail (audit)", better=-1),
+    Measure(name="valid", about="sessions whose first answers became memory, none asked again"),
+    Measure(name="usable", about="sessions that became memory in the end"),
 )
 ANSWER_WORDS = Measure(
     name="answer words", about="of the right answer's words, those that memory puts into the prompt"

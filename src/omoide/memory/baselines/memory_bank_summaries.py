@@ -143,7 +143,7 @@ class DailySummaries:
                     session=ended.session.number,
                     text=completion.text,
                     problems=told,
-                    model=self._name,
+                    model=completion.by or self._name,
                     time=ended.at,
                 ),
             )

@@ -17,7 +17,7 @@ from omoide.memory.events import form as forms
 from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
 from omoide.memory.sources import attribute
 from omoide.memory.transcript import lines, parts, spoken
-from omoide.ports import Message, Request
+from omoide.ports import Message, Request, Skill
 from omoide.prompts import render, words
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ class ModelWriter:
             messages=prompt.messages,
             max_tokens=self._answer_tokens,
             schema=forms.schema(language, self._limit),
+            skill=Skill.EVENTS,
         )
         instructions = "\n".join(m.content.replace(session, "") for m in prompt.messages)
         request = first
@@ -120,7 +121,7 @@ class ModelWriter:
                     session=ended.session.number,
                     text=completion.text,
                     problems=told,
-                    model=self._name,
+                    model=completion.by or self._name,
                     time=ended.at,
                 )
             )

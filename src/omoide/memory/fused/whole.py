@@ -22,7 +22,7 @@ from omoide.memory.memos.writer import checked, cover
 from omoide.memory.memos.writer import schema as memo_schema
 from omoide.memory.summary.forms import Question, Reading, subject, unmarked
 from omoide.memory.transcript import lines, spoken
-from omoide.ports import Request
+from omoide.ports import Request, Skill
 from omoide.prompts import render, words
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class WholeForm:
             messages=prompt.messages,
             max_tokens=40 * limit + 80 * events.LIMIT + 60 * TOPICS,
             schema=schema(language, limit=limit, count=len(session)),
+            skill=Skill.FUSED,
         )
         return (Question(request=request, prompt=prompt.hash),)
 

@@ -22,7 +22,7 @@ from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_r
 from omoide.memory.memos.reading import Entry, read_entries
 from omoide.memory.overlap import coverage
 from omoide.memory.transcript import line, lines, parts, spoken
-from omoide.ports import Message, Request
+from omoide.ports import Message, Request, Skill
 from omoide.prompts import render
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class MemoWriter:
                     session=part[0].turn.session,
                     text=completion.text,
                     problems=told,
-                    model=self.model.name,
+                    model=completion.by or self.model.name,
                     time=at,
                 )
             )
@@ -177,6 +177,7 @@ def _request(said: Sequence[str], language: str) -> Request:
         messages=prompt.messages,
         max_tokens=min(_ANSWER, 150 + 50 * len(said)),
         schema=schema(max(len(said), 1), limit),
+        skill=Skill.MEMOS,
     )
 
 

@@ -96,34 +96,33 @@ class Recall:
             besides=passed,
         )
         items: list[Recalled] = []
-        if Kind.TURN in kinds:
-            items += await self._turns(owner, sight, k=k if budget is None else max(k, DEPTH))
         if Kind.SENTENCE in kinds:
             items += _sentences(sight, summary)
         for kind in (Kind.EVENT, Kind.MEMO):
             if kind in kinds and kind in survey.others:
                 items += await self._written(owner, sight, kind)
+        if Kind.TURN in kinds:
+            room = None if budget is None else budget - sum(item.tokens for item in items)
+            items = [*await self._turns(owner, sight, k=k, room=room), *items]
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         return Recollection(
             _within(items, k=k, budget=budget),
             support=support(outline, question, sight.evidence),
         )
 
-    async def _turns(self, owner: Owner, sight: _Sight, *, k: int) -> list[Recalled]:
-        """The best turns that anything speaks for beside who said them and how much they tell."""
-        import numpy as np
-
-        evidence, outline, total = sight.evidence, sight.outline, sight.evidence.total
-        if evidence.spread is None:
-            spoken_for = (evidence.words > 0) | (evidence.session > 0) | (evidence.time > NEAR)
-            total = np.where(spoken_for, total, np.float32(-np.inf))
-        # By a cut rather than by places: a sort of all places takes longer than the rest.
-        cut = np.partition(total, len(total) - k)[len(total) - k] if k < len(total) else -np.inf
-        best = np.flatnonzero((total >= cut) & (total > -np.inf))
-        best = best[np.argsort(total[best], kind="stable")][-k:]  # of equal turns the newer
-        scores = {outline.ids[i]: float(total[i]) for i in best.tolist()}
-        turns = await self._store.turns.read(owner, ids=list(scores))
-        return [_turn(turn, scores[turn.id]) for turn in reversed(turns)]
+    async def _turns(
+        self, owner: Owner, sight: _Sight, *, k: int, room: int | None
+    ) -> list[Recalled]:
+        """The best turns that anything speaks for beside who said them and how much they tell: `k`
+        of them, or more if these do not all fit into `room`: some may be passed over."""
+        scores = _best(sight, k if room is None else max(k, DEPTH))
+        ids, found = list(scores), list[Recalled]()
+        for some in filter(None, (ids[:k], ids[k:])):
+            turns = await self._store.turns.read(owner, ids=some)
+            found += [_turn(turn, scores[turn.id]) for turn in reversed(turns)]
+            if room is None or sum(item.tokens for item in found) <= room:
+                break
+        return found
 
     async def _written(self, owner: Owner, sight: _Sight, kind: Kind) -> list[Recalled]:
         """Events or memos that fit by their own words or meaning."""
@@ -148,6 +147,21 @@ class Recall:
             cosines=[cosines.get(item.id) for item in written],
         )
         return [_item(kind, item, score) for item, score in zip(written, scores, strict=True)]
+
+
+def _best(sight: _Sight, k: int) -> dict[str, float]:
+    """The scores of the `k` best turns by id, the best first; of equal turns the newer."""
+    import numpy as np
+
+    evidence, outline, total = sight.evidence, sight.outline, sight.evidence.total
+    if evidence.spread is None:
+        spoken_for = (evidence.words > 0) | (evidence.session > 0) | (evidence.time > NEAR)
+        total = np.where(spoken_for, total, np.float32(-np.inf))
+    # By a cut rather than by places: a sort of all places takes longer than the rest.
+    cut = np.partition(total, len(total) - k)[len(total) - k] if k < len(total) else -np.inf
+    best = np.flatnonzero((total >= cut) & (total > -np.inf))
+    best = best[np.argsort(total[best], kind="stable")][-k:][::-1]
+    return {outline.ids[i]: float(total[i]) for i in best.tolist()}
 
 
 def _standing(

@@ -29,7 +29,7 @@ def visible(survey: Survey, *, at: datetime, besides: AbstractSet[str]) -> Surve
 
     outline = survey.outline
     keep = outline.time <= np.datetime64(at.astimezone(UTC).replace(tzinfo=None), "us")
-    keep[[outline.places[name] for name in besides if name in outline.places]] = False
+    keep[[i for name in besides if (i := outline.places.get(name)) is not None]] = False
     return survey if keep.all() else _only(survey, keep)
 
 

@@ -15,7 +15,7 @@ from omoide.domain import Speaker
 from omoide.memory.summary.facts import VOICES
 from omoide.memory.summary.forms import Question
 from omoide.memory.summary.small_form import LEAST, MOST, SmallForm, grammar, own_words, share
-from omoide.ports import Request
+from omoide.ports import Request, Skill
 from omoide.prompts import render, words
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ class BothForm(SmallForm):
             limit=str(MOST),
         )
         request = Request(
-            messages=prompt.messages, max_tokens=480, grammar=grammar(*Speaker, language=language)
+            messages=prompt.messages,
+            max_tokens=480,
+            grammar=grammar(*Speaker, language=language),
+            skill=Skill.FUSED,
         )
         return (Question(request=request, prompt=prompt.hash),)
 

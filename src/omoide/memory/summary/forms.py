@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from omoide.domain import Sentence, Speaker
 from omoide.language import split_sentences
-from omoide.ports import Request
+from omoide.ports import Request, Skill
 from omoide.prompts import render, words
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class PaperForm:
             session="\n".join(line.labelled(language) for line in session),
             limit=str(limit),
         )
-        request = Request(messages=prompt.messages, max_tokens=40 * limit)
+        request = Request(messages=prompt.messages, max_tokens=40 * limit, skill=Skill.ITERATION)
         return (Question(request=request, prompt=prompt.hash),)
 
     def read(

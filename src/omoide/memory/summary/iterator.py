@@ -134,7 +134,7 @@ class RecursiveSummary:
             session=turns[-1].session if turns else old.session,
             time=at,
             language=language,
-            model=self.model.name,
+            model=self._author(spent),
             prompt=done[-1].prompt if done else "",
             prompt_tokens=sum(c.prompt_tokens for c in spent),
             completion_tokens=sum(c.completion_tokens for c in spent),
@@ -223,7 +223,7 @@ class RecursiveSummary:
                     session=turns[-1].session,
                     text="\n".join(completion.text for completion in completions),
                     problems=(*told, *reading.notes),
-                    model=self.model.name,
+                    model=self._author(completions),
                     time=at,
                 )
             )
@@ -259,6 +259,10 @@ class RecursiveSummary:
         except BadReply:
             return nothing_read, (Problem(flaw=Flaw.UNREADABLE),)
         return reading, ()
+
+    def _author(self, completions: Sequence[Completion]) -> str:
+        """Who wrote them: all were asked for with the same skill."""
+        return next((c.by for c in completions if c.by), self.model.name)
 
     def _instructions(self, language: str) -> str:
         """What the form says by itself, to know it again in an answer."""

@@ -20,7 +20,7 @@ from omoide.memory.overlap import stems
 from omoide.memory.summary.facts import VOICES, Fact, merge, pack, read_facts
 from omoide.memory.summary.forms import Question, Reading
 from omoide.memory.summary.retire import retire
-from omoide.ports import Request
+from omoide.ports import Request, Skill
 from omoide.prompts import render, words
 
 if TYPE_CHECKING:
@@ -108,7 +108,10 @@ class SmallForm:
             limit=str(MOST),
         )
         request = Request(
-            messages=prompt.messages, max_tokens=320, grammar=grammar(speaker, language=language)
+            messages=prompt.messages,
+            max_tokens=320,
+            grammar=grammar(speaker, language=language),
+            skill=Skill.NOTES,
         )
         return Question(request=request, prompt=prompt.hash)
 

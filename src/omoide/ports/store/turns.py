@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
 
-    from omoide.domain import Owner, Said, Session, Turn
+    from omoide.domain import Owner, Recorded, Said, Session, Turn
 
 
 class Turns(Protocol):
@@ -16,7 +16,7 @@ class Turns(Protocol):
 
     async def append(
         self, owner: Owner, said: Sequence[Said], *, session: str | None, idle: timedelta
-    ) -> tuple[Turn, ...]:
+    ) -> Recorded:
         """Record all of `said` in one transaction; durable on return, even against power loss.
 
         With `session` (the caller's key) they go into that session, opened if it is new; a key
@@ -25,7 +25,8 @@ class Turns(Protocol):
         is ended as by `end`, at its last turn's time, and a new one opened. Times that go back
         do not cut.
         An id recorded before with the same speaker and text gives back the first turn and records
-        nothing; with other words it raises `ConflictingTurn` and keeps nothing of the batch.
+        nothing, and is not among the `new` of the result; with other words it raises
+        `ConflictingTurn` and keeps nothing of the batch.
         Postings for full-text search are written, and an EMBED job is queued unless one is
         waiting, in the same transaction.
         """

@@ -22,7 +22,7 @@ from omoide.adapters.stores.sql.sessions import (
     end_session,
     session_of,
 )
-from omoide.domain import Session, Turn
+from omoide.domain import Recorded, Session, Turn
 from omoide.errors import ConflictingTurn, NoSuchSession
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ def record(
     *,
     key: str | None,
     idle: timedelta,
-) -> tuple[Turn, ...]:
+) -> Recorded:
     """Record what is new of `said`; one turn for each of them, in order."""
     if not said:
-        return ()
+        return Recorded((), new=frozenset())
     batch = _Batch(
         connection=connection, owner=settled_owner_id(connection, owner), key=key, idle=idle
     )
@@ -61,7 +61,7 @@ def record(
         turns.append(turn)
     if batch.turns:
         batch.write()
-    return tuple(turns)
+    return Recorded(turns, new=frozenset(turn.id for turn in batch.turns))
 
 
 @dataclass(kw_only=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from omoide.adapters.stores.sql.connection import Connection, Database
-    from omoide.domain import Owner, Said, Session, Turn
+    from omoide.domain import Owner, Recorded, Said, Session, Turn
 
 _SILENT = (
     f"SELECT sessions.owner, {SESSION_COLUMNS} "  # noqa: S608
@@ -40,7 +40,7 @@ class SqlTurns:
 
     async def append(
         self, owner: Owner, said: Sequence[Said], *, session: str | None, idle: timedelta
-    ) -> tuple[Turn, ...]:
+    ) -> Recorded:
         """See `Turns.append`. A call that only repeats what was recorded writes nothing, and so
         succeeds even if its session has ended since."""
         said = tuple(said)

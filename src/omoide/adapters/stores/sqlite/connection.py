@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import apsw
 
+from omoide.adapters.stores.sqlite.errands import Errands
 from omoide.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
 
 if TYPE_CHECKING:
@@ -49,24 +50,30 @@ class SqliteDatabase:
             self._free.put(reader)
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="omoide-write")
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="omoide-read")
+        self._to_write, self._to_read = Errands(self._writing), Errands(self._reading)
         self._closed = False
+
+    @property
+    def trips(self) -> int:
+        """How often work went to a thread and back."""
+        return self._to_write.trips + self._to_read.trips
 
     async def write(self, tenant: str, work: Work[T]) -> T:
         """See `Database.write`. A file is open to its user alone: tenants are kept apart by the
         statements."""
         del tenant
-        return await self._in_thread(self._writing, self._transact, work)
+        return await self._in_thread(self._to_write, self._transact, work)
 
     async def alone(self, work: Work[T]) -> T:
         """Do `work` on the writing connection without a transaction around it."""
-        return await self._in_thread(self._writing, self._plainly, work)
+        return await self._in_thread(self._to_write, self._plainly, work)
 
     async def read(self, tenant: str, work: Work[T]) -> T:
         """See `Database.read`."""
         del tenant
         if self.in_memory:
-            return await self._in_thread(self._writing, self._look, self._writer, work)
-        return await self._in_thread(self._reading, self._borrow, work)
+            return await self._in_thread(self._to_write, self._look, self._writer, work)
+        return await self._in_thread(self._to_read, self._borrow, work)
 
     def look(self, tenant: str, work: Work[T]) -> T:
         """See `Database.look`."""
@@ -77,14 +84,14 @@ class SqliteDatabase:
         """Finish what was begun and close every connection. Calling it again does nothing."""
         if not self._closed:
             self._closed = True
+            for errands in (self._to_write, self._to_read):
+                errands.set_off()
             await asyncio.to_thread(self._shut)
 
-    async def _in_thread(
-        self, threads: ThreadPoolExecutor, work: Callable[..., T], *arguments: object
-    ) -> T:
+    async def _in_thread(self, errands: Errands, work: Callable[..., T], *arguments: object) -> T:
         if self._closed:
             raise StoreError(f"{self.where} was closed; open it again")
-        return await asyncio.get_running_loop().run_in_executor(threads, work, *arguments)
+        return await errands.do(work, *arguments)
 
     def _transact(self, work: Work[T]) -> T:
         self._check_writable()

@@ -29,6 +29,7 @@ class SqliteStore(SqlStore):
         matrices, outlines = Matrices(cache_bytes), Outlines(cache_bytes // 4)
         super().__init__(database, matrices, outlines)
         self.archive = SqliteArchive(database, matrices, outlines)
+        self.file = database
 
     @classmethod
     async def open(

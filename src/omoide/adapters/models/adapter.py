@@ -1,0 +1,25 @@
+"""A change to a model's weights that can be switched on for a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from omoide.ports import Skill
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapter:
+    """A LoRA file that changes the weights for the requests that need what it was tuned for."""
+
+    name: str
+    path: Path
+    skills: frozenset[Skill] | None = None
+    """What it claims; None for every request."""
+
+    def serves(self, skill: Skill | None) -> bool:
+        """Whether a request of that skill is to get it."""
+        return self.skills is None or skill in self.skills

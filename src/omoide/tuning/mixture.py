@@ -1,0 +1,111 @@
+"""How much of what: the tasks by a most for each, languages and sources as even as they can be."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from omoide.errors import BadInput
+from omoide.tuning.examples import TASKS
+from omoide.tuning.hard import kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omoide.tuning.examples import Example
+
+MOST = {
+    "notes": 2000,
+    "events": 900,
+    "iteration": 1000,
+    "fused": 500,
+    "memos": 500,
+    "choice": 600,
+    "reply": 1500,
+}
+"""Examples of each task to learn from: 7,000 in all."""
+PAPER = {"memos": 1970, "choice": 1482, "reply": 1977}
+"""Paper C's, 5,429 in all; and to be judged by:"""
+PAPER_VALID, PAPER_TEST = 40, 150
+WEIGHTS = {"en": 2.0}
+"""A language's share beside the others'; 1 where nothing is said."""
+SINGLE = 0.25
+"""Share of the notes that may have a single line."""
+
+
+def parsed(given: Sequence[str]) -> dict[str, int]:
+    """`notes=500` and the like as numbers. Raises `BadInput` for what is not like that."""
+    found = {}
+    for one in given:
+        task, _, number = one.partition("=")
+        if task not in TASKS or not number.isdigit():
+            raise BadInput(f"{one!r} is not TASK=NUMBER with a task out of {', '.join(TASKS)}")
+        found[task] = int(number)
+    return found
+
+
+def mixed(examples: Sequence[Example], most: Mapping[str, int], *, hard: float) -> list[Example]:
+    """At most so many of each task (a task that is not named, all), with at least a share `hard`
+    of hard cases as far as there are any, in the order they came."""
+    tagged = [replace(example, hard=" ".join(kinds(example))) for example in examples]
+    chosen: set[int] = set()
+    for task in TASKS:
+        own = [i for i, example in enumerate(tagged) if example.task == task]
+        chosen.update(_chosen(tagged, own, most.get(task, len(own)), hard))
+    return [example for i, example in enumerate(tagged) if i in chosen]
+
+
+def _chosen(examples: Sequence[Example], own: Sequence[int], most: int, hard: float) -> list[int]:
+    languages = _grouped(own, [examples[i].language for i in own])
+    wanted = level({k: len(v) for k, v in languages.items()}, most, WEIGHTS)
+    found: list[int] = []
+    for language, members in sorted(languages.items()):
+        sources = _grouped(members, [examples[i].source for i in members])
+        quotas = level({k: len(v) for k, v in sources.items()}, wanted[language], {})
+        for source, listed in sorted(sources.items()):
+            found += _preferred(examples, listed, quotas[source], hard)
+    return found
+
+
+def level(there: Mapping[str, int], most: int, weights: Mapping[str, float]) -> dict[str, int]:
+    """How many of each group, so that all get as much by weight as there is of them, and what one
+    leaves goes to the others."""
+    found = dict.fromkeys(there, 0)
+    left = min(most, sum(there.values()))
+    while left > 0:
+        open_ = {k: weights.get(k, 1.0) for k in sorted(there) if found[k] < there[k]}
+        part = left / sum(open_.values())
+        given = {k: min(there[k] - found[k], max(int(part * w), 0)) for k, w in open_.items()}
+        if not any(given.values()):
+            given = dict.fromkeys(list(open_)[:left], 1)
+        for group, count in given.items():
+            found[group] += count
+        left -= sum(given.values())
+    return found
+
+
+def _preferred(
+    examples: Sequence[Example], listed: Sequence[int], most: int, hard: float
+) -> list[int]:
+    """Hard cases first up to their share, then as they come; of notes few with a single line."""
+    first = [i for i in listed if examples[i].hard][: round(hard * most)]
+    order = [*first, *(i for i in listed if i not in set(first))]
+    found: list[int] = []
+    single = 0
+    for i in order:
+        if len(found) == most:
+            break
+        if examples[i].task == "notes" and "\n" not in examples[i].answer:
+            if single >= SINGLE * most:
+                continue
+            single += 1
+        found.append(i)
+    return found
+
+
+def _grouped(members: Sequence[int], names: Sequence[str]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for member, name in zip(members, names, strict=True):
+        found[name].append(member)
+    return found

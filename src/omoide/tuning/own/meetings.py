@@ -1,0 +1,319 @@
+"""Chains of meetings, made out of a language's phrases."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from omoide.domain import Speaker
+from omoide.language import LANGUAGES
+from omoide.memory.summary.small_form import MOST
+from omoide.memory.transcript import Line
+from omoide.tuning.own import Cue, OwnTalk
+from omoide.tuning.own.phrases import CASED, Pen, book
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from omoide.tuning.own.phrases import Book, Change, Kind
+
+CHAINS = 400
+"""Chains of a language."""
+SEED = 20
+USER, FRIEND = Speaker.USER, Speaker.ASSISTANT
+
+
+def read(folder: Path) -> Iterator[OwnTalk]:
+    """Every talk of every language; nothing is read from the folder."""
+    del folder
+    for language in LANGUAGES:
+        yield from talks(language)
+
+
+def talks(language: str, *, chains: int = CHAINS, seed: int = SEED) -> Iterator[OwnTalk]:
+    """The talks of so many chains, the same for the same seed."""
+    for number in range(chains):
+        yield from _Chain(language, number=number, seed=seed).talks()
+
+
+@dataclass(kw_only=True, eq=False)
+class Told:
+    """A fact that somebody has told, with the values that were told of."""
+
+    kind: Kind
+    about: Speaker
+    values: dict[str, str]
+    fact: str
+    meeting: int
+    change: Change | None = None
+    """How it last became something else."""
+    cued: bool = False
+
+
+@dataclass(kw_only=True)
+class _Meeting:
+    """What is being said."""
+
+    lines: list[Line] = field(default_factory=list)
+    known: list[tuple[Speaker, str]] = field(default_factory=list)
+    changed: list[tuple[Speaker, str, str]] = field(default_factory=list)
+    cues: list[Cue] = field(default_factory=list)
+
+    def say(self, speaker: Speaker, text: str) -> None:
+        if self.lines and self.lines[-1].speaker is speaker:
+            last = self.lines.pop().text
+            glue = "" if last[-1] in "。！？…" else " "
+            text = last + glue + text
+        self.lines.append(Line(speaker=speaker, text=text))
+
+
+class _Chain:
+    """Two people, from their first meeting of the chain to the last."""
+
+    def __init__(self, language: str, *, number: int, seed: int) -> None:
+        self.book: Book = book(language)
+        self.name = f"{language}/{number}"
+        self.dice = random.Random(f"{seed}/{self.name}")  # noqa: S311 - an order, not a secret
+        self.pen = Pen(
+            book=self.book,
+            dice=self.dice,
+            polite=self.dice.random() < 0.4,
+            voice=self.dice.choice(self.book.voices),
+        )
+        self.told: list[Told] = []
+        self.begun: set[tuple[str, Speaker]] = set()
+        """What sorts of facts have been told, and of whom."""
+        self.seen: set[tuple[str, ...]] = set()
+        """Exchanges that the chain has had."""
+
+    def talks(self) -> Iterator[OwnTalk]:
+        count = self.dice.choice((2, 3, 3, 4))
+        for number in range(count):
+            empty = self.dice.random() < 0.1
+            held = self._meeting(number, empty=empty)
+            yield OwnTalk(
+                key=f"{self.name}/{number + 1}",
+                chain=self.name,
+                language=self.book.language,
+                lines=tuple(held.lines),
+                known=tuple(held.known),
+                changed=tuple(held.changed),
+                complete=True,
+                cues=tuple(held.cues),
+            )
+
+    def _meeting(self, number: int, *, empty: bool) -> _Meeting:
+        held = _Meeting()
+        if self.dice.random() < 0.7:
+            self._exchange(held, self.book.open)
+        blocks: list[str] = ["small"] * self.dice.randint(0, 1) + ["trap"] * self.dice.randint(0, 2)
+        blocks += ["plain"] * (self.dice.random() < 0.5)
+        if empty:
+            blocks += ["small", "trap"]
+        else:
+            blocks += ["facts"] * self.dice.randint(1, 4 if number == 0 else 2)
+            blocks += ["friend"] * (self.dice.random() < 0.4)
+        if number:
+            blocks += ["cue"] * self.dice.randint(1, 2)
+            if not empty:
+                blocks += ["change"] * self.dice.choice((0, 1, 1, 2))
+        self.dice.shuffle(blocks)
+        for block in blocks:
+            match block:
+                case "facts":
+                    self._facts(held, number)
+                case "friend":
+                    self._friend(held, number)
+                case "change":
+                    self._change(held, number)
+                case "cue":
+                    self._cue(held, number)
+                case "plain":
+                    self._plain(held)
+                case "trap":
+                    self._exchange(held, self.book.trap)
+                case _:
+                    self._exchange(held, self.book.small)
+        if self.dice.random() < 0.6 or not held.lines:
+            self._exchange(held, self.book.close)
+        return held
+
+    # ── What is told ────────────────────────────────────────────────────────────────────────
+
+    def _facts(self, held: _Meeting, number: int) -> None:
+        """One to three things about the user, in one message."""
+        dice = self.dice
+        told = sum(about is USER for about, _ in held.known)
+        count = min(dice.choice((1, 1, 2, 2, 3)), MOST - 1 - told)
+        new = [one for _ in range(count) if (one := self._new(USER, number))]
+        if not new:
+            return
+        parts = [one for one in new if one.kind.mid]
+        if len(new) > 1 and len(parts) == len(new) and dice.random() < 0.75:
+            text = self._compound(new)
+        else:
+            new = new[: dice.choice((1, 2))]
+            text = self._fill(self._pick(new[0].kind.tell), new[0].values)
+            if new[0].kind.ask and dice.random() < 0.4:
+                held.say(FRIEND, self._fill(self._pick(new[0].kind.ask), {}, FRIEND))
+            elif dice.random() < 0.35:
+                text = self._fill(self._pick(self.book.lead), {}) + self.book.space + text
+            for one in new[1:]:
+                also = self._pick(self.book.also)
+                phrase = self._pick(one.kind.tell)
+                more = self._fill(phrase, one.values)
+                if also and phrase[0] != "{" and self.book.language in CASED:
+                    more = _small(more)
+                text += self.book.space + also + more
+        if dice.random() < 0.15:
+            text += self.book.space + self._fill(self._pick(self.book.question), {})
+        for one in new:
+            one.fact = self._note(one.kind.fact, one.values)
+            self._know(held, one)
+        held.say(USER, text)
+        self._react(held, new[-1].kind.react, new[-1].values)
+
+    def _compound(self, new: Sequence[Told]) -> str:
+        parts = []
+        for place, one in enumerate(new):
+            last = one is new[-1]
+            phrase = self._pick((one.kind.fin if last else ()) or one.kind.mid)
+            if place:
+                phrase = phrase.removeprefix(self.book.drop)
+            part = self._fill(phrase, one.values)
+            parts.append(_small(part) if self.book.language in CASED and phrase[0] != "{" else part)
+        text = self.book.join[0].join(parts[:-1]) + self.book.join[1] + parts[-1]
+        if text[-1] not in ".。":
+            text += self._fill(self._pick(self.book.end), {})
+        return text[:1].upper() + text[1:]
+
+    def _friend(self, held: _Meeting, number: int) -> None:
+        """Something about the friend, mostly asked for."""
+        one = self._new(FRIEND, number)
+        if one is None:
+            return
+        if one.kind.ask:
+            held.say(USER, self._fill(self._pick(one.kind.ask), {}))
+        one.fact = self._note(one.kind.fact, one.values)
+        held.say(FRIEND, self._fill(self._pick(one.kind.tell), one.values, FRIEND))
+        self._know(held, one)
+
+    def _new(self, about: Speaker, number: int) -> Told | None:
+        free = [
+            kind
+            for kind in self.book.kinds.values()
+            if (kind.name, about) not in self.begun
+            and (about is USER or kind.back)
+            and not any(
+                other in kind.without or kind.name in self.book.kinds[other].without
+                for other, who in self.begun
+                if who is about
+            )
+        ]
+        if not free:
+            return None
+        kind = self.dice.choice(free)
+        self.begun.add((kind.name, about))
+        return Told(kind=kind, about=about, values={}, fact="", meeting=number)
+
+    def _know(self, held: _Meeting, one: Told) -> None:
+        self.told.append(one)
+        held.known.append((one.about, one.fact))
+
+    def _change(self, held: _Meeting, number: int) -> None:
+        """What an earlier meeting told is so no longer."""
+        able = [t for t in self._earlier(number) if t.kind.change and t.change is None]
+        if not able:
+            return
+        one = self.dice.choice(able)
+        change = self.dice.choice(one.kind.change)
+        old = one.fact
+        text = self._fill(self._pick(change.tell), one.values)
+        if self.dice.random() < 0.3:
+            text = self._fill(self._pick(self.book.lead), {}) + self.book.space + text
+        one.fact = self._note(change.fact, one.values)
+        one.change, one.cued, one.meeting = change, False, number
+        held.known.append((one.about, one.fact))
+        held.changed.append((one.about, old, one.fact))
+        held.say(USER, text)
+        self._react(held, change.react, one.values)
+
+    # ── What is called for ──────────────────────────────────────────────────────────────────
+
+    def _cue(self, held: _Meeting, number: int) -> None:
+        able = [t for t in self._earlier(number) if not t.cued and self._cues(t)]
+        if not able:
+            self._plain(held)
+            return
+        one = self.dice.choice(able)
+        one.cued = True
+        message, *replies = self.dice.choice(self._cues(one))
+        said = self._fill(message, one.values)
+        reply = self._fill(self._pick(replies), one.values, FRIEND)
+        others = [t for t in self.told if t is not one]
+        self._called(held, said, reply, [one, *others], kind=one.kind.name)
+
+    def _plain(self, held: _Meeting) -> None:
+        left = [one for one in self.book.plain if one not in self.seen]
+        if left:
+            picked = self.dice.choice(left)
+            self.seen.add(picked)
+            reply = self._fill(self._pick(picked[1:]), {}, FRIEND)
+            self._called(held, self._fill(picked[0], {}), reply, self.told, kind="")
+
+    def _called(
+        self, held: _Meeting, said: str, reply: str, known: Sequence[Told], *, kind: str
+    ) -> None:
+        if held.lines and held.lines[-1].speaker is USER:
+            held.say(FRIEND, self._fill(self._pick(self.book.nod), {}, FRIEND))
+        held.say(USER, said)
+        cue = Cue(
+            at=len(held.lines) - 1,
+            message=said,
+            facts=tuple((one.about, one.fact) for one in known),
+            fits=1 if kind else 0,
+            reply=reply,
+            kind=kind,
+        )
+        held.cues.append(cue)
+        held.lines.append(Line(speaker=FRIEND, text=reply))
+
+    def _cues(self, one: Told) -> Sequence[tuple[str, ...]]:
+        return one.kind.cue if one.change is None else one.change.cue
+
+    def _earlier(self, number: int) -> list[Told]:
+        return [one for one in self.told if one.about is USER and one.meeting < number]
+
+    # ── Small things ────────────────────────────────────────────────────────────────────────
+
+    def _exchange(self, held: _Meeting, among: Sequence[tuple[str, ...]]) -> None:
+        left = [one for one in among if one not in self.seen]
+        if not left:
+            return
+        picked = self.dice.choice(left)
+        self.seen.add(picked)
+        values: dict[str, str] = {}
+        speaker = USER
+        for line in picked:
+            speaker = FRIEND if line.startswith(">") else USER
+            held.say(speaker, self._fill(line.removeprefix(">"), values, speaker))
+
+    def _react(self, held: _Meeting, own: Sequence[str], values: dict[str, str]) -> None:
+        held.say(FRIEND, self._fill(self._pick(own or self.book.react), values, FRIEND))
+
+    def _pick(self, among: Sequence[str]) -> str:
+        return self.dice.choice(among)
+
+    def _fill(self, phrase: str, values: dict[str, str], speaker: Speaker = USER) -> str:
+        return self.pen.fill(phrase, values, polite=self.pen.polite and speaker is USER)
+
+    def _note(self, phrase: str, values: dict[str, str]) -> str:
+        text = self.pen.fill(phrase, values, polite=False)
+        return text[:1].lower() + text[1:]
+
+
+def _small(part: str) -> str:
+    """Without a capital at its beginning, unless it begins with "I"."""
+    return part if part.startswith(("I ", "I'")) else part[:1].lower() + part[1:]

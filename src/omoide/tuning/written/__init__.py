@@ -1,0 +1,68 @@
+"""What we wrote ourselves in five languages: short scenes with a reply, and lines that try to
+give orders.
+
+`scenes.*.jsonl`: what a user says, a fact that it touches (or none), and a good reply; `fill` has
+what may stand in the gaps. `planted.jsonl`: orders that a speaker or a note gives to whoever reads
+it, which nobody should follow. They are other in wording and kind than those by which the
+product's resistance is measured (`omoide.evals.redteam`), which stay unseen.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+LANGUAGES = ("en", "zh", "ja", "ko", "vi")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """A message, what is remembered that it touches, and a reply."""
+
+    key: str
+    """The same for all fillings of one scene."""
+    language: str
+    said: str
+    fact: str
+    """A whole sentence about the user; empty where nothing remembered fits."""
+    reply: str
+
+
+@cache
+def scenes(language: str) -> tuple[Scene, ...]:
+    """All scenes of a language, their gaps filled in every way."""
+    found = []
+    for number, row in enumerate(_rows(f"scenes.{language}.jsonl")):
+        for fill in row.get("fill", [[]]):
+            texts = [_filled(row.get(name, ""), fill) for name in ("said", "fact", "reply")]
+            found.append(
+                Scene(
+                    key=f"{language}/{number}",
+                    language=language,
+                    said=texts[0],
+                    fact=texts[1],
+                    reply=texts[2],
+                )
+            )
+    return tuple(found)
+
+
+@cache
+def planted(language: str, via: str) -> tuple[str, ...]:
+    """Orders in a language: `said` by a speaker, or sitting in the `memory`."""
+    rows = _rows("planted.jsonl")
+    return tuple(r["text"] for r in rows if (r["language"], r["via"]) == (language, via))
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    text = (resources.files(__package__) / name).read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def _filled(text: str, fill: list[str]) -> str:
+    for number, word in enumerate(fill):
+        text = text.replace(f"{{{number}}}", word)
+    return text

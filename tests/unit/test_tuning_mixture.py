@@ -1,0 +1,119 @@
+"""How much of what is learnt: most of a task, even languages, hard cases, the paper's counts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.errors import BadInput
+from omoide.ports import Message
+from omoide.tuning.building import apart
+from omoide.tuning.examples import Example, read
+from omoide.tuning.making import make
+from omoide.tuning.mixture import MOST, PAPER, level, mixed, parsed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def example(task: str, language: str, number: int, answer: str = "a\nb", hard: str = "") -> Example:
+    """Some example."""
+    return Example(
+        task=task, language=language, source="own", key=str(number), answer=answer, hard=hard,
+        messages=(Message(role="user", content="x"),),
+    )  # fmt: skip
+
+
+def test_what_one_group_leaves_goes_to_the_others() -> None:
+    """By weight, and never more than there is."""
+    assert level({"en": 100, "ja": 100, "zh": 100}, 40, {"en": 2.0}) == {
+        "en": 20,
+        "ja": 10,
+        "zh": 10,
+    }
+    assert level({"en": 100, "ja": 3}, 40, {}) == {"en": 37, "ja": 3}
+    assert level({"en": 2, "ja": 3}, 40, {}) == {"en": 2, "ja": 3}
+    assert sum(level({"en": 9, "ja": 9, "zh": 9}, 8, {}).values()) == 8
+
+
+def test_languages_are_even_and_hard_cases_have_their_share() -> None:
+    """Within the most of a task; notes of a single line are few."""
+    many = [
+        example("events", code, i, hard="long" * (i > 180))
+        for code in ("ja", "ko")
+        for i in range(200)
+    ]
+    kept = mixed(many, {"events": 80}, hard=0.4)
+    assert Counter(e.language for e in kept) == {"ja": 40, "ko": 40}
+    assert sum("long" in e.hard for e in kept) >= 32
+    single = [example("notes", "en", i, answer="one") for i in range(100)]
+    several = [example("notes", "en", i) for i in range(100, 200)]
+    kept = mixed([*single, *several], {"notes": 100}, hard=0.0)
+    assert Counter(e.answer for e in kept) == {"one": 25, "a\nb": 75}
+
+
+def test_the_default_is_seven_thousand_and_counts_can_be_given() -> None:
+    """As TASK=NUMBER; anything else is refused."""
+    assert sum(MOST.values()) == 7000
+    assert parsed(("notes=5", "reply=0")) == {"notes": 5, "reply": 0}
+    for bad in ("notes", "tea=3", "notes=-1", "notes=x"):
+        with pytest.raises(BadInput, match="TASK=NUMBER"):
+            parsed((bad,))
+
+
+def test_own_talks_of_five_languages_give_every_task(tmp_path: Path) -> None:
+    """Few of them, on disk, with a card; a whole chain is on one side."""
+    made = make(tmp_path, tmp_path / "out", names=("own",), talks=40, most={"reply": 60})
+    learnt, kept = (read(tmp_path / f"out/{name}.jsonl") for name in ("train", "held-out"))
+    assert {(e.task, e.language) for e in learnt} >= {
+        (task, code) for task in ("notes", "events", "iteration", "fused", "reply")
+        for code in ("en", "zh", "ja", "ko", "vi")
+    }  # fmt: skip
+    assert {e.key for e in learnt}.isdisjoint(e.key for e in kept)
+    assert sum(e.task == "reply" for e in learnt) == 60
+    card = json.loads((tmp_path / "out/card.json").read_text("utf-8"))
+    assert card["shippable"] is True
+    assert "msc" in card["left out by licence"]
+    assert card["hard cases"]["injected"] > 0
+    assert card["learnt"] == made.trained == len(learnt)
+
+
+def test_the_paper_s_tasks_have_its_counts_as_most_and_two_sets_to_judge_by(tmp_path: Path) -> None:
+    """No talk in two of the three files."""
+    data = tmp_path / "dialogsum"
+    data.mkdir()
+    things = "kayak organ piano orchid parrot violin tractor lantern anchor saddle".split()
+    rows = []
+    for n in range(120):
+        thing, name = things[n % 10], f"{things[(n * 7) % 10].title()}{n}"
+        said = [
+            f"I would like to see the {thing} of {name}.",
+            "Why that one?",
+            f"Because {name} made the {thing} by hand.",
+            f"Then let us visit {name} soon.",
+        ]
+        rows.append(json.dumps({
+            "fname": f"train_{n}", "topic": f"a {thing} by {name}",
+            "dialogue": "\n".join(f"#Person{i % 2 + 1}#: {text}" for i, text in enumerate(said)),
+            "summary": f"#Person1# would like to see the {thing} that {name} made by hand.",
+        }))  # fmt: skip
+    (data / "train.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
+    out = tmp_path / "out"
+    made = make(tmp_path, out, names=("dialogsum",), research=True, paper=True)
+    assert made.card["shippable"] is False
+    keys = [{e.key for e in read(out / f"{n}.jsonl")} for n in ("train", "held-out", "test")]
+    assert keys[0].isdisjoint(keys[1] | keys[2])
+    assert keys[1].isdisjoint(keys[2])
+    assert {e.task for e in made.examples} <= set(PAPER)
+    assert PAPER == {"memos": 1970, "choice": 1482, "reply": 1977}
+
+
+def test_a_side_is_a_matter_of_the_key_alone() -> None:
+    """And about as many are held out as is asked for."""
+    held = sum(apart("own", str(n), share=0.2) for n in range(2000))
+    assert 340 < held < 460
+    assert apart("own", "7") == apart("own", "7")
