@@ -65,9 +65,10 @@ def test_every_task_from_the_command_to_the_report(task: str, tmp_path: Path) ->
 
 def _plain(task: str) -> str:
     """A method of the task."""
-    return {"recall": "generative-agents", "evidence": "BM25", "memo": "memochat"}.get(
-        task, "summary"
-    )
+    rivals = TASKS[task].rivals
+    if task == "recall":
+        return "generative-agents"
+    return rivals[0] if rivals else "summary"
 
 
 def test_run_and_compare(tmp_path: Path) -> None:
