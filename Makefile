@@ -49,7 +49,7 @@ tuning: $(TUNING)/.ready ## The tests of `omoide tune`, with torch on the CPU
 
 $(TUNING)/.ready: pyproject.toml
 	python3 -m venv $(TUNING)
-	$(TUNING)/bin/python -m pip install --quiet --disable-pip-version-check \
+	$(TUNING)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
 	  "torch==2.13.0" --editable ".[local,tune]" "pytest>=9.0" "pytest-asyncio>=1.3" \
 	  "pytest-timeout>=2.4" "hypothesis>=6.150"
 	@touch $@
