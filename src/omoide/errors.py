@@ -19,6 +19,7 @@ OmoideError
 │   ├── StoreFull
 │   ├── StoreSealed       encrypted, and the key is missing or another one
 │   ├── StoreCorrupt
+│   ├── VectorsUnavailable  kept in a place of their own that cannot be reached just now
 │   └── StoreTooNew       written by a newer omoide
 ├── ModelError            the language model or the embedder
 │   ├── ModelUnavailable  could not be reached or loaded; trying again may help
@@ -111,6 +112,11 @@ class StoreSealed(StoreError):
 
 class StoreCorrupt(StoreError):
     """The file is damaged or is not a database of ours."""
+
+
+class VectorsUnavailable(StoreError):
+    """Where the vectors are kept cannot be reached; what was said is in the database all the
+    same, and a later try may succeed."""
 
 
 class StoreTooNew(StoreError):

@@ -200,7 +200,13 @@ SHAPES: dict[str, Shape] = {
         best={"type": "number"},
         mismatch={"type": "number"},
     ),
-    "RecalledList": thing("Best first.", items=many(ref("Recalled")), support=ref("Support")),
+    "RecalledList": thing(
+        "Best first. `lacking` says why only words were looked at, if so: where the vectors are "
+        "kept could not be reached. It is empty otherwise.",
+        items=many(ref("Recalled")),
+        support=ref("Support"),
+        lacking=TEXT,
+    ),
     "Contribution": thing(
         "Something that memory put into the prompt, and why.",
         mechanism=TEXT,
@@ -374,7 +380,14 @@ SHAPES: dict[str, Shape] = {
         time=TIME,
     ),
     "RejectedList": thing("Oldest first.", items=many(ref("Rejected"))),
-    "Erased": thing("What was removed.", sessions=WHOLE, turns=WHOLE, sentences=WHOLE),
+    "Erased": thing(
+        "What was removed. `pending` says that vectors of it, which are kept elsewhere, could not "
+        "be reached: a job removes them as soon as possible.",
+        sessions=WHOLE,
+        turns=WHOLE,
+        sentences=WHOLE,
+        pending={"type": "boolean"},
+    ),
     "Sum": thing(
         "What some calls of models took.",
         name=TEXT,

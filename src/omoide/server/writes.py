@@ -58,7 +58,7 @@ async def recall(call: Call) -> Response:
         at=moment(body["at"], where="at") if "at" in body else None,
         asker=Speaker(body.get("asker", Speaker.USER)),
     )
-    return shown({"items": found, "support": found.support.figures()})
+    return shown({"items": found, "support": found.support.figures(), "lacking": found.lacking})
 
 
 async def reply(call: Call) -> Response:
