@@ -7,6 +7,7 @@ OmoideError
 │   ├── BadText           invalid UTF-8, NUL bytes
 │   ├── NoSuchVersion
 │   ├── NoSuchSession
+│   ├── NoSuchJob
 │   ├── BadImport         a file that is not the export it was said to be
 │   ├── BadData           a data set's file that has not the form its authors published
 │   └── BadPrompt         a template and its variables differ
@@ -64,6 +65,10 @@ class NoSuchVersion(BadInput):
 
 class NoSuchSession(BadInput):
     """A session that does not exist."""
+
+
+class NoSuchJob(BadInput):
+    """A job that does not exist, or was not given up."""
 
 
 class BadImport(BadInput):

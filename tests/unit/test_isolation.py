@@ -208,6 +208,7 @@ VERBS: dict[str, Verb] = {
     "aside": lambda m, u, _: m.aside(u),
     "calls": lambda m, u, _: m.calls(u),
     "jobs": lambda m, _, __: m.jobs(),
+    "retry": lambda m, u, _: m.retry(u),
     "users": lambda m, _, __: m.users(),
     "export": lambda m, u, _: all_of(m, u),
     "erase": lambda m, u, t: m.erase(u, turns=t.turns, sentences=[t.sentence]),

@@ -78,7 +78,7 @@ def page(items: str) -> Shape:
 _PAIR: Shape = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
 _ALL = (
     *("session", "id", "time", "name", "k", "budget", "at", "asker", "stream"),
-    *("turns", "sentences", "all"),
+    *("turns", "sentences", "all", "job"),
 )
 
 SHAPES: dict[str, Shape] = {
@@ -110,6 +110,7 @@ SHAPES: dict[str, Shape] = {
         stream={"type": "boolean"},
     ),
     "End": thing("Which session to end; all open ones without a number.", _ALL, session=NUMBERED),
+    "Retry": thing("Which job; all that were given up without one.", _ALL, job=NUMBERED),
     "Rollback": thing("The version to bring back; 0 is the empty one.", version=WHOLE),
     "Amendment": thing(
         "A sentence of the newest memory, and what it should say.", sentence=WORDS, text=LINE
@@ -411,6 +412,7 @@ SHAPES: dict[str, Shape] = {
         error=TEXT,
     ),
     "JobPage": page("Job"),
+    "Retried": thing("The jobs as they were: they are waiting now.", items=many(ref("Job"))),
     "Event": {
         "type": "object",
         "description": "A server-sent event; its data is JSON, or [DONE].",

@@ -103,6 +103,11 @@ async def end(call: Call) -> Response:
     return shown({"sessions": ended})
 
 
+async def retry(call: Call) -> Response:
+    """Give work another try."""
+    return shown({"items": await call.memory.retry(call.user, job=call.body.get("job"))})
+
+
 async def rollback(call: Call) -> Response:
     """Bring a version back."""
     back = await call.memory.rollback(call.user, When(version=call.body["version"]))
@@ -194,6 +199,17 @@ ROUTES = (
         needs=WRITE,
         takes="End",
         answer="Ended",
+        headers=ONCE,
+        fails=(404, 409),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/jobs/retry",
+        handler=retry,
+        about="Give work that was given up (GET /api/jobs?state=dead) another try",
+        needs=WRITE,
+        takes="Retry",
+        answer="Retried",
         headers=ONCE,
         fails=(404, 409),
     ),
