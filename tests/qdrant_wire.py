@@ -6,14 +6,14 @@ from __future__ import annotations
 import json
 import re
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from qdrant_client import QdrantClient, models
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class Wire:
@@ -25,6 +25,9 @@ class Wire:
         self.came: list[tuple[str, str, Any]] = []
         self.lock = threading.Lock()
         self.port = 0
+        self.before: Callable[[str, str], None] = lambda _, __: None
+        """Told of method and path before a request is done, and the next after that."""
+        self.after: Callable[[str, str], None] = lambda _, __: None
 
     def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:  # noqa: ANN401
         """Status and result."""
@@ -93,13 +96,16 @@ def serving(wire: Wire) -> Iterator[Wire]:
                 status, result = 401, None
             else:
                 with wire.lock:
+                    wire.before(self.command, self.path)
                     status, result = wire.answer(self.command, self.path, body)
+                    wire.after(self.command, self.path)
             said = json.dumps({"result": result, "status": "ok", "time": 0.0}).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(said)))
-            self.end_headers()
-            self.wfile.write(said)
+            with suppress(ConnectionError):  # whoever asked was killed
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(said)))
+                self.end_headers()
+                self.wfile.write(said)
 
         do_GET = do_PUT = do_POST = _do  # noqa: N815 - the library's names
 

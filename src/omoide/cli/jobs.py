@@ -84,7 +84,7 @@ def retry(scope: Scope, ids: tuple[int, ...], session: int | None) -> None:
                 f"job {unknown[0]} is not among the given-up jobs of {scope.user}: "
                 "see omoide jobs list"
             )
-        wanted = sorted(set(ids)) or [None]
+        wanted: list[int | None] = [*sorted(set(ids))] or [None]
         return [job for one in wanted for job in await memory.retry(scope.user, job=one, at=now)]
 
     queued = scope.run(work)

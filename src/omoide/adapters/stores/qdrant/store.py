@@ -86,16 +86,16 @@ class QdrantStore:
         """From now on the vectors of this database are in Qdrant. What has none there yet gets one
         by the next EMBED job of its owner."""
 
-        def work(connection: Connection) -> str:
+        def work(connection: Connection) -> str | None:
             connection.execute(
                 "INSERT INTO spaces (name, version, dimensions) VALUES (?, ?, 0) "
                 "ON CONFLICT (name) DO NOTHING",
                 (OUTSIDE, secrets.token_hex(6)),
             )
-            return str(_name(connection))
+            return _name(connection)
 
         name = await store.database.read("", _name) or await store.database.write("", work)
-        return cls(store, points, name=name)
+        return cls(store, points, name=str(name))
 
     async def close(self) -> None:
         """See `Store.close`."""
