@@ -423,7 +423,8 @@ async def test_a_database_says_where_its_vectors_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://h:1", "qdrant://", "qdrant://me:pw@h:1", "h:6333", "qdrant+ftp://h"]
+    "url",
+    ["http://h:1", "qdrant://", "qdrant://me:pw@h:1", "h:6333", "qdrant+ftp://h", "qdrant://h:x"],
 )
 def test_an_address_that_is_none(url: str) -> None:
     """Anything but a host, and a password in it, is refused with what is wanted."""

@@ -25,30 +25,42 @@ _SCHEMES = {"qdrant": "http", "qdrant+https": "https"}
 def connect(url: str, *, key: str = "", timeout: int = TIMEOUT) -> Points:
     """The points of the server or cluster at `qdrant://host:port`, or `qdrant+https://…`. Nothing
     is asked yet. The key is in no message."""
-    parts = urlsplit(url)
-    if parts.scheme not in _SCHEMES or not parts.hostname or parts.username or parts.password:
-        raise BadInput(
-            "OMOIDE_VECTORS must be qdrant://HOST:PORT or qdrant+https://HOST:PORT, with the key "
-            "in OMOIDE_VECTORS_KEY"
-        )
+    scheme, host, port = _address(url)
     try:
         from qdrant_client import QdrantClient
 
         from omoide.adapters.stores.qdrant.points import Points
     except ModuleNotFoundError as error:
         raise MissingExtra(f"Qdrant needs {error.name}: pip install 'omoide[qdrant]'") from error
-    port = parts.port or PORT
-    address = f"{_SCHEMES[parts.scheme]}://{parts.hostname}:{port}{parts.path.rstrip('/')}"
     with warnings.catch_warnings():  # docs/postgres.md says that a key needs https
         warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
         client = QdrantClient(
-            url=address,
+            url=f"{scheme}://{host}:{port}",
             port=port,
             api_key=key or None,
             timeout=timeout,
             check_compatibility=False,
         )
-    return Points(client, where=f"Qdrant at {parts.hostname}:{port}")
+    return Points(client, where=f"Qdrant at {host}:{port}")
+
+
+def _address(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port."""
+    wrong = BadInput(
+        "OMOIDE_VECTORS must be qdrant://HOST:PORT or qdrant+https://HOST:PORT, with the key in "
+        "OMOIDE_VECTORS_KEY"
+    )
+    try:
+        parts = urlsplit(url)
+        port = parts.port or PORT
+    except ValueError as error:
+        raise wrong from error
+    scheme = _SCHEMES.get(parts.scheme)
+    extra = parts.username or parts.password or parts.path.strip("/") or parts.query
+    if scheme is None or not parts.hostname or extra:
+        raise wrong
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return scheme, host, port
 
 
 class QdrantStore:
