@@ -67,7 +67,7 @@ $(CHAT): pyproject.toml
 	@touch $(CHAT)
 
 $(READY): $(CHAT)
-	$(PIP) --editable ".[local,onnx,server,mcp,postgres,compress,plot]" --group dev --group examples
+	$(PIP) --editable ".[local,onnx,server,mcp,postgres,qdrant,compress,plot]" --group dev --group examples
 	@touch $(READY)
 
 clean:

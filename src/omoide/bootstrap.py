@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from omoide.adapters.models.catalogue import Weights
     from omoide.adapters.models.tuned import Shipped
+    from omoide.adapters.stores.sql.sides import SqlStore
     from omoide.engine import Memory
     from omoide.ports import ChatModel, Clock, Embedder, Store, TokenEncoder
     from omoide.ports.analysis import Analyser
@@ -54,8 +55,11 @@ async def open_memory(
             "a key was given, and it encrypts a file alone: leave OMOIDE_KEY and --key-file out, "
             "and have the server of the database encrypt its disk"
         )
-    store = await open_store(
-        settings.db, create=create, key=settings.key, partitions=settings.partitions
+    store = await _with_vectors(
+        settings,
+        await open_store(
+            settings.db, create=create, key=settings.key, partitions=settings.partitions
+        ),
     )
     return compose(
         settings,
@@ -82,9 +86,31 @@ async def seal_store(settings: Settings, *, new: str) -> None:
     await asyncio.to_thread(seal, settings.db, old=settings.key, new=new)
 
 
+async def _with_vectors(settings: Settings, store: SqlStore) -> Store:
+    """The store with its vectors where the settings say. One whose vectors are in Qdrant is not
+    opened without it: what is erased would stay there."""
+    from omoide.adapters.stores.qdrant.store import QdrantStore, connect, joined
+
+    try:
+        if settings.vectors:
+            points = connect(settings.vectors, key=settings.vectors_key)
+            return await QdrantStore.join(store, points)
+        outside = await joined(store)
+    except BaseException:
+        await store.close()
+        raise
+    if not outside:
+        return store
+    await store.close()
+    raise BadInput(
+        "the vectors of this database are in Qdrant: set OMOIDE_VECTORS=qdrant://HOST:PORT as "
+        "before, or bring everything into a new database with omoide migrate"
+    )
+
+
 async def open_store(
     where: Path | Address, *, create: bool = True, key: str = "", partitions: int = 16
-) -> Store:
+) -> SqlStore:
     """The database in a file, encrypted if there is a key; or on a server, with so many partitions
     if it is new."""
     if isinstance(where, Address):
@@ -109,7 +135,6 @@ async def migrate(
     it was broken off, it goes on where it stopped. The key is that of each of them that is a
     file."""
     from omoide.adapters.stores.sql.moving import move_all
-    from omoide.adapters.stores.sql.sides import SqlStore
 
     if source == target:
         raise BadInput("a database cannot be migrated into itself: --from and --to are the same")
@@ -118,7 +143,6 @@ async def migrate(
         for where, create in ((source, False), (target, True)):
             store = await open_store(where, create=create, key=key, partitions=partitions)
             opened.push_async_callback(store.close)
-            assert isinstance(store, SqlStore)  # noqa: S101 - both kinds are
             stores.append(store)
         here, there = stores
         return await move_all(here, there, tenant=tenant, progress=progress)

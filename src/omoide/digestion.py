@@ -10,6 +10,7 @@ from omoide.domain import Call, Kind, Purpose, Speaker, Task
 from omoide.errors import BadReply
 from omoide.language import dominant, estimate_tokens
 from omoide.memory.mechanism import Ended, KeepingUp
+from omoide.ports.store import Derived
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -100,18 +101,20 @@ class Digestion:
             raise BadReply(" ".join(str(error) for error in failures)) from failures[0]
 
     async def embed(self, job: Job) -> None:
-        """Give a vector to every turn, event and memo of the owner that has none."""
+        """Give a vector to every turn, event and memo of the owner that has none. Where vectors
+        lie elsewhere, those of what was erased go first."""
+        index = self._store.index
+        if isinstance(index, Derived):
+            await index.tidy(job.owner)
         if self._embedder is None:
             return
         space = self._embedder.space
         for kind in (Kind.TURN, Kind.EVENT, Kind.MEMO):
-            while items := await self._store.index.without_vector(
-                job.owner, space, limit=BATCH, kind=kind
-            ):
+            while items := await index.without_vector(job.owner, space, limit=BATCH, kind=kind):
                 began = monotonic()
                 vectors = await self._embedder.embed([item.text for item in items])
                 ids = [item.id for item in items]
-                await self._store.index.put(job.owner, space, ids=ids, vectors=vectors, kind=kind)
+                await index.put(job.owner, space, ids=ids, vectors=vectors, kind=kind)
                 call = Call(
                     purpose=Purpose.EMBED,
                     model=space.name,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from omoide.accounts import Account
 from omoide.attention import Attending
 from omoide.digestion import Digestion, grown
-from omoide.domain import Owner, Purpose, Said, Speaker, Task
+from omoide.domain import Owner, Purpose, Said, Speaker, State, Task
 from omoide.domain.text import checked_name, checked_text
-from omoide.errors import BadInput
+from omoide.errors import BadInput, NoSuchJob
 from omoide.language import detect
 from omoide.memory.mechanism import KeepingUp
 from omoide.memory.replies import looping
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         Rejected,
         SentenceChange,
         Session,
-        State,
         Summary,
         Turn,
     )
@@ -325,6 +324,21 @@ class Memory:
         """Durable work, of one user or of all."""
         owner = self._owner(user) if user is not None else None
         return await self.store.jobs.list(self.tenant, owner=owner, states=states)
+
+    async def retry(
+        self, user: str, *, job: int | None = None, at: datetime | None = None
+    ) -> tuple[Job, ...]:
+        """Give work that was given up another try, from now on: that job of the user's, or all;
+        as it was before."""
+        dead = await self.jobs(user, states=[State.DEAD])
+        chosen = tuple(one for one in dead if job in (None, one.id))
+        if job is not None and not chosen:
+            raise NoSuchJob(f"job {job} is not among the given-up jobs of {user}")
+        now = self._now(at)
+        for one in chosen:
+            await self.store.jobs.settle(one, state=State.WAITING, error=one.error, due=now)
+        self.worker.wake()
+        return chosen
 
     async def users(self) -> tuple[str, ...]:
         """Everyone of whom anything is remembered."""

@@ -7,6 +7,7 @@ OmoideError
 │   ├── BadText           invalid UTF-8, NUL bytes
 │   ├── NoSuchVersion
 │   ├── NoSuchSession
+│   ├── NoSuchJob
 │   ├── BadImport         a file that is not the export it was said to be
 │   ├── BadData           a data set's file that has not the form its authors published
 │   └── BadPrompt         a template and its variables differ
@@ -19,6 +20,7 @@ OmoideError
 │   ├── StoreFull
 │   ├── StoreSealed       encrypted, and the key is missing or another one
 │   ├── StoreCorrupt
+│   ├── VectorsUnavailable  kept in a place of their own that cannot be reached just now
 │   └── StoreTooNew       written by a newer omoide
 ├── ModelError            the language model or the embedder
 │   ├── ModelUnavailable  could not be reached or loaded; trying again may help
@@ -63,6 +65,10 @@ class NoSuchVersion(BadInput):
 
 class NoSuchSession(BadInput):
     """A session that does not exist."""
+
+
+class NoSuchJob(BadInput):
+    """A job that does not exist, or was not given up."""
 
 
 class BadImport(BadInput):
@@ -111,6 +117,11 @@ class StoreSealed(StoreError):
 
 class StoreCorrupt(StoreError):
     """The file is damaged or is not a database of ours."""
+
+
+class VectorsUnavailable(StoreError):
+    """Where the vectors are kept cannot be reached; what was said is in the database all the
+    same, and a later try may succeed."""
 
 
 class StoreTooNew(StoreError):

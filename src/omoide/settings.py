@@ -47,6 +47,10 @@ class Settings:
     partitions: int = 16
     """Parts of each table that grows, in a PostgreSQL database that is new; 0 for none, where an
     extension distributes tables itself."""
+    vectors: str = ""
+    """Where the vectors are, if not with the words: `qdrant://host:port`, or `qdrant+https://…`."""
+    vectors_key: str = field(default="", repr=False)
+    """For that server."""
     tenant: str = "default"
     """Whose users these are; tenants never see each other."""
     user: str = "me"

@@ -9,7 +9,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omoide.domain import State
-from omoide.errors import BadReply, ModelUnavailable, OmoideError, StaleVersion, StoreError
+from omoide.errors import (
+    BadReply,
+    ModelUnavailable,
+    OmoideError,
+    StaleVersion,
+    StoreError,
+    VectorsUnavailable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -22,6 +29,9 @@ log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=60)
 TRIES = 8
 """After so many failed tries a job is dead, and waits for a person."""
+LONGEST = timedelta(minutes=15)
+"""Between two tries of work that only waits for a place to be reached again: an erasure is not
+given up."""
 
 
 class Worker:
@@ -86,6 +96,9 @@ class Worker:
             raise
         except BadReply as error:
             await self._jobs.settle(job, state=State.DEAD, error=str(error))
+        except VectorsUnavailable as error:
+            wait = min(LONGEST, timedelta(seconds=2.0 ** min(job.attempts, 10)))
+            await self._again(job, error=str(error), wait=wait)
         except (ModelUnavailable, StaleVersion, StoreError) as error:
             await self._retry(job, str(error))
         except OmoideError as error:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.adapters.stores.postgres import PostgresStore
+from omoide.adapters.stores.qdrant import QdrantStore
 from omoide.adapters.stores.sqlite import SqliteStore
 from tests.postgres import databases
+from tests.qdrant import line_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -34,12 +36,31 @@ async def postgres(folder: Path) -> Store:
     return await PostgresStore.open(databases().for_folder(folder), partitions=2)
 
 
+async def sqlite_qdrant(folder: Path) -> Store:
+    """A database file with its vectors in Qdrant; the same ones for the same folder."""
+    store = await SqliteStore.open(folder / "omoide.db")
+    return await QdrantStore.join(store, line_of(folder).points())
+
+
+async def postgres_qdrant(folder: Path) -> Store:
+    """A database on a server, with its vectors in Qdrant."""
+    store = await PostgresStore.open(databases().for_folder(folder), partitions=2)
+    return await QdrantStore.join(store, line_of(folder).points())
+
+
 MAKERS: dict[str, Maker] = {
     "sqlite-file": sqlite_file,
     "sqlite-memory": sqlite_memory,
     "postgres": postgres,
+    "sqlite-qdrant": sqlite_qdrant,
+    "postgres-qdrant": postgres_qdrant,
 }
-SHARED: dict[str, Maker] = {"sqlite-file": sqlite_file, "postgres": postgres}
+SHARED: dict[str, Maker] = {
+    "sqlite-file": sqlite_file,
+    "postgres": postgres,
+    "sqlite-qdrant": sqlite_qdrant,
+    "postgres-qdrant": postgres_qdrant,
+}
 """Those that several processes can open."""
 
 

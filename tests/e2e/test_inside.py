@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from omoide.errors import ModelRefused
 from tests.unit.serving import CAT, M1
 
 if TYPE_CHECKING:
@@ -159,6 +160,27 @@ async def test_cost_is_told_by_session_and_work_with_its_progress(
     row = panel.locator("tbody tr").filter(has_text="5 Jan")
     await expect(row.locator("td").first).to_have_text("2")
     assert await panel.locator("canvas").evaluate(INK) > 200
+
+
+async def test_work_that_was_given_up_is_tried_again(
+    opened: Callable[..., Awaitable[Window]],
+) -> None:
+    """By a button beside the reason."""
+    window = await opened(mechanisms=("summary", "search"))
+    await window.enter()
+    page = window.page
+    window.bench.replier.answers.append("A lovely name.")
+    window.bench.iterator.answers += [ModelRefused("the key is wrong"), M1]
+    await window.say(CAT)
+    await expect(page.locator(".said.assistant .text")).to_have_text("A lovely name.")
+    await page.click("#end-talk")
+    await expect(page.locator("#work-pill")).to_contain_text("Not remembered: 1")
+    await page.click("#work-pill")
+    panel = page.locator("#panel-cost")
+    await expect(panel.locator(".jobs")).to_contain_text("the key is wrong")
+    await panel.get_by_role("button", name="Try again").click()
+    await expect(panel).to_contain_text("Nothing is under way")
+    assert (await window.bench.memory().memory("me")).text == M1
 
 
 async def test_empty_panels_say_what_to_do(opened: Callable[..., Awaitable[Window]]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -12,12 +14,16 @@ import pytest
 from click.testing import CliRunner
 
 from omoide import bootstrap
+from omoide.adapters.stores.postgres.keys import PostgresKeys
 from omoide.adapters.stores.sql.moving import move, move_all
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.domain import Kind, Owner, State
 from omoide.errors import BadInput, EmbedderMismatch, StoreCorrupt, StoreSealed
 from omoide.ports import Space
+from omoide.ports.keys import KeyRow
+from omoide.server.keys import KeyFile, Keys, Scope
+from omoide.server.moving_keys import MovedKeys, move_keys
 from omoide.settings import Address
 from tests.contract.making import (
     ANN,
@@ -288,3 +294,82 @@ async def test_the_key_is_that_of_each_file(tmp_path: Path) -> None:
             tmp_path / "plain.sqlite", tmp_path / "new.sqlite", key="a long key"
         )
     assert not (tmp_path / "new.sqlite").exists()
+
+
+def test_api_keys_come_along(tmp_path: Path) -> None:
+    """From a file to the server and into a new file, by the command: every row of the keys is the
+    same, their secrets open the same tenants, and one that was revoked opens nothing."""
+    path, url, back = tmp_path / "a.sqlite", target(tmp_path), tmp_path / "b.sqlite"
+    asyncio.run(_filled_and_closed(path))
+    here = Keys.beside(path)
+    read, both = [Scope.READ], [Scope.READ, Scope.WRITE]
+    phone = here.create(tenant="acme", name="phone 電話", scopes=both, at=START)
+    shop = here.create(tenant="other", name="shop", scopes=read, at=START + HOUR)
+    lost = here.create(tenant="acme", name="lost", scopes=read, at=START + HOUR)
+    here.revoke(lost.key.prefix, at=START + 2 * HOUR)
+    for source, goal in ((str(path), url), (url, str(back)), (str(path), url)):
+        run = CliRunner().invoke(cli, ["migrate", "--from", source, "--to", goal])
+        assert run.exit_code == 0, run.output
+        assert "3 API keys" in run.output
+        assert phone.secret not in run.output
+    rows = {row.id: row for row in KeyFile(tmp_path / "a.sqlite.keys").read()}
+    assert {row.id: row for row in PostgresKeys(url).read()} == rows
+    assert {row.id: row for row in KeyFile(tmp_path / "b.sqlite.keys").read()} == rows
+    for keys in (Keys(PostgresKeys(url)), Keys.beside(back)):
+        for made in (phone, shop):
+            found = keys.find(made.secret)
+            assert found is not None
+            assert found == here.find(made.secret)
+        assert keys.find(lost.secret) is None
+    assert stat.S_IMODE((tmp_path / "b.sqlite.keys").stat().st_mode) == 0o600
+
+
+def test_api_keys_of_one_tenant(tmp_path: Path) -> None:
+    """With a tenant named, nobody else's keys come along; where there are none, no file is made."""
+    here, there = KeyFile(tmp_path / "here"), KeyFile(tmp_path / "there")
+    keys = Keys(here)
+    keys.create(tenant="acme", name="a", scopes=[Scope.READ], at=START)
+    keys.create(tenant="other", name="b", scopes=[Scope.READ], at=START)
+    assert move_keys(here, there, tenant="nobody").keys == 0
+    assert not (tmp_path / "there").exists()
+    assert move_keys(here, there, tenant="other").keys == 1
+    assert [row.tenant for row in there.read()] == ["other"]
+
+
+def test_a_key_is_never_brought_back(tmp_path: Path) -> None:
+    """Revoked at either place it is revoked at the target; another key of the same id is left."""
+    here, there = KeyFile(tmp_path / "here"), KeyFile(tmp_path / "there")
+    row = KeyRow(
+        id="0011223344", tenant="t", name="n", scopes="read", salt=b"s", hash=b"h", created=1
+    )
+    here.add(row)
+    assert move_keys(here, there) == MovedKeys(keys=1, known=0, refused=())
+    here.revoke(row.id, 5)
+    assert move_keys(here, there) == MovedKeys(keys=1, known=1, refused=())
+    assert [r.revoked for r in there.read()] == [5]
+    here.add(replace(row, id="5544332211"))
+    there.add(replace(row, id="5544332211", revoked=7))
+    assert move_keys(here, there).keys == 2
+    assert {r.revoked for r in there.read()} == {5, 7}
+    other = KeyFile(tmp_path / "other")
+    other.add(replace(row, hash=b"another"))
+    done = move_keys(here, other)
+    assert (done.keys, len(done.refused)) == (1, 1)
+    assert "omo_0011223344" in done.refused[0]
+    assert [r.hash for r in other.read() if r.id == row.id] == [b"another"]
+
+
+class Forgetful(KeyFile):
+    """A place that loses a letter."""
+
+    def add(self, row: KeyRow) -> None:
+        """Add it, wrongly."""
+        super().add(replace(row, name=row.name[:-1]))
+
+
+def test_a_key_that_changed_on_the_way_is_noticed(tmp_path: Path) -> None:
+    """Each is read back and compared."""
+    here = Keys(KeyFile(tmp_path / "here"))
+    here.create(tenant="acme", name="phone", scopes=[Scope.READ], at=START)
+    with pytest.raises(StoreCorrupt, match="not what was read"):
+        move_keys(tmp_path / "here", Forgetful(tmp_path / "there"))

@@ -9,6 +9,7 @@ import pytest
 from psycopg import errors
 
 from omoide.adapters.stores.postgres import PostgresStore
+from omoide.adapters.stores.qdrant import QdrantStore
 from omoide.domain import Kind
 from tests.contract.making import (
     ANN,
@@ -25,6 +26,7 @@ from tests.contract.making import (
     version,
 )
 from tests.postgres import databases
+from tests.qdrant import Line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -90,6 +92,26 @@ async def test_the_store_works_for_such_a_role(app: str) -> None:
     assert await store.archive.owners("other") == (ANN_ELSEWHERE,)
     assert (await store.archive.erase(ANN)).turns == 2
     assert len(await store.turns.read(ANN_ELSEWHERE)) == 1
+    await store.close()
+
+
+async def test_vectors_in_qdrant_work_for_such_a_role(app: str) -> None:
+    """So do the ledger, and the grave of an owner whose points could not be removed yet: it is
+    its own tenant's alone."""
+    line = Line()
+    store = await QdrantStore.join(await PostgresStore.open(app, create=False), line.points())
+    for owner in (ANN, ANN_ELSEWHERE):
+        await store.index.put(owner, SPACE, ids=["green tea"], vectors=rows((1, 0, 0)))
+        assert len(await store.index.nearest(owner, SPACE, rows((1, 0, 0)), k=9)) == 1
+    line.cut = True
+    assert (await store.archive.erase(ANN)).pending
+    assert [job.owner.tenant for job in await store.jobs.list("acme")] == ["acme"]
+    assert {job.owner for job in await store.jobs.list("other")} == {ANN_ELSEWHERE}
+    line.cut = False
+    (job,) = await store.jobs.list("acme")
+    await store.index.tidy(job.owner)
+    assert [point.payload["tenant"] for point in line.all()] == ["other"]
+    assert await store.jobs.list("acme") == ()
     await store.close()
 
 

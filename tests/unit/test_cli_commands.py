@@ -249,6 +249,16 @@ def test_retrying_what_is_not_there(lived: Bench) -> None:
     assert "no session 9" in failed(lived.run("jobs", "retry", "--session", "9"))
 
 
+def test_vectors_are_made_again_when_asked_for(lived: Bench) -> None:
+    """For one user or for everyone; for nobody it is an error."""
+    lived.run("jobs", "run")
+    assert "Queued for 1 user" in lived.run("jobs", "embed").stdout
+    assert lived.data("jobs", "embed", "--all-users") == {"users": 1}
+    (job,) = lived.data("jobs", "list")
+    assert (job["task"], job["state"]) == ("embed", "waiting")
+    assert "nothing is stored of nobody" in failed(lived.run("jobs", "embed", "--user", "nobody"))
+
+
 def test_recall_needs_no_model(lived: Bench) -> None:
     """What fits comes first, as text and as JSON."""
     asked = len(lived.replier.requests)

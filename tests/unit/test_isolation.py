@@ -8,10 +8,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pytest
 from click.testing import CliRunner
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from omoide.adapters.stores.qdrant import QdrantStore
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.composition import compose
@@ -35,6 +37,7 @@ from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 from omoide.transfer import export
 from omoide.versions import When
+from tests.qdrant import Line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -208,6 +211,7 @@ VERBS: dict[str, Verb] = {
     "aside": lambda m, u, _: m.aside(u),
     "calls": lambda m, u, _: m.calls(u),
     "jobs": lambda m, _, __: m.jobs(),
+    "retry": lambda m, u, _: m.retry(u),
     "users": lambda m, _, __: m.users(),
     "export": lambda m, u, _: all_of(m, u),
     "erase": lambda m, u, t: m.erase(u, turns=t.turns, sentences=[t.sentence]),
@@ -267,9 +271,11 @@ def test_no_verb_reads_or_changes_another_owner(
     asyncio.run(work())
 
 
-async def test_no_side_of_the_store_reads_another_owner() -> None:
+@pytest.mark.parametrize("outside", [False, True], ids=["vectors within", "in Qdrant"])
+async def test_no_side_of_the_store_reads_another_owner(outside: bool) -> None:
     """The ports below the verbs: searches by word and vector, items without a vector, ids."""
-    store = await SqliteStore.open(":memory:")
+    within = await SqliteStore.open(":memory:")
+    store: Store = await QdrantStore.join(within, Line().points()) if outside else within
     ann, eve = Owner(tenant="t", user="ann"), Owner(tenant="t", user="eve")
     abroad = Owner(tenant="s", user="ann")
     for number, owner in enumerate((ann, eve, abroad)):

@@ -38,6 +38,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/recall": {"query": "cat Miso"},
     "/api/reply": {"text": "My cat?"},
     "/api/sessions/end": {},
+    "/api/jobs/retry": {},
     "/api/memory/rollback": {"version": 0},
     "/api/memory/amend": {"sentence": "The user is here.", "text": "The user is there."},
     "/api/explain": {"text": "cat Miso"},

@@ -14,7 +14,8 @@ import pytest
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Speaker, State
 from omoide.engine import Utterance
-from omoide.errors import ModelUnavailable, StoreLocked
+from omoide.errors import ModelRefused, ModelUnavailable, StoreLocked
+from omoide.server.keys import Scope
 from omoide.server.logs import JsonLines
 from omoide.server.options import Options
 from omoide.transfer import from_record
@@ -147,6 +148,45 @@ async def test_sessions_end_and_are_digested_in_the_background(bench: Bench) -> 
     await remembered(bench)
     assert (await get(bench, "/api/sessions"))["items"][0]["turns"] == 1
     assert {j["task"] for j in (await get(bench, "/api/jobs", state="done"))["items"]} >= {"digest"}
+
+
+async def given_up(bench: Bench) -> int:
+    """A session that could not be digested; the job's number."""
+    await bench.memory().record("ana", [Utterance(speaker=Speaker.USER, text=CAT)])
+    bench.iterator.answers.append(ModelRefused("the key is wrong"))
+    await bench.memory().end_session("ana")
+    await bench.memory().settle()
+    (dead,) = (await get(bench, "/api/jobs", state="dead"))["items"]
+    assert (dead["task"], dead["error"]) == ("digest", "the key is wrong")
+    return int(dead["id"])
+
+
+async def test_work_that_was_given_up_is_listed_and_tried_again(bench: Bench) -> None:
+    """By its number, or all of the user's; once is enough, and there must be such a job."""
+    job = await given_up(bench)
+    bench.iterator.answers.append(M1)
+    retried = (await post(bench, "/api/jobs/retry", {"job": job})).json()["items"]
+    assert [(one["id"], one["state"], one["user"]) for one in retried] == [(job, "dead", "ana")]
+    await remembered(bench)
+    again = await post(bench, "/api/jobs/retry", {"job": job})
+    assert (again.status_code, again.json()["type"].rpartition(":")[2]) == (404, "no-such-job")
+    assert (await post(bench, "/api/jobs/retry", {})).json() == {"items": []}
+    assert (await post(bench, "/api/jobs/retry", {"job": 0})).status_code == 422
+
+
+async def test_nobody_retries_anothers_work(bench: Bench) -> None:
+    """Neither with another tenant's key, nor under another user's name, nor without `write`."""
+    job = await given_up(bench)
+    for headers, user, status in (
+        (bench.key("elsewhere"), "ana", 404),
+        (bench.key("default"), "bob", 404),
+        (bench.key("default", Scope.READ, Scope.ADMIN), "ana", 403),
+    ):
+        sent = {**headers, "X-Omoide-User": user}
+        response = await bench.client.post("/api/jobs/retry", json={"job": job}, headers=sent)
+        assert response.status_code == status
+    (dead,) = await bench.memory().jobs("ana", states=[State.DEAD])
+    assert dead.id == job
 
 
 async def test_cost_is_summed_by_group(bench: Bench) -> None:

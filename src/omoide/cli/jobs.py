@@ -78,16 +78,14 @@ def retry(scope: Scope, ids: tuple[int, ...], session: int | None) -> None:
             await memory.store.jobs.enqueue(owner, Task.DIGEST, session=session, at=now)
             waiting = await memory.jobs(scope.user, states=[State.WAITING])
             return [j for j in waiting if j.session == session and j.task is Task.DIGEST]
-        dead = await memory.jobs(scope.user, states=[State.DEAD])
-        if unknown := sorted(set(ids) - {job.id for job in dead}):
+        dead = {job.id for job in await memory.jobs(scope.user, states=[State.DEAD])}
+        if unknown := sorted(set(ids) - dead):
             raise BadInput(
                 f"job {unknown[0]} is not among the given-up jobs of {scope.user}: "
                 "see omoide jobs list"
             )
-        chosen = [job for job in dead if not ids or job.id in ids]
-        for job in chosen:
-            await memory.store.jobs.settle(job, state=State.WAITING, error=job.error, due=now)
-        return chosen
+        wanted: list[int | None] = [*sorted(set(ids))] or [None]
+        return [job for one in wanted for job in await memory.retry(scope.user, job=one, at=now)]
 
     queued = scope.run(work)
     if scope.json:
@@ -98,6 +96,31 @@ def retry(scope: Scope, ids: tuple[int, ...], session: int | None) -> None:
         )
     else:
         click.echo("No job was given up.")
+
+
+@jobs.command()
+@click.option("--all-users", is_flag=True, help="Of every user, not of one.")
+@scoped
+def embed(scope: Scope, all_users: bool) -> None:
+    """Queue the making of vectors for what has none: after another embedder was set, vectors
+    were moved to Qdrant or lost there, or a database was migrated."""
+
+    async def work(memory: Memory) -> int:
+        users = await memory.users() if all_users else (scope.user,)
+        known = set(await memory.users())
+        for user in users:
+            if user not in known:
+                raise BadInput(f"nothing is stored of {user}: there is nothing to embed")
+            owner = Owner(tenant=memory.tenant, user=user)
+            now = scope.outside.clock.now()
+            await memory.store.jobs.enqueue(owner, Task.EMBED, session=None, at=now)
+        return len(users)
+
+    queued = scope.run(work)
+    if scope.json:
+        emit({"users": queued})
+    else:
+        click.echo(f"Queued for {many(queued, 'user')}: done by omoide work or omoide jobs run.")
 
 
 @jobs.command()

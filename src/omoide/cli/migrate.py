@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -30,8 +31,10 @@ def migrate(scope: Scope, source: Path | Address, target: Path | Address) -> Non
     Each is a file or postgresql://…; stop servers and workers first. Every row is read back and
     compared before a user is kept. A user of whom the target has something else is left alone.
     It may be broken off and run again. A key (--key-file) is that of each file of the two. API keys
-    stay where they are: make new ones.
+    come along and go on opening the same tenants; revoked ones stay revoked.
     """
+    from omoide.server.moving_keys import move_keys
+
     tenant = click.get_current_context().meta.get("omoide.tenant")
     done = asyncio.run(
         bootstrap.migrate(
@@ -43,12 +46,19 @@ def migrate(scope: Scope, source: Path | Address, target: Path | Address) -> Non
             progress=bar,
         )
     )
+    moved = move_keys(
+        bootstrap.key_rows(replace(scope.settings, db=source)),
+        bootstrap.key_rows(replace(scope.settings, db=target)),
+        tenant=tenant,
+    )
+    done = replace(done, keys=moved.keys, refused=(*done.refused, *moved.refused))
     if scope.json:
         emit(done)
     else:
         there = f" ({done.known} of them were there already)" if done.known else ""
-        click.echo(f"{many(done.owners, 'user')}{there}, {many(done.rows, 'row')} checked.")
+        keys = f", {many(done.keys, 'API key')}" if done.keys else ""
+        click.echo(f"{many(done.owners, 'user')}{there}, {many(done.rows, 'row')} checked{keys}.")
         for reason in done.refused:
             click.echo(warning(f"! {reason}"), err=True)
     if done.refused:
-        raise BadInput(f"{many(len(done.refused), 'user')} not brought over: see above")
+        raise BadInput(f"{len(done.refused)} not brought over: see above")

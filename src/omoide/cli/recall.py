@@ -8,7 +8,7 @@ import click
 
 from omoide.cli.moments import LOOKING
 from omoide.cli.scope import scoped
-from omoide.cli.show import emit
+from omoide.cli.show import emit, warning
 from omoide.cli.views import calibration_lines, explained_lines, recalled_lines
 from omoide.domain import Speaker
 
@@ -74,8 +74,10 @@ def recall(
         )
     )
     if scope.json:
-        emit({"items": found, "support": found.support.figures()})
+        emit({"items": found, "support": found.support.figures(), "lacking": found.lacking})
         return
+    if found.lacking:
+        click.echo(warning(f"! by words alone: {found.lacking}"), err=True)
     click.echo("\n".join(recalled_lines(found, at or scope.outside.clock.now())))
     if support:
         it = found.support

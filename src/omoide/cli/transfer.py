@@ -157,6 +157,14 @@ def _told(scope: Scope, erased: Erased) -> None:
         f"Erased: {many(erased.sessions, 'session')}, {many(erased.turns, 'turn')}, "
         f"{many(erased.sentences, 'sentence')} (every version counted)."
     )
+    if erased.pending:
+        click.echo(
+            warning(
+                "! vectors of it are still elsewhere, since that place cannot be reached: a job "
+                "removes them as soon as possible (omoide jobs list --all-users)"
+            ),
+            err=True,
+        )
 
 
 def _details(done: Restored | Brought) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from math import exp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,12 +81,17 @@ class Recollection(tuple[Recalled, ...]):
     """
 
     support: Support
+    lacking: str
+    """Why only words were looked at and not their meaning, if so: vectors could not be reached."""
 
-    def __new__(cls, items: Iterable[Recalled], *, support: Support) -> Recollection:
+    def __new__(
+        cls, items: Iterable[Recalled], *, support: Support, lacking: str = ""
+    ) -> Recollection:
         """A tuple of the items, with the support beside it."""
         made = super().__new__(cls, items)
         made.support = support
+        made.lacking = lacking
         return made
 
-    def __getnewargs_ex__(self) -> tuple[tuple[tuple[Recalled, ...]], dict[str, Support]]:
-        return (tuple(self),), {"support": self.support}
+    def __getnewargs_ex__(self) -> tuple[tuple[tuple[Recalled, ...]], dict[str, Any]]:
+        return (tuple(self),), {"support": self.support, "lacking": self.lacking}

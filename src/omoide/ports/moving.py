@@ -24,4 +24,6 @@ class Migrated:
     rows: int
     """Rows checked, of all owners."""
     refused: tuple[str, ...]
-    """Why owners were left alone: the target has something else of theirs."""
+    """Why owners or keys were left alone: the target has something else of theirs."""
+    keys: int = 0
+    """API keys that are there now."""

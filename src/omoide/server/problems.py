@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _STATUS: tuple[tuple[type[errors.OmoideError], int], ...] = (
     (errors.NoSuchVersion, 404),
     (errors.NoSuchSession, 404),
+    (errors.NoSuchJob, 404),
     (errors.BadInput, 422),
     (errors.ConflictingTurn, 409),
     (errors.StaleVersion, 409),

@@ -78,7 +78,7 @@ def page(items: str) -> Shape:
 _PAIR: Shape = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
 _ALL = (
     *("session", "id", "time", "name", "k", "budget", "at", "asker", "stream"),
-    *("turns", "sentences", "all"),
+    *("turns", "sentences", "all", "job"),
 )
 
 SHAPES: dict[str, Shape] = {
@@ -110,6 +110,7 @@ SHAPES: dict[str, Shape] = {
         stream={"type": "boolean"},
     ),
     "End": thing("Which session to end; all open ones without a number.", _ALL, session=NUMBERED),
+    "Retry": thing("Which job; all that were given up without one.", _ALL, job=NUMBERED),
     "Rollback": thing("The version to bring back; 0 is the empty one.", version=WHOLE),
     "Amendment": thing(
         "A sentence of the newest memory, and what it should say.", sentence=WORDS, text=LINE
@@ -200,7 +201,13 @@ SHAPES: dict[str, Shape] = {
         best={"type": "number"},
         mismatch={"type": "number"},
     ),
-    "RecalledList": thing("Best first.", items=many(ref("Recalled")), support=ref("Support")),
+    "RecalledList": thing(
+        "Best first. `lacking` says why only words were looked at, if so: where the vectors are "
+        "kept could not be reached. It is empty otherwise.",
+        items=many(ref("Recalled")),
+        support=ref("Support"),
+        lacking=TEXT,
+    ),
     "Contribution": thing(
         "Something that memory put into the prompt, and why.",
         mechanism=TEXT,
@@ -374,7 +381,14 @@ SHAPES: dict[str, Shape] = {
         time=TIME,
     ),
     "RejectedList": thing("Oldest first.", items=many(ref("Rejected"))),
-    "Erased": thing("What was removed.", sessions=WHOLE, turns=WHOLE, sentences=WHOLE),
+    "Erased": thing(
+        "What was removed. `pending` says that vectors of it, which are kept elsewhere, could not "
+        "be reached: a job removes them as soon as possible.",
+        sessions=WHOLE,
+        turns=WHOLE,
+        sentences=WHOLE,
+        pending={"type": "boolean"},
+    ),
     "Sum": thing(
         "What some calls of models took.",
         name=TEXT,
@@ -398,6 +412,7 @@ SHAPES: dict[str, Shape] = {
         error=TEXT,
     ),
     "JobPage": page("Job"),
+    "Retried": thing("The jobs as they were: they are waiting now.", items=many(ref("Job"))),
     "Event": {
         "type": "object",
         "description": "A server-sent event; its data is JSON, or [DONE].",

@@ -58,7 +58,7 @@ async def recall(call: Call) -> Response:
         at=moment(body["at"], where="at") if "at" in body else None,
         asker=Speaker(body.get("asker", Speaker.USER)),
     )
-    return shown({"items": found, "support": found.support.figures()})
+    return shown({"items": found, "support": found.support.figures(), "lacking": found.lacking})
 
 
 async def reply(call: Call) -> Response:
@@ -101,6 +101,11 @@ async def end(call: Call) -> Response:
     """End sessions."""
     ended = await call.memory.end_session(call.user, session=call.body.get("session"))
     return shown({"sessions": ended})
+
+
+async def retry(call: Call) -> Response:
+    """Give work another try."""
+    return shown({"items": await call.memory.retry(call.user, job=call.body.get("job"))})
 
 
 async def rollback(call: Call) -> Response:
@@ -194,6 +199,17 @@ ROUTES = (
         needs=WRITE,
         takes="End",
         answer="Ended",
+        headers=ONCE,
+        fails=(404, 409),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/jobs/retry",
+        handler=retry,
+        about="Give work that was given up (GET /api/jobs?state=dead) another try",
+        needs=WRITE,
+        takes="Retry",
+        answer="Retried",
         headers=ONCE,
         fails=(404, 409),
     ),

@@ -108,6 +108,7 @@ class Recall:
         return Recollection(
             _within(items, k=k, budget=budget),
             support=support(outline, question, sight.evidence),
+            lacking=survey.lacking,
         )
 
     async def _turns(

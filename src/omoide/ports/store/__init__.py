@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from omoide.ports.store.archive import Archive, Erased
-from omoide.ports.store.index import Hit, Index, Outline, Postings, Survey, Text, Voice
+from omoide.ports.store.index import Derived, Hit, Index, Outline, Postings, Survey, Text, Voice
 from omoide.ports.store.jobs import Jobs, Ledger
 from omoide.ports.store.memories import Events, Memos, Notes
 from omoide.ports.store.summaries import Summaries
@@ -13,6 +13,7 @@ from omoide.ports.store.turns import Turns
 
 __all__ = [
     "Archive",
+    "Derived",
     "Erased",
     "Events",
     "Hit",

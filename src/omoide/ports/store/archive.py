@@ -19,6 +19,9 @@ class Erased:
     turns: int
     sentences: int
     """Sentences taken out of memory versions, every version counted."""
+    pending: bool = False
+    """Whether vectors of it are still elsewhere, since that place could not be reached: a job of
+    the EMBED kind, which is tried until it can, removes them."""
 
 
 class Archive(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from omoide.domain import Kind
 
@@ -81,6 +81,8 @@ class Survey:
     vector was given or none is stored."""
     others: frozenset[Kind]
     """Which kinds of items there are to be found beside turns."""
+    lacking: str = ""
+    """Why there are no cosines though vectors were asked for: their place cannot be reached."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,3 +139,15 @@ class Index(Protocol):
     ) -> tuple[Hit, ...]:
         """The items whose vectors are nearest to the one row of `query` by cosine, best first.
         Raises `EmbedderMismatch` as `put` does."""
+
+
+@runtime_checkable
+class Derived(Protocol):
+    """An index whose vectors lie elsewhere than the words, so that the two can differ for a while:
+    what is written there comes after the words, and what is erased leaves it after them. No search
+    finds what the words no longer have; where that place cannot be reached, `survey` says so in
+    `lacking`, and `nearest` finds nothing."""
+
+    async def tidy(self, owner: Owner) -> None:
+        """Remove vectors of what is not stored any more, and let what should have a vector and
+        lost it be embedded again. For the EMBED job of an owner. Raises `VectorsUnavailable`."""

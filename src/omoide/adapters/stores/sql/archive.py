@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from omoide.adapters.stores.sql.elsewhere import is_grave
 from omoide.adapters.stores.sql.erasing import doomed, erase_owner
 from omoide.adapters.stores.sql.putting_back import put_back
 from omoide.adapters.stores.sql.rows import held_owner_id
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from omoide.adapters.stores.sql.connection import Connection, Database
+    from omoide.adapters.stores.sql.elsewhere import Doom, Elsewhere
     from omoide.adapters.stores.sql.nearness import Nearness
     from omoide.adapters.stores.sql.outlines import Outlines
     from omoide.domain import Session, Turn
@@ -30,6 +33,8 @@ class SqlArchive:
         self._database = database
         self._nearness = nearness
         self._outlines = outlines
+        self.elsewhere: Elsewhere | None = None
+        """What else is kept of owners, outside the database."""
 
     async def tenants(self) -> tuple[str, ...]:
         """See `Archive.tenants`."""
@@ -47,7 +52,7 @@ class SqlArchive:
             rows = connection.execute(
                 'SELECT "user" FROM owners WHERE tenant = ? ORDER BY "user"', (tenant,)
             )
-            return tuple(Owner(tenant=tenant, user=user) for (user,) in rows)
+            return tuple(Owner(tenant=tenant, user=user) for (user,) in rows if not is_grave(user))
 
         return await self._database.read(tenant, work)
 
@@ -74,10 +79,14 @@ class SqlArchive:
         they may quote what was said."""
         whole = session is None and turns is None and sentences is None
 
+        dooms: list[Doom] = []
+
         def work(connection: Connection) -> Erased:
             number = held_owner_id(connection, owner)
             if number is None:
                 return _NOTHING
+            if self.elsewhere:
+                dooms[:] = [self.elsewhere.doom(connection, owner, number, whole=whole)]
             connection.execute("INSERT INTO erasing VALUES (?)", (number,))
             if whole:
                 erased = erase_owner(connection, number)
@@ -96,6 +105,8 @@ class SqlArchive:
         erased = await self._database.write(owner.tenant, work)
         self._nearness.clear()
         self._outlines.clear()
+        if self.elsewhere and dooms and not await self.elsewhere.remove(dooms[0]):
+            erased = replace(erased, pending=True)
         await self.remove_traces()
         return erased
 

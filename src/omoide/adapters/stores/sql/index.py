@@ -15,7 +15,7 @@ from omoide.ports import Hit, Text
 from omoide.ports.store import Survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.adapters.stores.sql.items import Shelf
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from omoide.adapters.stores.sql.outlines import Outlines
     from omoide.domain import Owner
     from omoide.ports import Space, Vectors
+
+OUTSIDE = "@qdrant"
+"""A space of this name says that vectors of this database are in Qdrant, and its version what the
+database is called there. A space with this in its name is a ledger of what is there."""
 
 
 class SqlIndex:
@@ -64,7 +68,7 @@ class SqlIndex:
             _check_query(space, query)
 
         def work(connection: Connection) -> Survey:
-            place = _space_id(connection, space, create=False) if space else None
+            place = space_id(connection, space, create=False) if space else None
             number = owner_id(connection, owner)
             placed = self._outlines.fresh(connection, number or 0)
             cosines = None
@@ -105,18 +109,20 @@ class SqlIndex:
     ) -> None:
         """See `Index.put`. What was erased, superseded or folded meanwhile is passed over."""
         shelf = shelf_of(kind)
-        if vectors.shape != (len(ids), space.dimensions):
-            raise EmbedderMismatch(
-                f"{len(ids)} vectors of {space.dimensions} numbers were wanted for "
-                f"{space.name}, and an array of {vectors.shape} came"
-            )
+        check_shape(space, ids, vectors)
         written = {
             name: self._nearness.written(vector) for name, vector in zip(ids, vectors, strict=True)
         }
+        await self._write(owner, space, written, shelf)
 
-        def work(connection: Connection) -> None:
+    async def _write(
+        self, owner: Owner, space: Space, written: Mapping[str, object], shelf: Shelf
+    ) -> frozenset[int]:
+        """Store what stands for the vectors of these ids; the numbers of the items that got one."""
+
+        def work(connection: Connection) -> frozenset[int]:
             number = held_owner_id(connection, owner)
-            place = _space_id(connection, space, create=True)
+            place = space_id(connection, space, create=True)
             rows: list[Any] = connection.execute(
                 f"SELECT {shelf.item}, id FROM {shelf.by_id} "  # noqa: S608
                 "WHERE owner = ? AND id IN (SELECT value FROM json_each(?)) "
@@ -124,10 +130,11 @@ class SqlIndex:
                 (number, list(written)),
             ).fetchall()
             if number is None or place is None or not rows:
-                return
+                return frozenset()
             _store(connection, number, place, shelf, {item: written[name] for item, name in rows})
+            return frozenset(item for item, _ in rows)
 
-        await self._database.write(owner.tenant, work)
+        return await self._database.write(owner.tenant, work)
 
     async def nearest(
         self, owner: Owner, space: Space, query: Vectors, *, k: int, kind: Kind = Kind.TURN
@@ -137,7 +144,7 @@ class SqlIndex:
         _check_query(space, query)
 
         def work(connection: Connection) -> tuple[Hit, ...]:
-            place = _space_id(connection, space, create=False)
+            place = space_id(connection, space, create=False)
             number = owner_id(connection, owner)
             if number is None or place is None:
                 return ()
@@ -209,6 +216,15 @@ def _hits(
     return tuple(Hit(id=name, score=scores[item]) for item, name in rows)
 
 
+def check_shape(space: Space, ids: Sequence[str], vectors: Vectors) -> None:
+    """One vector an item, of the space's dimensions, or `EmbedderMismatch`."""
+    if vectors.shape != (len(ids), space.dimensions):
+        raise EmbedderMismatch(
+            f"{len(ids)} vectors of {space.dimensions} numbers were wanted for "
+            f"{space.name}, and an array of {vectors.shape} came"
+        )
+
+
 def _check_query(space: Space, query: Vectors) -> None:
     if query.size != space.dimensions:
         raise EmbedderMismatch(
@@ -228,7 +244,9 @@ def _known(connection: Connection, space: Space) -> tuple[int, str, int] | None:
     return row
 
 
-def _space_id(connection: Connection, space: Space, *, create: bool) -> int | None:
+def space_id(connection: Connection, space: Space, *, create: bool) -> int | None:
+    """The number of a space, given now if `create` says so; None if it is unknown. Raises
+    `EmbedderMismatch` if its name is in use with other measures."""
     known = _known(connection, space)
     if known is None:
         if not create:
@@ -238,7 +256,7 @@ def _space_id(connection: Connection, space: Space, *, create: bool) -> int | No
             "ON CONFLICT (name) DO NOTHING",
             (space.name, *_measures(space)),
         )
-        return _space_id(connection, space, create=True)
+        return space_id(connection, space, create=True)
     if known[1:] != _measures(space):
         raise EmbedderMismatch(
             f"{space.name} is in use here with version {known[1]!r} and {known[2]} dimensions, and "

@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from omoide.adapters.stores.sql.index import OUTSIDE
 from omoide.adapters.stores.sql.rows import owner_id, settled_owner_id
 from omoide.adapters.stores.sql.tables import OWNER, TABLES
 from omoide.errors import BadInput, EmbedderMismatch, StoreCorrupt
@@ -46,12 +47,15 @@ class _Side:
     nearness: Nearness
     owner: int
     spaces: dict[int, str]
+    """Those whose vectors are here. What is in Qdrant goes by this database's own numbers, and is
+    made anew elsewhere."""
 
     @classmethod
     def of(cls, store: SqlStore, connection: Connection, owner: int) -> _Side:
         """The side of a store."""
         rows = connection.execute("SELECT id, name FROM spaces").fetchall()
-        return cls(connection=connection, nearness=store.nearness, owner=owner, spaces=dict(rows))
+        spaces = {number: name for number, name in rows if OUTSIDE not in name}
+        return cls(connection=connection, nearness=store.nearness, owner=owner, spaces=spaces)
 
     def rows(self, table: Table) -> Iterator[list[Any]]:
         """A table's rows in order, in a form that is the same everywhere."""
@@ -66,7 +70,9 @@ class _Side:
                 select + further + order, (self.owner, *after)
             ).fetchall()
             for row in found:
-                yield self._plain(table, dict(zip(table.columns, row, strict=True)))
+                named = dict(zip(table.columns, row, strict=True))
+                if named.get("space") in (None, *self.spaces):
+                    yield self._plain(table, named)
             if len(found) < CHUNK:
                 return
             after = tuple(found[-1][: len(table.key)])
@@ -225,7 +231,8 @@ def _copy(origin: _Side, goal: _Side, table: Table) -> Content:
 def _match_spaces(here: Connection, there: Connection) -> None:
     """Make the spaces of vectors known at the target."""
     columns = "name, version, dimensions"
-    wanted = here.execute(f"SELECT {columns} FROM spaces ORDER BY name").fetchall()  # noqa: S608
+    known = here.execute(f"SELECT {columns} FROM spaces ORDER BY name").fetchall()  # noqa: S608
+    wanted = [row for row in known if OUTSIDE not in row[0]]
     for name, version, dimensions in wanted:
         there.execute(
             f"INSERT INTO spaces ({columns}) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",  # noqa: S608

@@ -29,6 +29,7 @@ class SqlStore:
     def __init__(self, database: Database, nearness: Nearness, outlines: Outlines) -> None:
         self.database = database
         self.nearness = nearness
+        self.outlines = outlines
         self.turns = SqlTurns(database)
         self.summaries = SqlSummaries(database)
         self.events = SqlEvents(database)

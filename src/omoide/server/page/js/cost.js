@@ -1,9 +1,9 @@
 // What it cost, by session; and work under way.
 
-import { get } from "./api.js";
+import { get, post } from "./api.js";
 import * as chart from "./chart.js";
 import { at, el, fill } from "./dom.js";
-import { on, state, turns } from "./state.js";
+import { on, state, tell, turns } from "./state.js";
 import { date, number, shortDate } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
@@ -120,8 +120,17 @@ function job(one) {
     el("div", { class: "top" }, el("span", {}, what), el("span", { class: `badge ${mood}` }, t(`work.${one.state}`))),
     one.attempts > 1 ? el("p", { class: "fine" }, t("work.tries", { n: one.attempts })) : null,
     one.error ? el("p", { class: "fine" }, one.error) : null,
-    one.state === "dead" ? el("p", { class: "fine" }, t("work.retry"), " ", el("code", {}, `omoide jobs retry ${one.id}`)) : null,
+    one.state === "dead" ? el("div", { class: "row" }, el("span", { class: "fine" }, t("work.stands")), el("button", { type: "button", class: "small", onclick: () => retry(one) }, t("work.retry"))) : null,
   );
+}
+
+async function retry(one) {
+  try {
+    await post("/api/jobs/retry", { job: one.id });
+    tell("work");
+  } catch (problem) {
+    fill(place(), trouble(problem, load));
+  }
 }
 
 export function start() {
