@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -88,6 +89,7 @@ class Server:
         launched = False
         while not self._answers():
             if self.alive:
+                time.sleep(0.02)
                 continue
             said = self._log.read_text()[-500:] if launched else ""
             if launched and "still in use" not in said:

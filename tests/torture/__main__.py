@@ -114,7 +114,7 @@ def _faults(share: int, places: Places, dice: random.Random) -> dict[str, Callab
         return falling(name, place, trials=trials // share, dice=dice)
 
     rows: dict[str, Callable[[], Outcome]] = {
-        "full": lambda: faults.disk_full(at("full"), trials=max(20 // share, 3)),
+        "full": lambda: faults.disk_full(at("full"), trials=20 // share),
         "clock": lambda: faults.clock_back(at("back"), trials=150 // share, dice=dice),
         "model-paper": lambda: lying("paper"),
         "model-small": lambda: lying("small"),

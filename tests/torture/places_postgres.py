@@ -55,10 +55,10 @@ class PostgresPlace:
 
     async def cramped(self, trial: int) -> Store:
         """By the kernel, which lets the processes that the server starts from now on write no
-        further than a little beyond its largest file; every third time, not even as far as a file
-        of the write-ahead log goes, at which the server falls, and cannot get up."""
+        further than a little beyond its largest file; the first and every third time, not even as
+        far as a file of the write-ahead log goes: the server falls, and cannot get up."""
         largest = max(path.stat().st_size for path in self.server.data.glob("base/*/*"))
-        limit = SEGMENT // 64 if trial % 3 == 2 else max(largest, SEGMENT) + 60_000
+        limit = SEGMENT // 64 if trial % 3 == 0 else max(largest, SEGMENT) + 60_000
         _limit(self.server, limit)
         return await PostgresStore.open(self.where, patience=5.0, partitions=PARTITIONS)
 

