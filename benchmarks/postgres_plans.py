@@ -8,7 +8,7 @@ The database is filled as `postgres_filling.py` says. Without --db a server is s
 statement of it is first run under EXPLAIN (ANALYZE, BUFFERS) and rolled back. A statement fails
 if it looks into more than one partition of a table, reads a growing table without an index (but a
 partition of at most eight pages may be read whole), or looks at more rows than the user has.
-`--plans` prints the plans. The size is an option: at 10 M turns have 40 GB of disk ready.
+`--plans` prints the plans. The size is an option: at 10 M turns have 35 GB of disk ready.
 """
 
 from __future__ import annotations
