@@ -77,7 +77,7 @@ def table(outcomes: list[Outcome]) -> str:
 ABOUT = """# Torture
 
 `make torture` runs real processes on real databases, a file and a PostgreSQL server that it starts, and does to them what happens
-in life. `TORTURE_MINUTES=` bounds the time for the kills of each store (15 if it is not said); the rest takes about ten
+in life. `TORTURE_MINUTES=` bounds the time for the kills of each store (15 if it is not said); the rest takes about five
 minutes more for each. Two tenants with a user of the same name talk in each. What a process had acknowledged when it was killed must
 hold afterwards: turns and ends of sessions are there once, recalls are counted, users who were moved are at the target row by
 row, erased words are gone. "Lost" counts what does not, and work that is left undone; "doubled" counts turns, digests, recalls and
