@@ -28,9 +28,9 @@ unit: $(READY) model
 model: $(READY) ## The small model that the tests talk to
 	@$(VENV)/bin/omoide models pull tiny
 
-TORTURE_SECONDS ?= 600
-torture: $(READY) ## Kill, starve and mislead real processes for a while; the table goes into docs/torture.md
-	$(PYTHON) -m tests.torture --seconds $(TORTURE_SECONDS) --out docs/torture.md
+TORTURE_MINUTES ?= 15
+torture: $(READY) ## Kill, starve and mislead real processes on both stores; the tables go into docs/torture.md
+	$(PYTHON) -m tests.torture --minutes $(TORTURE_MINUTES) --out docs/torture.md
 
 # The encrypting SQLite installs the same module `apsw` as the plain one: it lies in a folder of
 # its own that goes before the other packages.

@@ -96,6 +96,9 @@ def fill(url: str, *, turns: int, users: int, space: Space) -> None:
     batch = max(1, 20_000 // each)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET synchronous_commit = off")
+        for way in ("seqscan", "hashjoin", "mergejoin"):
+            # Each batch finds the rows of its own users by an index, however many there are by now.
+            connection.execute(f"SET enable_{way} = off".encode())
         connection.execute("CREATE TEMP TABLE vocabulary (n int PRIMARY KEY, word text, term text)")
         with connection.cursor() as cursor, cursor.copy("COPY vocabulary FROM STDIN") as copy:
             for number, word in enumerate(words_made(VOCABULARY)):

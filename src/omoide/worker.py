@@ -45,12 +45,14 @@ class Worker:
         name: str,
         clock: Clock,
         tasks: Mapping[Task, Callable[[Job], Awaitable[None]]],
+        lease: timedelta = LEASE,
     ) -> None:
         self._jobs = jobs
         self._tenant = tenant
         self._name = name
         self._clock = clock
         self._tasks = tasks
+        self._lease = lease
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
 
@@ -69,7 +71,7 @@ class Worker:
         """Do the next job that is due; False if there is none."""
         async with self._turn:
             job = await self._jobs.claim(
-                self._tenant, worker=self._name, now=self._clock.now(), lease=LEASE
+                self._tenant, worker=self._name, now=self._clock.now(), lease=self._lease
             )
             if job is not None:
                 await self._do(job)
@@ -122,7 +124,12 @@ class Worker:
         await self._jobs.settle(job, state=State.WAITING, error=error, due=due)
 
     async def _hold(self, job: Job) -> None:
+        """Extend the lease for as long as the job is ours; a database that is away for a moment is
+        asked again."""
         while True:
-            await asyncio.sleep(LEASE.total_seconds() / 3)
-            if not await self._jobs.extend(job, until=self._clock.now() + LEASE):
-                return
+            await asyncio.sleep(self._lease.total_seconds() / 3)
+            try:
+                if not await self._jobs.extend(job, until=self._clock.now() + self._lease):
+                    return
+            except StoreError as error:
+                log.warning("a job's lease could not be extended: %s", error)

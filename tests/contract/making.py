@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 from omoide.domain import (
     Call,
     Event,
+    Kind,
     Memo,
     Note,
     Origin,
@@ -19,6 +21,7 @@ from omoide.domain import (
     Said,
     Sentence,
     Speaker,
+    State,
     Summary,
 )
 from omoide.ports import Space
@@ -34,6 +37,7 @@ ANN = Owner(tenant="acme", user="ann")
 BOB = Owner(tenant="acme", user="bob")
 ANN_ELSEWHERE = Owner(tenant="other", user="ann")
 SPACE = Space(name="test", version="1", dimensions=3)
+OTHER_SPACE = Space(name="another", version="2", dimensions=4)
 
 
 def say(
@@ -173,3 +177,37 @@ def rows(*vectors: tuple[float, ...]) -> Vectors:
     matrix = np.array(vectors, dtype=np.float32)
     normal: Vectors = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     return normal
+
+
+async def live(store: Store, owner: Owner, *, turns: int = 12) -> None:
+    """A life in five languages with something in every table, erasures and unfinished work."""
+    dice = random.Random(owner.user + owner.tenant)
+    words = ["green tea", "東京に引っ越した", "저는 서울에 살아요", "Tôi thích cà phê", "我喜欢茶"]
+    for session in range(3):
+        said = [
+            say(f"{dice.choice(words)} {session} {i}", at=START + session * HOUR + i * MINUTE / 10)
+            for i in range(turns)
+        ]
+        recorded = await store.turns.append(owner, said, session=f"k{session}", idle=HOUR)
+        ids = [turn.id for turn in recorded]
+        vectors = rows(*((dice.random(), dice.random(), 1.0) for _ in ids))
+        await store.index.put(owner, SPACE, ids=ids, vectors=vectors)
+        await store.events.add(owner, [event(f"e{session} {i}", ids[i]) for i in range(3)])
+        await store.memos.add(owner, [memo(f"m{session}", ids[0], whole=bool(session))])
+        await store.summaries.set_aside(owner, rejected("a 茶\0b", session=session + 1))
+        await store.ledger.add(owner, call(session, failed=session == 1))
+        cited = sentence(f"S{session} 茶.", ids[0])
+        await store.summaries.commit(owner, version(session + 1, cited, session=session + 1))
+    await store.index.put(owner, OTHER_SPACE, ids=ids[:2], vectors=rows((1, 0, 0, 0), (1, 2, 3, 4)))
+    await store.index.put(owner, SPACE, ids=["e0 1"], vectors=rows((1, 0, 1)), kind=Kind.EVENT)
+    await store.events.supersede(owner, old="e0 0", by="e1 0")
+    await store.events.consolidate(
+        owner, [e.recalled(START) for e in await store.events.read(owner)][:4]
+    )
+    await store.memos.fold(owner, ids=["m0"], into=memo("m-all", ids[1]))
+    await store.notes.put(owner, note("a day"))
+    await store.turns.end(owner, session=1, at=START + HOUR)
+    await store.archive.erase(owner, turns=[recorded[3].id])
+    job = await store.jobs.claim(owner.tenant, worker="w", now=START + HOUR, lease=HOUR)
+    assert job is not None
+    await store.jobs.settle(job, state=State.DEAD, error="gave up 茶")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,32 +17,14 @@ from omoide.adapters.stores.postgres.keys import PostgresKeys
 from omoide.adapters.stores.sql.moving import move, move_all
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
-from omoide.domain import Kind, Owner, State
+from omoide.domain import Kind, Owner
 from omoide.errors import BadInput, EmbedderMismatch, StoreCorrupt, StoreSealed
 from omoide.ports import Space
 from omoide.ports.keys import KeyRow
 from omoide.server.keys import KeyFile, Keys, Scope
 from omoide.server.moving_keys import MovedKeys, move_keys
 from omoide.settings import Address
-from tests.contract.making import (
-    ANN,
-    ANN_ELSEWHERE,
-    BOB,
-    HOUR,
-    MINUTE,
-    SPACE,
-    START,
-    call,
-    event,
-    memo,
-    note,
-    rejected,
-    rows,
-    say,
-    sentence,
-    tell,
-    version,
-)
+from tests.contract.making import ANN, ANN_ELSEWHERE, BOB, SPACE, live, rows, tell
 from tests.postgres import databases
 
 if TYPE_CHECKING:
@@ -52,42 +33,7 @@ if TYPE_CHECKING:
     from omoide.adapters.stores.sql.sides import SqlStore
     from omoide.ports import Store
 
-OTHER_SPACE = Space(name="another", version="2", dimensions=4)
 EVERYONE = (ANN, BOB, ANN_ELSEWHERE)
-
-
-async def fill(store: Store, owner: Owner, *, turns: int = 12) -> None:
-    """A life in five languages with something in every table, erasures and unfinished work."""
-    dice = random.Random(owner.user + owner.tenant)
-    words = ["green tea", "東京に引っ越した", "저는 서울에 살아요", "Tôi thích cà phê", "我喜欢茶"]
-    for session in range(3):
-        said = [
-            say(f"{dice.choice(words)} {session} {i}", at=START + session * HOUR + i * MINUTE / 10)
-            for i in range(turns)
-        ]
-        recorded = await store.turns.append(owner, said, session=f"k{session}", idle=HOUR)
-        ids = [turn.id for turn in recorded]
-        vectors = rows(*((dice.random(), dice.random(), 1.0) for _ in ids))
-        await store.index.put(owner, SPACE, ids=ids, vectors=vectors)
-        await store.events.add(owner, [event(f"e{session} {i}", ids[i]) for i in range(3)])
-        await store.memos.add(owner, [memo(f"m{session}", ids[0], whole=bool(session))])
-        await store.summaries.set_aside(owner, rejected("a 茶\0b", session=session + 1))
-        await store.ledger.add(owner, call(session, failed=session == 1))
-        cited = sentence(f"S{session} 茶.", ids[0])
-        await store.summaries.commit(owner, version(session + 1, cited, session=session + 1))
-    await store.index.put(owner, OTHER_SPACE, ids=ids[:2], vectors=rows((1, 0, 0, 0), (1, 2, 3, 4)))
-    await store.index.put(owner, SPACE, ids=["e0 1"], vectors=rows((1, 0, 1)), kind=Kind.EVENT)
-    await store.events.supersede(owner, old="e0 0", by="e1 0")
-    await store.events.consolidate(
-        owner, [e.recalled(START) for e in await store.events.read(owner)][:4]
-    )
-    await store.memos.fold(owner, ids=["m0"], into=memo("m-all", ids[1]))
-    await store.notes.put(owner, note("a day"))
-    await store.turns.end(owner, session=1, at=START + HOUR)
-    await store.archive.erase(owner, turns=[recorded[3].id])
-    job = await store.jobs.claim(owner.tenant, worker="w", now=START + HOUR, lease=HOUR)
-    assert job is not None
-    await store.jobs.settle(job, state=State.DEAD, error="gave up 茶")
 
 
 async def seen(store: Store, owner: Owner) -> tuple[object, ...]:
@@ -112,7 +58,7 @@ async def filled(path: Path) -> SqliteStore:
     """A file with three owners of two tenants."""
     store = await SqliteStore.open(path)
     for owner in EVERYONE:
-        await fill(store, owner)
+        await live(store, owner)
     return store
 
 

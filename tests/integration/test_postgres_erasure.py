@@ -1,4 +1,4 @@
-"""After an erasure no row of any table holds the text."""
+"""After an erasure no row of any table holds the text, and no sample of one does."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 def traces(url: str, mark: str) -> set[str]:
-    """The tables with a row in which a mark stands, in either case."""
+    """The tables with a row in which a mark stands, in either case; those too in which the server
+    keeps samples of others."""
     with psycopg.connect(url) as connection:
         tables = connection.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace "
@@ -43,7 +44,7 @@ def traces(url: str, mark: str) -> set[str]:
         assert len(tables) > 18
         return {
             table
-            for (table,) in tables
+            for (table,) in (*tables, ("pg_statistic",))
             if connection.execute(
                 f"SELECT 1 FROM {table} AS t WHERE strpos(lower(t::text), %s) > 0".encode(),  # noqa: S608
                 (mark.lower(),),
@@ -80,7 +81,10 @@ async def test_no_row_is_left(tmp_path: Path, *, whole: bool) -> None:
     store = await PostgresStore.open(url, partitions=2)
     await fill(store, ANN, "zqxann")
     await fill(store, BOB, "zqxbob")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ANALYZE")  # as the server does by itself, now and then
     before, theirs = traces(url, "zqxann"), traces(url, "zqxbob")
+    assert "pg_statistic" not in before
     assert before == theirs
     assert before >= {"turns", "postings", "events", "memos", "notes", "summaries", "aside", "jobs"}
     await store.archive.erase(ANN, session=None if whole else 1)
@@ -92,3 +96,28 @@ async def test_no_row_is_left(tmp_path: Path, *, whole: bool) -> None:
     assert vectors == 5
     assert owners == (1 if whole else 2)
     await store.close()
+
+
+async def test_samples_of_an_older_database_go(tmp_path: Path) -> None:
+    """Tables that were made before samples were forbidden lose those they have when they are next
+    opened, and get no new ones."""
+    url = databases().for_folder(tmp_path)
+    store = await PostgresStore.open(url, partitions=2)
+    with psycopg.connect(url, autocommit=True) as connection:
+        columns = connection.execute(
+            "SELECT attrelid::regclass::text, attname FROM pg_attribute JOIN pg_class "
+            "ON pg_class.oid = attrelid WHERE relnamespace = 'public'::regnamespace "
+            "AND attnum > 0 AND attstattarget = 0"
+        ).fetchall()
+        connection.execute("UPDATE omoide_meta SET value = '1' WHERE name = 'schema'")
+        for table, column in columns:
+            change = f'ALTER TABLE {table} ALTER COLUMN "{column}" SET STATISTICS -1'
+            connection.execute(change.encode())
+        await fill(store, ANN, "zqxann")
+        await store.close()
+        connection.execute("ANALYZE")
+        assert "pg_statistic" in traces(url, "zqxann")
+        await (await PostgresStore.open(url)).close()
+        assert "pg_statistic" not in traces(url, "zqxann")
+        connection.execute("ANALYZE")
+    assert "pg_statistic" not in traces(url, "zqxann")

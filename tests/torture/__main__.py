@@ -1,4 +1,4 @@
-"""The whole torture, bounded in time, and the table it gives."""
+"""The whole torture, bounded in time, and the tables it gives."""
 
 from __future__ import annotations
 
@@ -7,95 +7,124 @@ import logging
 import os
 import platform
 import random
+import signal
 import sys
 import time
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads do not survive a fork
 
+from tests.postgres import running
 from tests.torture import faults
 from tests.torture.kills import kill
-from tests.torture.outcome import Outcome, table
+from tests.torture.moves import kill_moves
+from tests.torture.outcome import document, table
+from tests.torture.places import SqlitePlaces
+from tests.torture.places_postgres import MADE_WITH, SETTINGS, PostgresPlace, PostgresPlaces
+from tests.torture.servers import TRIALS, falling
 from tests.torture.victims import VICTIMS
 
-# ruff: noqa: E501 - lines of a Markdown file
-ABOUT = """# Torture
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
-`make torture` ({seconds:.0f} s at most for the kills; `TORTURE_SECONDS=` changes it) runs real processes
-on a real database and does to them what happens in life. Two tenants with a user of the same name talk in each. What a
-process had acknowledged when it was killed must hold afterwards: turns and ends of sessions are there once, recalls are
-counted, erased words are in no file. "Lost" counts what does not, and work that is left undone; "doubled" counts turns,
-digests and recalls that happened twice; "cross-tenant reads" counts words of one tenant seen through any verb of the other.
+    from tests.torture.outcome import Outcome
+    from tests.torture.places import Places
 
-Every row is one database that lives through all its trials. One kill in five comes within the first tenth of a second
-after the start, the others up to a fifth of a second after a promise.
-
-{table}
-
-{kills} kills, store `{store}`, Python {python} on {system}, seed {seed}, {date}.
-
-What it does not show: a power cut. `kill -9` loses a process, not what the kernel holds; that the store waits for the disk
-(`synchronous = FULL`) is set and tested, and a drive that lies about it cannot be found out from here.
-"""
+STORES = ("sqlite", "postgres")
+VICTIMS_AND_MOVES = (*VICTIMS, "migrate")
+SERVER = ("connections", "process", "server")
+ROWS = (*VICTIMS_AND_MOVES, *"full clock model-paper model-small many locked".split(), *SERVER)
 
 
 def main() -> int:
     """Run it; 1 if anything was lost, doubled, emptied or crossed."""
     parser = argparse.ArgumentParser(prog="python -m tests.torture")
-    parser.add_argument("--seconds", type=float, default=600.0, help="for the kills together")
-    parser.add_argument("--kills", type=int, default=520, help="how many, all victims together")
+    parser.add_argument("--minutes", type=float, default=15.0, help="for each store's kills")
+    parser.add_argument(
+        "--kills", type=int, default=522, help="of each store, all victims together"
+    )
     parser.add_argument("--seed", type=int, default=20260105)
-    parser.add_argument("--store", default="sqlite:", help="sqlite:[FOLDER]")
-    parser.add_argument("--out", type=Path, help="write the table into this Markdown file")
+    parser.add_argument("--store", action="append", choices=STORES, help="by default both")
+    parser.add_argument("--only", action="append", choices=ROWS, help="these rows of the tables")
+    parser.add_argument("--folder", type=Path, help="where the files are to be made")
+    parser.add_argument("--out", type=Path, help="write the tables into this Markdown file")
     parser.add_argument("--small", action="store_true", help="a little of everything")
     given = parser.parse_args()
     logging.disable(logging.WARNING)
-    dice = random.Random(given.seed)
-    with TemporaryDirectory(dir=given.store.partition(":")[2] or None) as folder:
-        outcomes = _run(given, Path(folder), dice)
-    sys.stdout.write(table(outcomes) + "\n")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and leave nothing behind
+    told: dict[str, list[Outcome]] = {}
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(dir=given.folder)))
+        server = stack.enter_context(running(SETTINGS, made_with=MADE_WITH))
+        kinds: dict[str, Places] = {
+            "sqlite": SqlitePlaces(folder),
+            "postgres": PostgresPlaces(server),
+        }
+        for name in given.store or STORES:
+            (other,) = (kind for kind in kinds.values() if kind.name != name)
+            told[name] = []
+            for outcome in _run(given, kinds[name], other):
+                told[name].append(outcome)
+                sys.stderr.write(f"{name}: {outcome.row}\n")
+            sys.stdout.write(f"{name}\n{table(told[name])}\n")
     if given.out:
-        kills = sum(o.trials for o in outcomes if o.name.startswith("`kill"))
-        text = ABOUT.format(
-            seconds=given.seconds,
-            table=table(outcomes),
-            kills=kills,
-            store="sqlite",
-            python=platform.python_version(),
-            system=platform.system(),
-            seed=given.seed,
+        text = document(
+            told,
+            command=f"--minutes {given.minutes:g} --kills {given.kills} --seed {given.seed}",
+            where=f"Python {platform.python_version()} on {platform.system()}",
             date=time.strftime("%B %Y"),
         )
         given.out.write_text(text, encoding="utf-8")
-    return 0 if all(outcome.good for outcome in outcomes) else 1
+    return 0 if all(outcome.good for outcomes in told.values() for outcome in outcomes) else 1
 
 
-def _run(given: argparse.Namespace, folder: Path, dice: random.Random) -> list[Outcome]:
-    def url(name: str) -> str:
-        return f"sqlite:{folder / f'{name}.sqlite'}"
-
-    outcomes = []
-
-    def done(outcome: Outcome) -> None:
-        outcomes.append(outcome)
-        sys.stderr.write(f"{outcome.row}\n")
-
-    until, left = time.monotonic() + given.seconds, given.kills
-    for number, name in enumerate(VICTIMS):  # what one leaves of kills and time the next ones get
-        share = len(VICTIMS) - number
-        seconds = (until - time.monotonic()) / share
-        outcome = kill(name, url(name), kills=-(-left // share), seconds=seconds, dice=dice)
+def _run(given: argparse.Namespace, places: Places, other: Places) -> Iterator[Outcome]:
+    dice = random.Random(given.seed)
+    until, left = time.monotonic() + given.minutes * 60, given.kills
+    victims = [name for name in VICTIMS_AND_MOVES if name in (given.only or ROWS)]
+    for number, name in enumerate(victims):  # what one leaves of kills and time the next ones get
+        share = len(victims) - number
+        seconds, kills = (until - time.monotonic()) / share, -(-left // share)
+        if name == "migrate":
+            source = other.create(f"before-{places.name}")
+            outcome = kill_moves(source, places, kills=kills, seconds=seconds, dice=dice)
+        else:
+            outcome = kill(name, places.create(name), kills=kills, seconds=seconds, dice=dice)
         left -= outcome.trials
-        done(outcome)
-    share = 5 if given.small else 1
-    done(faults.disk_full(url("full"), trials=20 // share))
-    done(faults.clock_back(url("back"), trials=150 // share, dice=dice))
-    for form in ("paper", "small"):
-        done(faults.bad_model(url(form), form=form, trials=100 // share, dice=dice))
-    done(faults.many_at_once(url("many"), turns=2 if given.small else 5))
-    done(faults.locked(url("locked"), seconds=30.0 / share, dice=dice))
-    return outcomes
+        yield outcome
+    for name, inflict in _faults(10 if given.small else 1, places, dice).items():
+        if name in (given.only or ROWS):
+            yield inflict()
+
+
+def _faults(share: int, places: Places, dice: random.Random) -> dict[str, Callable[[], Outcome]]:
+    """What else is done, or only a share of it."""
+    at = places.create
+
+    def lying(form: str) -> Outcome:
+        return faults.bad_model(at(form), form=form, trials=100 // share, dice=dice)
+
+    def fall(name: str, trials: int) -> Outcome:
+        place = at(f"fall{len(name)}")
+        assert isinstance(place, PostgresPlace)
+        return falling(name, place, trials=trials // share, dice=dice)
+
+    rows: dict[str, Callable[[], Outcome]] = {
+        "full": lambda: faults.disk_full(at("full"), trials=20 // share),
+        "clock": lambda: faults.clock_back(at("back"), trials=150 // share, dice=dice),
+        "model-paper": lambda: lying("paper"),
+        "model-small": lambda: lying("small"),
+        "many": lambda: faults.many_at_once(at("many"), turns=max(5 // share, 1)),
+        "locked": lambda: faults.locked(at("locked"), seconds=30.0 / share, dice=dice),
+    }
+    if places.name == "postgres":
+        for row, (name, trials) in zip(SERVER, TRIALS.items(), strict=True):
+            rows[row] = partial(fall, name, trials)
+    return rows
 
 
 if __name__ == "__main__":

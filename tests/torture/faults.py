@@ -5,31 +5,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
-import signal
 import time
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import apsw
-
 from omoide.domain import Speaker
 from omoide.engine import Utterance
 from omoide.errors import ModelStalled, OmoideError, StoreError
-from tests.torture.kills import look
-from tests.torture.outcome import Outcome
+from tests.torture.kills import look, touch
+from tests.torture.outcome import Outcome, outcome_of
 from tests.torture.parts import (
     TENANTS,
     USER,
     Endless,
     noted,
-    open_store,
     remember,
     summarise,
 )
-from tests.torture.processes import asked, finished, started
+from tests.torture.processes import PATIENCE, Running, asked
 from tests.torture.victims import word
 
 if TYPE_CHECKING:
@@ -37,31 +32,25 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
     from omoide.ports import Completion, Request
-
-    Promise = Callable[[str], None]
+    from tests.torture.kills import Promises
+    from tests.torture.places import Place
+    from tests.torture.processes import Promise, Work
 
 CONVERSATIONS = 64
 
 
-def disk_full(url: str, *, trials: int) -> Outcome:
-    """The file may not grow any further: by SQLite's own count of pages, and by the kernel, which
-    refuses the write. What was acknowledged before is there, and with room again it goes on."""
+def disk_full(place: Place, *, trials: int) -> Outcome:
+    """There is no room to write any further. What was acknowledged before is there, and with room
+    again it goes on."""
     began = time.monotonic()
-    promises: dict[str, dict[str, list[str]]] = {tenant: {} for tenant in TENANTS}
+    promises: Promises = {tenant: {} for tenant in TENANTS}
     refused = 0
-    asked(lambda: _touch(url))
+    asked(lambda: touch(place))
     for trial in range(trials):
 
         async def fill(promise: Promise, trial: int = trial) -> None:
-            limit = None
-            if trial % 2:
-                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-                size = max(_size(url), 300_000) + 200_000
-                resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-            else:
-                limit = _size(url) // 16384 + 12
             try:
-                store = await open_store(url, max_pages=limit)
+                store = await place.cramped(trial)
             except StoreError:
                 promise("acme refused -")
                 os._exit(0)
@@ -69,26 +58,39 @@ def disk_full(url: str, *, trials: int) -> Outcome:
             for number in range(10_000):
                 for memory in memories:
                     w = word(memory.tenant, f"full{trial}", number)
-                    text = f"My word is {w}. " + " ".join(f"{w}x{i}" for i in range(60))
-                    said = Utterance(speaker=Speaker.USER, text=text, id=w)
+                    said = Utterance(speaker=Speaker.USER, text=f"{w} {_bulk(number)}", id=w)
                     try:
+                        if number == 0:
+                            for ended in await memory.end_session(USER):
+                                promise(f"{memory.tenant} ended {ended.number}")
                         await memory.record(USER, [said])
                     except StoreError:
                         promise(f"{memory.tenant} refused {w}")
                         os._exit(0)
                     promise(f"{memory.tenant} said {w}")
 
-        for tenant, verb, what in finished(*started(fill)):
+        heard = Running(fill).finished()
+        place.relieve()
+        for tenant, verb, what in heard:
             promises[tenant].setdefault(verb, []).append(what)
             refused += verb == "refused"
-    found = asked(lambda: look(url, promises, settle=True))
-    return _outcome("disk full", trials, promises, found, began, beside=f"{refused} refused")
+    found = asked(lambda: look(place, promises, settle=True))
+    return outcome_of("disk full", trials, promises, found, began, beside=f"{refused} refused")
 
 
-def clock_back(url: str, *, trials: int, dice: random.Random) -> Outcome:
+def _bulk(number: int) -> str:
+    """Many words, each of which is a term, and so much longer in the index than it is."""
+    letters = "bcdfghjklmnpqrtv"
+    return " ".join(
+        "".join(letters[(number * 7919 + i * 104_729) >> shift & 15] for shift in (0, 4, 8, 12))
+        for i in range(300)
+    )
+
+
+def clock_back(place: Place, *, trials: int, dice: random.Random) -> Outcome:
     """The clock jumps by up to a year, mostly back, between any two things."""
     began = time.monotonic()
-    promises: dict[str, dict[str, list[str]]] = {tenant: {} for tenant in TENANTS}
+    promises: Promises = {tenant: {} for tenant in TENANTS}
 
     class Jumping:
         """A clock nobody should trust."""
@@ -98,7 +100,7 @@ def clock_back(url: str, *, trials: int, dice: random.Random) -> Outcome:
             return datetime(2026, 6, 1, tzinfo=UTC) + timedelta(days=dice.uniform(-365, 30))
 
     async def live(promise: Promise) -> None:
-        store = await open_store(url)
+        store = await place.open()
         memories = [remember(store, tenant, clock=Jumping()) for tenant in TENANTS]
         for number in range(trials):
             for memory in memories:
@@ -111,10 +113,10 @@ def clock_back(url: str, *, trials: int, dice: random.Random) -> Outcome:
                     await memory.settle()
         await store.close()
 
-    for tenant, verb, what in finished(*started(live)):
+    for tenant, verb, what in Running(live).finished():
         promises[tenant].setdefault(verb, []).append(what)
-    found = asked(lambda: look(url, promises, settle=True))
-    return _outcome("clock going back", trials, promises, found, began)
+    found = asked(lambda: look(place, promises, settle=True))
+    return outcome_of("clock going back", trials, promises, found, began)
 
 
 class Faulty(Endless):
@@ -145,14 +147,14 @@ class Faulty(Endless):
             yield piece
 
 
-def bad_model(url: str, *, form: str, trials: int, dice: random.Random) -> Outcome:
+def bad_model(place: Place, *, form: str, trials: int, dice: random.Random) -> Outcome:
     """Nothing that a model says empties a memory, or brings in words of another tenant. Its answers
     that were set aside stay where a person can look at them; they are no memory."""
     began = time.monotonic()
-    promises: dict[str, dict[str, list[str]]] = {tenant: {} for tenant in TENANTS}
+    promises: Promises = {tenant: {} for tenant in TENANTS}
 
     async def live(promise: Promise) -> None:
-        store = await open_store(url)
+        store = await place.open()
         # What a model replies is recorded as what it replied: here the memory's model is wrong.
         memories = [
             remember(store, tenant, form=form, iterator=Faulty(other, form=form, dice=dice))
@@ -169,11 +171,11 @@ def bad_model(url: str, *, form: str, trials: int, dice: random.Random) -> Outco
                 await memory.settle()
         await store.close()
 
-    for tenant, verb, what in finished(*started(live)):
+    for tenant, verb, what in Running(live).finished():
         promises[tenant].setdefault(verb, []).append(what)
-    found = asked(lambda: look(url, promises, settle=False))
-    aside = asked(lambda: _aside(url))
-    return _outcome(
+    found = asked(lambda: look(place, promises, settle=False))
+    aside = asked(lambda: _aside(place))
+    return outcome_of(
         f"model that stalls, lies, or gives another's words (form `{form}`)",
         trials,
         promises,
@@ -183,14 +185,14 @@ def bad_model(url: str, *, form: str, trials: int, dice: random.Random) -> Outco
     )
 
 
-def many_at_once(url: str, *, processes: int = 4, turns: int = 5) -> Outcome:
+def many_at_once(place: Place, *, processes: int = 4, turns: int = 5) -> Outcome:
     """64 conversations in several processes, of which one is killed in the middle."""
     began = time.monotonic()
     each = CONVERSATIONS // processes
 
-    def talking(process: int) -> Callable[[Promise], object]:
+    def talking(process: int) -> Work:
         async def talk(promise: Promise) -> None:
-            store = await open_store(url, patience=60.0)
+            store = await place.open(patience=60.0)
             memories = [remember(store, tenant) for tenant in TENANTS]
 
             async def converse(number: int) -> None:
@@ -206,13 +208,14 @@ def many_at_once(url: str, *, processes: int = 4, turns: int = 5) -> Outcome:
 
         return talk
 
-    running = [started(talking(process)) for process in range(processes)]  # type: ignore[arg-type]
-    time.sleep(0.5)
-    os.kill(running[0][0], signal.SIGKILL)
-    heard = [line for child, pipe in running for line in finished(child, pipe)]
+    running = [Running(talking(process)) for process in range(processes)]
+    running[0].listen(PATIENCE, until=" said ")
+    running[0].listen(0.3)
+    running[0].interrupt()
+    heard = [line for process in running for line in process.finished()]
 
     async def check() -> dict[str, int]:
-        store = await open_store(url)
+        store = await place.open()
         counts = Counter({"lost": 0, "doubled": 0, "crossed": 0})
         memories = {tenant: remember(store, tenant) for tenant in TENANTS}
         kept: dict[tuple[str, str], list[str]] = {}
@@ -241,25 +244,22 @@ def many_at_once(url: str, *, processes: int = 4, turns: int = 5) -> Outcome:
     )
 
 
-def locked(url: str, *, seconds: float, dice: random.Random) -> Outcome:
+def locked(place: Place, *, seconds: float, dice: random.Random) -> Outcome:
     """Another process holds the database for longer than anyone waits, again and again."""
     began = time.monotonic()
-    promises: dict[str, dict[str, list[str]]] = {tenant: {} for tenant in TENANTS}
-    asked(lambda: _touch(url))
+    promises: Promises = {tenant: {} for tenant in TENANTS}
+    asked(lambda: touch(place))
 
     async def hold(promise: Promise) -> None:
-        connection = apsw.Connection(url.removeprefix("sqlite:"))
-        connection.set_busy_timeout(10_000)
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            connection.execute("BEGIN IMMEDIATE")
-            await asyncio.sleep(dice.uniform(0.0, 0.4))
-            connection.execute("ROLLBACK")
+            with place.held():
+                await asyncio.sleep(dice.uniform(0.0, 0.4))
             await asyncio.sleep(dice.uniform(0.0, 0.1))
         promise("acme held -")
 
     async def write(promise: Promise) -> None:
-        store = await open_store(url, patience=0.1)
+        store = await place.open(patience=0.1)
         memories = [remember(store, tenant) for tenant in TENANTS]
         until, number = time.monotonic() + seconds, 0
         while time.monotonic() < until:
@@ -275,54 +275,20 @@ def locked(url: str, *, seconds: float, dice: random.Random) -> Outcome:
             number += 1
         await store.close()
 
-    running = [started(hold), started(write)]
+    running = [Running(hold), Running(write)]
     refused = 0
-    for tenant, verb, what in (line for pair in running for line in finished(*pair)):
+    for tenant, verb, what in (line for process in running for line in process.finished()):
         promises[tenant].setdefault(verb, []).append(what)
         refused += verb == "refused"
-    found = asked(lambda: look(url, promises, settle=True))
+    found = asked(lambda: look(place, promises, settle=True))
     said = sum(len(p.get("said", ())) for p in promises.values())
-    return _outcome(
+    return outcome_of(
         "database locked", said + refused, promises, found, began, beside=f"{refused} refused"
     )
 
 
-async def _touch(url: str) -> None:
-    await (await open_store(url)).close()
-
-
-async def _aside(url: str) -> int:
-    store = await open_store(url)
+async def _aside(place: Place) -> int:
+    store = await place.open()
     count = sum([len(await remember(store, tenant).aside(USER)) for tenant in TENANTS])
     await store.close()
     return count
-
-
-def _size(url: str) -> int:
-    path = url.removeprefix("sqlite:")
-    with suppress(FileNotFoundError):
-        return os.stat(path).st_size  # noqa: PTH116 - a number of bytes
-    return 0
-
-
-def _outcome(
-    name: str,
-    trials: int,
-    promises: dict[str, dict[str, list[str]]],
-    found: dict[str, int],
-    began: float,
-    *,
-    beside: str = "",
-) -> Outcome:
-    kept = ("said", "ended")
-    return Outcome(
-        name=name,
-        trials=trials,
-        acknowledged=sum(len(p.get(verb, ())) for p in promises.values() for verb in kept),
-        lost=found["lost"],
-        doubled=found["doubled"],
-        emptied=found["emptied"],
-        crossed=found["crossed"],
-        seconds=time.monotonic() - began,
-        beside=beside,
-    )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from omoide.domain import Origin, Owner, State
-from tests.torture.outcome import Outcome
-from tests.torture.parts import TENANTS, USER, files, open_store, remember
+from tests.torture.outcome import outcome_of
+from tests.torture.parts import TENANTS, USER, remember
 from tests.torture.processes import asked, killed
 from tests.torture.victims import VICTIMS, seed_events
 
@@ -18,46 +19,60 @@ if TYPE_CHECKING:
     import random
 
     from omoide.engine import Memory
+    from omoide.ports import Clock
+    from tests.torture.outcome import Outcome
+    from tests.torture.places import Place
 
     Promises = dict[str, dict[str, list[str]]]
     Counts = dict[str, int]
 
 LOOK = 25
 """Kills between two looks at the database."""
+LEAST = 3
+"""Kills that are not given up for want of time."""
 
 
-def kill(name: str, url: str, *, kills: int, seconds: float, dice: random.Random) -> Outcome:
+def kill(name: str, place: Place, *, kills: int, seconds: float, dice: random.Random) -> Outcome:
     """Kill one kind of victim so many times, or for so long if that is less."""
     began = time.monotonic()
     promises: Promises = {tenant: {} for tenant in TENANTS}
     if name == "consolidate":
-        asked(lambda: seed_events(url))
+        asked(lambda: seed_events(place))
     done = 0
-    while done < kills and (done < LOOK or time.monotonic() - began < seconds):
-        for tenant, verb, what in killed(VICTIMS[name], url, f"{done:04}", dice=dice):
+    while done < kills and (done < LEAST or time.monotonic() - began < seconds):
+        run = f"{done:04}"
+        for tenant, verb, what in killed(partial(VICTIMS[name], place, run), dice=dice):
             promises[tenant].setdefault(verb, []).append(what)
         done += 1
         if done % LOOK == 0:
-            found = asked(lambda: look(url, promises, settle=False))
+            found = asked(lambda: look(place, promises, settle=False))
             if any(found.values()):
                 break
-    found = asked(lambda: look(url, promises, settle=True))
-    kept = ("said", "ended", "recalled", "erased")
-    return Outcome(
-        name=f"`kill -9` during {name}",
-        trials=done,
-        acknowledged=sum(len(p.get(verb, ())) for p in promises.values() for verb in kept),
-        **found,
-        seconds=time.monotonic() - began,
+    found = asked(lambda: look(place, promises, settle=True))
+    words = erased(promises)
+
+    async def beside() -> str:
+        return place.left_behind(words)
+
+    return outcome_of(
+        f"`kill -9` during {name}", done, promises, found, began, beside=asked(beside)
     )
 
 
-async def look(url: str, promises: Promises, *, settle: bool) -> Counts:
-    """What does not hold. With `settle`, work that was interrupted is done first, and must be."""
-    store = await open_store(url)
+async def touch(place: Place) -> None:
+    """Open it once, so that its tables are there."""
+    await (await place.open()).close()
+
+
+async def look(
+    place: Place, promises: Promises, *, settle: bool, clock: Clock | None = None
+) -> Counts:
+    """What does not hold. With `settle`, work that was interrupted is done first, and must be; work
+    that is to be tried later needs a clock that is ahead."""
+    store = await place.open()
     counts = Counter({"lost": 0, "doubled": 0, "emptied": 0, "crossed": 0})
     for tenant in TENANTS:
-        memory = remember(store, tenant)
+        memory = remember(store, tenant, clock=clock)
         told = promises[tenant]
         if settle:
             await memory.end_session(USER)
@@ -68,16 +83,14 @@ async def look(url: str, promises: Promises, *, settle: bool) -> Counts:
         counts += await _versions(memory)
         counts += await _events(memory, told)
         counts["crossed"] += await crossed(memory)
-    gone = {w for told in promises.values() for w in told.get("erased", ())}
     await store.close()
-    counts["lost"] += traces(url, gone)
+    counts["lost"] += place.traces(erased(promises))
     return {name: counts[name] for name in ("lost", "doubled", "emptied", "crossed")}
 
 
-def traces(url: str, words: set[str]) -> int:
-    """How many of the words are still in the store's files."""
-    held = b"".join(path.read_bytes() for path in files(url))
-    return sum(word.encode() in held for word in words)
+def erased(promises: Promises) -> set[str]:
+    """The words that are to be gone."""
+    return {word for told in promises.values() for word in told.get("erased", ())}
 
 
 async def _turns(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:

@@ -1,14 +1,12 @@
-"""What the tortured processes are made of: a store by its URL, models that answer from the prompt,
-and a memory of these."""
+"""What the tortured processes are made of: models that answer from the prompt, and a memory over a
+store."""
 
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sqlite import SqliteStore, worker_name
-from omoide.bootstrap import SystemClock
+from omoide.bootstrap import SystemClock, worker_name
 from omoide.composition import compose
 from omoide.settings import Settings
 from omoide.testing import HashEmbedder, ScriptedModel
@@ -22,20 +20,6 @@ if TYPE_CHECKING:
 TENANTS = ("acme", "zeta")
 """Both have a user of the same name, who says other words."""
 USER = "ana"
-
-
-def files(url: str) -> list[Path]:
-    """The files that a store's bytes are in, where they can be searched."""
-    path = Path(url.removeprefix("sqlite:"))
-    return [p for p in (path, Path(f"{path}-wal")) if p.exists()]
-
-
-async def open_store(url: str, *, max_pages: int | None = None, patience: float = 5.0) -> Store:
-    """The store behind a URL. A second kind of store has its line here."""
-    kind, _, where = url.partition(":")
-    if kind != "sqlite":
-        raise SystemExit(f"no store is known for {url!r}; there is sqlite:PATH")
-    return await SqliteStore.open(Path(where), max_pages=max_pages, patience=patience)
 
 
 def summarise(request: Request) -> str:

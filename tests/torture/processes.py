@@ -17,40 +17,75 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Awaitable, Callable
 
-    from tests.torture.victims import Victim
+    Promise = Callable[[str], None]
+    Work = Callable[[Promise], Awaitable[None]]
+
+PATIENCE = 60.0
+"""Seconds to wait for a first promise."""
 
 
-def killed(victim: Victim, url: str, run: str, *, dice: random.Random) -> list[list[str]]:
+class Running:
+    """A process that goes on by itself, and its promises: one line each, of words."""
+
+    def __init__(self, work: Work) -> None:
+        reading, writing = os.pipe()
+        self._pid = os.fork()
+        if self._pid == 0:
+            os.close(reading)
+            _in_child(lambda: work(lambda line: _tell(writing, line)))
+        os.close(writing)
+        self._reading = reading
+        self._heard = b""
+        self._ended = False
+
+    def listen(self, seconds: float, *, until: str = "", times: int = 1) -> bool:
+        """Take in promises for so long, or until this was heard so many times; whether it was."""
+        before, deadline = len(self._heard), time.monotonic() + seconds
+        while not self._ended and (left := deadline - time.monotonic()) > 0:
+            if until and self._heard.count(until.encode(), before) >= times:
+                return True
+            if select.select([self._reading], [], [], left)[0]:
+                piece = os.read(self._reading, 65536)
+                self._ended = not piece
+                self._heard += piece
+        return bool(until) and self._heard.count(until.encode(), before) >= times
+
+    def kill(self) -> list[list[str]]:
+        """`kill -9`, and what it had promised. It must not have ended before."""
+        self.interrupt()
+        return self._promises(by_itself=False)
+
+    def interrupt(self) -> None:
+        """`kill -9`, and no more."""
+        os.kill(self._pid, signal.SIGKILL)
+
+    def finished(self) -> list[list[str]]:
+        """Its promises, when it has ended: by itself, or interrupted."""
+        return self._promises(by_itself=True)
+
+    def _promises(self, *, by_itself: bool) -> list[list[str]]:
+        while piece := os.read(self._reading, 65536):
+            self._heard += piece
+        os.close(self._reading)
+        _, status = os.waitpid(self._pid, 0)
+        if not os.WIFSIGNALED(status) and (status or not by_itself):
+            code = os.waitstatus_to_exitcode(status)
+            raise RuntimeError(f"a process ended by itself with {code}")
+        lines = self._heard.decode().split("\n")[:-1]  # what is not ended was not promised
+        return [line.split() for line in lines]
+
+
+def killed(work: Work, *, dice: random.Random, most: int = 1) -> list[list[str]]:
     """Start a victim, kill it at a random moment, and give its promises. One in five is killed in
-    the first tenth of a second, whatever it is doing; the others some time after a promise."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        _in_child(lambda: victim(url, run, lambda line: _tell(writing, line)))
-    os.close(writing)
-    heard = b""
+    the first tenth of a second, whatever it is doing; the others some time after the first promise,
+    or after as many as the dice say, `most` at most."""
+    victim = Running(work)
     if dice.random() < 0.2:
-        deadline = time.monotonic() + dice.uniform(0.0, 0.1)
+        victim.listen(dice.uniform(0.0, 0.1))
     else:
-        select.select([reading], [], [], 20.0)
-        deadline = time.monotonic() + dice.uniform(0.0, 0.2)
-    while (left := deadline - time.monotonic()) > 0:
-        ready, _, _ = select.select([reading], [], [], left)
-        if ready:
-            piece = os.read(reading, 65536)
-            if not piece:
-                break  # it ended by itself, which it never should
-            heard += piece
-    os.kill(child, signal.SIGKILL)
-    while piece := os.read(reading, 65536):
-        heard += piece
-    os.close(reading)
-    _, status = os.waitpid(child, 0)
-    if not os.WIFSIGNALED(status):
-        raise RuntimeError(f"a victim ended by itself with {os.waitstatus_to_exitcode(status)}")
-    lines = heard.decode().split("\n")[:-1]  # what is not ended was not promised
-    return [line.split() for line in lines]
+        victim.listen(PATIENCE, until="\n", times=dice.randint(1, most))
+        victim.listen(dice.uniform(0.0, 0.2))
+    return victim.kill()
 
 
 def asked(work: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 - JSON
@@ -74,27 +109,6 @@ def asked(work: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 - JSON
     if status:
         raise RuntimeError(f"a process failed with {os.waitstatus_to_exitcode(status)}")
     return json.loads(heard)
-
-
-def started(work: Callable[[Callable[[str], None]], Awaitable[None]]) -> tuple[int, int]:
-    """A process that goes on by itself: its number, and where its promises come out."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        _in_child(lambda: work(lambda line: _tell(writing, line)))
-    os.close(writing)
-    return child, reading
-
-
-def finished(child: int, reading: int) -> list[list[str]]:
-    """The promises of a process, when it has ended, however it did."""
-    heard = b""
-    while piece := os.read(reading, 65536):
-        heard += piece
-    os.close(reading)
-    os.waitpid(child, 0)
-    return [line.split() for line in heard.decode().split("\n")[:-1]]
 
 
 def _tell(pipe: int, line: str) -> None:

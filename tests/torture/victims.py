@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Event, Kind, Owner, Speaker
 from omoide.engine import Utterance
-from tests.torture.parts import TENANTS, USER, open_store, remember
+from tests.torture.parts import TENANTS, USER, remember
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from omoide.engine import Memory
+    from tests.torture.places import Place
+    from tests.torture.processes import Promise
 
-    Promise = Callable[[str], None]
-    Victim = Callable[[str, str, Promise], Awaitable[None]]
+    Victim = Callable[[Place, str, Promise], Awaitable[None]]
 
 EVENTS = 20
 BEFORE = 1_000_000
@@ -29,9 +30,9 @@ def word(tenant: str, run: str, number: int) -> str:
     return f"code-{tenant}-{run}-{number:04}"
 
 
-async def record(url: str, run: str, promise: Promise) -> None:
+async def record(place: Place, run: str, promise: Promise) -> None:
     """Batches of three turns, for both tenants in turn."""
-    store = await open_store(url)
+    store = await place.open()
     memories = [remember(store, tenant) for tenant in TENANTS]
     number = 0
     while True:
@@ -47,9 +48,9 @@ async def record(url: str, run: str, promise: Promise) -> None:
         number += 3
 
 
-async def reply(url: str, run: str, promise: Promise) -> None:
+async def reply(place: Place, run: str, promise: Promise) -> None:
     """A chat: what the user said is promised before the model answers."""
-    store = await open_store(url)
+    store = await place.open()
     memories = [remember(store, tenant) for tenant in TENANTS]
     number = 0
     while True:
@@ -61,9 +62,9 @@ async def reply(url: str, run: str, promise: Promise) -> None:
         number += 1
 
 
-async def digest(url: str, run: str, promise: Promise) -> None:
+async def digest(place: Place, run: str, promise: Promise) -> None:
     """Short sessions that end, and a worker that digests them meanwhile."""
-    store = await open_store(url)
+    store = await place.open()
     memories = [remember(store, tenant) for tenant in TENANTS]
     workers = [asyncio.create_task(m.worker.run(every=0.01)) for m in memories]
     number = 0
@@ -82,9 +83,9 @@ async def digest(url: str, run: str, promise: Promise) -> None:
                 worker.result()
 
 
-async def seed_events(url: str) -> None:
+async def seed_events(place: Place) -> None:
     """What `consolidate` recalls: events that are told before the first kill."""
-    store = await open_store(url)
+    store = await place.open()
     told = datetime.now(UTC)
     for tenant in TENANTS:
         owner = Owner(tenant=tenant, user=USER)
@@ -103,9 +104,9 @@ async def seed_events(url: str) -> None:
     await store.close()
 
 
-async def consolidate(url: str, run: str, promise: Promise) -> None:
+async def consolidate(place: Place, run: str, promise: Promise) -> None:
     """Replies that bring events to mind; each recall is to be counted once."""
-    store = await open_store(url)
+    store = await place.open()
     memories = [remember(store, tenant, mechanisms=("human-recall",)) for tenant in TENANTS]
     number = int(run) * 7
     while True:
@@ -122,9 +123,9 @@ async def consolidate(url: str, run: str, promise: Promise) -> None:
         number += 1
 
 
-async def erase(url: str, run: str, promise: Promise) -> None:
+async def erase(place: Place, run: str, promise: Promise) -> None:
     """Three turns of which the second is erased; now and then a session, or a whole user."""
-    store = await open_store(url)
+    store = await place.open()
     memories = [remember(store, tenant) for tenant in TENANTS]
     number = 0
     while True:

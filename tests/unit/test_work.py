@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from click.testing import CliRunner
@@ -12,18 +12,22 @@ from click.testing import CliRunner
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
-from omoide.domain import State
+from omoide.domain import State, Task
 from omoide.errors import StoreLocked
 from omoide.shift import Shift
 from omoide.testing import FrozenClock
+from omoide.worker import Worker
 
 from .test_cli_commands import M1, Bench
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from datetime import datetime
     from pathlib import Path
 
+    from omoide.domain import Job
     from omoide.engine import Memory
+    from omoide.ports import Jobs
 
     from .conftest import World
 
@@ -119,6 +123,52 @@ async def test_a_broken_database_is_waited_out() -> None:
     with pytest.raises(asyncio.CancelledError):
         await shift.run(every=0.001)
     assert looks == 3
+
+
+class Shaky:
+    """Jobs that cannot be reached when the lease is extended for the first time."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self.extended = 0
+        self.held = asyncio.Event()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._jobs, name)
+
+    async def extend(self, job: Job, *, until: datetime) -> bool:
+        """Fail once."""
+        self.extended += 1
+        if self.extended == 1:
+            raise StoreLocked("the server is away")
+        self.held.set()
+        return await self._jobs.extend(job, until=until)
+
+
+async def test_a_lease_is_kept_over_a_broken_database(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """A worker whose database was away for a moment goes on extending the lease of its job, so
+    that nobody else takes it up."""
+    world = await make_world()
+    world.replier.answers.append("Go on.")
+    await (await world.memory.reply("x", "I live in Oslo.")).text()
+    await world.memory.end_session("x")
+    shaky = Shaky(world.store.jobs)
+
+    async def work(_: Job) -> None:
+        await shaky.held.wait()
+
+    worker = Worker(
+        jobs=cast("Jobs", shaky),
+        tenant=world.memory.tenant,
+        name="w",
+        clock=FrozenClock(),
+        tasks={Task.DIGEST: work, Task.EMBED: work},
+        lease=timedelta(milliseconds=3),
+    )
+    assert await worker.step()
+    assert shaky.extended == 2
 
 
 def test_the_command_works_for_all_tenants_or_for_one(tmp_path: Path) -> None:

@@ -44,6 +44,10 @@ WHERE relkind = 'p' AND relnamespace = current_schema()::regnamespace
 AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = pg_class.oid)
 ORDER BY relname
 """
+_UNSAMPLED = """
+SELECT attname FROM pg_attribute
+WHERE attrelid = to_regclass($1) AND attnum > 0 AND attstattarget = 0 ORDER BY attname
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,12 +172,16 @@ def _note(connection: psycopg.Connection[Any], name: str, value: object) -> None
 
 def _partition(connection: psycopg.Connection[Any], count: int) -> None:
     """Give partitions to the tables that have none yet. Only through the whole table can their
-    rows be seen by others than their owner: a partition by itself has no policy that lets any."""
+    rows be seen by others than their owner: a partition by itself has no policy that lets any.
+    Of columns of which the table takes no samples, its partitions take none either."""
     for (table,) in connection.execute(_BARE).fetchall():
+        columns = connection.execute(_UNSAMPLED, (table,)).fetchall()
+        changes = ["ENABLE ROW LEVEL SECURITY"]
+        changes += [f'ALTER COLUMN "{column}" SET STATISTICS 0' for (column,) in columns]
         for number in range(count):
             name = f"{table}_p{number:03}"
             connection.execute(
                 f"CREATE TABLE {name} PARTITION OF {table} "
                 f"FOR VALUES WITH (MODULUS {count}, REMAINDER {number});"
-                f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY".encode()
+                f"ALTER TABLE {name} {', '.join(changes)}".encode()
             )
