@@ -24,7 +24,7 @@ from omoide.ports.keys import KeyRow
 from omoide.server.keys import KeyFile, Keys, Scope
 from omoide.server.moving_keys import MovedKeys, move_keys
 from omoide.settings import Address
-from tests.contract.making import ANN, ANN_ELSEWHERE, BOB, SPACE, live, rows, tell
+from tests.contract.making import ANN, ANN_ELSEWHERE, BOB, HOUR, SPACE, START, live, rows, tell
 from tests.postgres import databases
 
 if TYPE_CHECKING:
