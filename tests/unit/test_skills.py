@@ -49,6 +49,14 @@ def test_the_writers_of_a_session_name_their_skill(form: Form, skill: Skill) -> 
     assert {question.request.skill for question in asked} == {skill}
 
 
+@pytest.mark.parametrize("language", ["zh", "ja", "ko", "vi"])
+def test_notes_name_their_language(language: str) -> None:
+    """What a model needs no help with in English it may need in another language."""
+    said = [Line(speaker=Speaker.USER, text="Leeds")]
+    asked = SmallForm().ask(old=(), session=said, language=language, limit=20)
+    assert {question.request.skill for question in asked} == {Skill(f"notes-{language}")}
+
+
 def test_memos_and_replies_name_theirs() -> None:
     """Memos, and every form of reply."""
     assert memo_request(["a", "b"], "en").skill is Skill.MEMOS

@@ -187,7 +187,7 @@ def test_the_commands(made: Path, tmp_path: Path) -> None:
     assert (tmp_path / "t" / "tiny-x.gguf").stat().st_size == json.loads(told.output)["size"]
     wrong = CliRunner().invoke(cli, [*line, "notes,juggling"])
     assert wrong.exit_code == 2
-    assert "juggling is not among notes, memos" in wrong.output
+    assert "juggling is not among notes, notes-zh" in wrong.output
 
 
 def test_what_is_in_the_package_is_whole(tmp_path: Path) -> None:

@@ -30,7 +30,13 @@ class Skill(StrEnum):
     needs; a model without such an adapter answers by itself."""
 
     NOTES = "notes"
-    """What a session told about one speaker."""
+    """What a session told about one speaker, in English."""
+    NOTES_ZH = "notes-zh"
+    """The same in Chinese: what a model does well by itself in one language it may need help with
+    in another, and so on."""
+    NOTES_JA = "notes-ja"
+    NOTES_KO = "notes-ko"
+    NOTES_VI = "notes-vi"
     MEMOS = "memos"
     EVENTS = "events"
     FUSED = "fused"

@@ -111,7 +111,7 @@ class SmallForm:
             messages=prompt.messages,
             max_tokens=320,
             grammar=grammar(speaker, language=language),
-            skill=Skill.NOTES,
+            skill=Skill.NOTES if language == "en" else Skill(f"notes-{language}"),
         )
         return Question(request=request, prompt=prompt.hash)
 
