@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.util import find_spec
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -223,6 +224,28 @@ def test_batches_by_tokens_learn_the_same(tmp_path: Path) -> None:
         assert told[name] == pytest.approx(told["plain"], rel=1e-3)
         other = weights(tmp_path / name)
         assert all(float((plain[key] - other[key]).abs().max()) < 2e-3 for key in plain)
+
+
+@pytest.mark.filterwarnings("ignore")  # of torch, about itself
+@pytest.mark.skipif(not which("g++"), reason="torch compiles with g++, which is not installed")
+def test_compiled_layers_learn_the_same(tmp_path: Path) -> None:
+    """Two steps give the losses that they give without compiling."""
+    told = {}
+    for compiled in (False, True):
+        seen: list[Progress] = []
+        model = opened()
+        train(
+            model.model,
+            model.tokenizer,
+            examples=MANY,
+            held_out=MANY[:3],
+            recipe=replace(QUICK, tokens=220, steps=2, compiled=compiled),
+            folder=tmp_path / str(compiled),
+            tell=seen.append,
+        )
+        told[compiled] = [p.loss for p in seen] + [seen[-1].held_out]
+    assert len(told[True]) == 3
+    assert told[True] == pytest.approx(told[False], rel=1e-3)
 
 
 def test_padding_and_neighbours_change_nothing(tmp_path: Path) -> None:

@@ -145,6 +145,7 @@ def data(
     default=0,
     help="Most tokens at a time, padding included; fills a large GPU.  [default: by --batch]",
 )
+@click.option("--compile", "compiled", is_flag=True, help="Compile first: for long runs on a GPU.")
 @click.option("--recompute", is_flag=True, help="Spare memory: compute activations twice.")
 @click.option(
     "--bits",

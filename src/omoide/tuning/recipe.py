@@ -48,6 +48,8 @@ class Recipe:
     """Of a weight that is not trained: 4 are possible on a GPU, with bitsandbytes."""
     recompute: bool = False
     """Whether activations are computed again on the way back: slower, in much less memory."""
+    compiled: bool = False
+    """Whether the layers are compiled first: a minute, then faster steps."""
 
     def __post_init__(self) -> None:
         positive = ("rank", "alpha", "epochs", "length", "batch", "accumulate", "evaluate")

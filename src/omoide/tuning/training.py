@@ -174,6 +174,9 @@ class _Run:
             ),
         )
         self._model = self._tuned.get_base_model()
+        if recipe.compiled:
+            for layer in self._model.model.layers:  # all alike: one of them is compiled
+                layer.compile(dynamic=True)
         self._device = self._model.device
         self._half = self._device.type == "cuda"
         learnable = [p for p in self._tuned.parameters() if p.requires_grad]
