@@ -351,11 +351,18 @@ NORTH = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_names_of_the_worked_example_do_not_leak(language: str) -> None:
-    """Each name that is guarded against stands in the example, and a note with one that nobody
+    """Each name that is guarded against stands in an example, and a note with one that nobody
     said is turned away, however well the rest is supported."""
-    prompt = render("memory_small", language, session="", subject="", name="", limit="")
+    asked = (
+        render("memory_small", language, session="", subject="", name="", limit=""),
+        render(
+            "memory_both", language, session="", other="", first="", second="", user="",
+            assistant="", limit="",
+        ),
+    )  # fmt: skip
+    shown = "".join(prompt.messages[1].content for prompt in asked)
     names = words(language)["example_names"].split(", ")
-    assert all(name in prompt.messages[1].content for name in names)
+    assert all(name in shown for name in names)
     session, subject = told(NORTH[language]), VOICES[language].subject(USER)
     clean = read(f"{subject}{NORTH[language]}", session=session, language=language)
     assert len(texts(clean)) == 1
