@@ -1,7 +1,8 @@
 """What is compared: mechanisms by name, variants of them, and combinations.
 
 `summary`, `summary+search`, `bm25:3`, `memos:random-50`, `gold`. Each is composed as the product
-is, over a store of its own. `memos:random-50:forced` takes the best memos whatever their likeness,
+is, over a store of its own. `summary+memos+human-recall@fused` writes all of it from one call a
+session. `memos:random-50:forced` takes the best memos whatever their likeness,
 with room for all of them, so that a sweep of compressions compares compressions and not silence.
 """
 
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
-from omoide.mechanisms import MECHANISMS, Entry
+from omoide.mechanisms import MECHANISMS, WRITERS, Entry
 from omoide.memory.baselines.plain import Bm25, Dense, Gold
 from omoide.memory.memos.compression import FunctionWords, RandomTokens, Whole
 from omoide.memory.memos.mechanism import Memos
@@ -38,6 +39,8 @@ class Method:
 
     name: str
     mechanisms: tuple[str, ...]
+    writer: str = ""
+    """How sessions are written down, if not as the settings say."""
 
     @property
     def needs_gold(self) -> bool:
@@ -59,7 +62,7 @@ class Method:
             changed = replace(changed, memory_tokens=max(base.memory_tokens, FORCED_ROOM))
         if "summary:paper" in self.mechanisms:
             changed = replace(changed, form="paper")
-        return changed
+        return replace(changed, writer=self.writer) if self.writer else changed
 
 
 ROOM = 1500
@@ -74,14 +77,18 @@ want of room, or the longest would be."""
 
 def parse(name: str, known: Mapping[str, Entry]) -> Method:
     """The method of that name. Raises `BadInput` that lists the names there are."""
-    mechanisms = tuple(part.strip() for part in name.split("+"))
+    named, _, writer = name.partition("@")
+    if writer and writer not in WRITERS:
+        raise BadInput(f"a method is written {' or '.join(WRITERS)}, not {writer!r}, as in {name}")
+    mechanisms = tuple(part.strip() for part in named.split("+"))
     for mechanism in mechanisms:
         if mechanism not in known:
             raise BadInput(
                 f"no method is called {mechanism!r}; there are {', '.join(sorted(known))}, "
                 "and combinations such as summary+search"
             )
-    return Method(name="+".join(mechanisms), mechanisms=mechanisms)
+    called = "+".join(mechanisms) + (f"@{writer}" if writer else "")
+    return Method(name=called, mechanisms=mechanisms, writer=writer)
 
 
 def choose(

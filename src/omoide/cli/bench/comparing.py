@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
 
 from omoide.cli.scope import Scope, scoped
-from omoide.cli.show import as_json, emit, table
+from omoide.cli.show import emit, table
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command()
 @click.argument("one", type=FILE)
-@click.argument("other", type=FILE)
+@click.argument("other", type=FILE, required=False)
+@click.option("--methods", nargs=2, metavar="ONE OTHER", help="Two methods of the one file given.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(min=0, min_open=True),
+    help="So many points apart is still alike: say whether the interval lies within.",
+)
 @scoped
-def compare(scope: Scope, one: Path, other: Path) -> None:
-    """Compare two results of the same task, paired by item, method by method."""
-    from omoide.evals.reports.comparing import compared_results
+def compare(
+    scope: Scope,
+    one: Path,
+    other: Path | None,
+    methods: tuple[str, str] | None,
+    margin: float | None,
+) -> None:
+    """Compare two results of the same task, paired by item, method by method; or two methods of
+    one result."""
+    from omoide.evals.reports.comparing import alike, compared_methods, compared_results
     from omoide.evals.running.results import read
 
-    found = compared_results(read(one), read(other), names=(one.stem, other.stem))
+    first = read(one)
+    if (other is None) == (methods is None):
+        raise click.UsageError("give two files, or one file and --methods ONE OTHER")
+    if other is not None:
+        found = compared_results(first, read(other), names=(one.stem, other.stem))
+    elif methods is not None:
+        found = compared_methods(first, *methods)
+    within = [alike(t, task=first.task, margin=margin) for t in found] if margin else []
     if scope.json:
-        emit(as_json(found))
+        plain = [asdict(test) for test in found]
+        emit([{**p, "alike": a} for p, a in zip(plain, within, strict=True)] if within else plain)
         return
     head = ("group", "measure", "one", "other", "difference", "95 %", "p", "items")
+    head += (f"within {margin:g} points",) if within else ()
     rows = [
         (
             test.group,
@@ -37,10 +59,14 @@ def compare(scope: Scope, one: Path, other: Path) -> None:
             f"[{test.low:+.4f}, {test.high:+.4f}]",
             f"{test.p:.3g}",
             f"{test.count:,}",
+            *((_SAID[within[i]],) if within else ()),
         )
-        for test in found
+        for i, test in enumerate(found)
     ]
     click.echo(table(head, rows, right=(4, 5, 6, 7)))
+
+
+_SAID = {True: "yes", False: "no", None: ""}
 
 
 @click.command()

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from omoide import bootstrap
 from omoide.cli.progress import bar
-from omoide.evals.running.asked import KnownVectors, Line
+from omoide.errors import BadInput
+from omoide.evals.running.asked import KnownVectors, Line, Tuned
 from omoide.evals.running.calls import CallCache
 from omoide.evals.running.lab import Lab
 from omoide.evals.running.standin import StandIn
+from omoide.ports import Skill
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -37,6 +39,10 @@ class Making:
     window: int
     encoder: str = ""
     """For likeness token by token; none if empty."""
+    tuned: str = ""
+    """The same model with an adapter merged in; none if empty."""
+    skills: tuple[str, ...] = ()
+    """What it is asked for; the rest goes to `model`."""
 
 
 @asynccontextmanager
@@ -56,10 +62,11 @@ async def lab(
     judge = _model(settings, making.judge) if making.judge else None
     embedder = bootstrap.make_embedder(settings)
     encoder = bootstrap.make_token_encoder(settings, making.encoder) if making.encoder else None
-    line = Line(model, cache, concurrency=making.concurrency, told=called)
+    tuned = _tuned(settings, making)
+    line = Line(model, cache, concurrency=making.concurrency, tuned=tuned, told=called)
     judging = None
     if judge is not None:
-        same = making.judge == making.model
+        same = making.judge == making.model and tuned is None
         judging = line if same else Line(judge, cache, concurrency=making.concurrency, told=called)
     try:
         yield Lab(
@@ -72,10 +79,20 @@ async def lab(
             encoder=encoder,
         )
     finally:
-        for part in (model, judge, embedder, encoder):
+        for part in (model, judge, embedder, encoder, tuned.model if tuned else None):
             if part is not None:
                 await part.close()
         cache.close()
+
+
+def _tuned(settings: Settings, making: Making) -> Tuned | None:
+    if not making.tuned:
+        return None
+    for name in making.skills:
+        if name not in {skill.value for skill in Skill}:
+            raise BadInput(f"there is no skill {name!r}; there are {', '.join(Skill)}")
+    skills = frozenset(Skill(name) for name in making.skills)
+    return Tuned(model=_model(settings, making.tuned), skills=skills)
 
 
 def _model(settings: Settings, spec: str) -> ChatModel:

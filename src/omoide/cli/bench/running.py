@@ -37,6 +37,13 @@ CACHE = Path("bench-cache.sqlite")
     help="The folder with the data set, or with folders of several.",
 )
 @click.option("--model", help="Who replies and writes memory.  [default: as set]")
+@click.option("--tuned", default="", help="The same with an adapter: asked for --skills alone.")
+@click.option(
+    "--skills",
+    default="memos,iteration,events,reply",
+    show_default=True,
+    help="What the tuned model is asked for, as `omoide models list` has it.",
+)
 @click.option("--judge", default="", help="The model that judges, where a task is judged.")
 @click.option("--pairs", default="", help="Judge this method's replies against every other's.")
 @EMBEDDER
@@ -77,6 +84,8 @@ def run(
     task: str,
     data: Path | None,
     model: str | None,
+    tuned: str,
+    skills: str,
     judge: str,
     pairs: str,
     embedder: str | None,
@@ -122,6 +131,8 @@ def run(
         grammar=grammar,
         window=window or scope.settings.window,
         encoder=encoder,
+        tuned=tuned,
+        skills=tuple(name.strip() for name in skills.split(",") if name.strip()),
     )
     now = time.monotonic()
     course = Course(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
     from omoide.evals.running.calls import CallCache
-    from omoide.ports import ChatModel, Embedder, Request, Space, Vectors
+    from omoide.ports import ChatModel, Embedder, Request, Skill, Space, Vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +41,18 @@ class Spent:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tuned:
+    """The same model with an adapter, and the skills that the adapter claims: the product's
+    embedded runtime switches adapters by request, an endpoint has one model or the other."""
+
+    model: ChatModel
+    skills: frozenset[Skill]
+
+
 class Line:
-    """The one way to a model for all who ask: so many calls at a time, each of them once."""
+    """The one way to a model for all who ask: so many calls at a time, each of them once. What
+    the `tuned` model is tuned for goes to it."""
 
     def __init__(
         self,
@@ -50,17 +60,31 @@ class Line:
         cache: CallCache,
         *,
         concurrency: int,
+        tuned: Tuned | None = None,
         told: Callable[[], None] = lambda: None,
     ) -> None:
         self.model = model
         self.cache = cache
+        self.tuned = tuned
         self._room = asyncio.Semaphore(concurrency)
         self._under_way: dict[bytes, asyncio.Future[None]] = {}
         self._told = told
 
+    @property
+    def name(self) -> str:
+        """Who answers: the model, and the tuned one if there is one."""
+        return f"{self.model.name}+{self.tuned.model.name}" if self.tuned else self.model.name
+
+    def answering(self, request: Request) -> ChatModel:
+        """Whom the request goes to."""
+        if self.tuned is not None and request.skill in self.tuned.skills:
+            return self.tuned.model
+        return self.model
+
     async def ask(self, request: Request) -> tuple[Completion, bool]:
         """The answer, and whether it was known."""
-        key = key_of(self.model.name, request)
+        model = self.answering(request)
+        key = key_of(model.name, request)
         while (other := self._under_way.get(key)) is not None:
             await asyncio.wait([other])
         if (known := self.cache.find(key)) is not None:
@@ -69,20 +93,20 @@ class Line:
         self._under_way[key] = done
         try:
             async with self._room:
-                answer = await self._asked(request)
-            self.cache.keep(key, self.model.name, request, answer)
+                answer = await self._asked(model, request)
+            self.cache.keep(key, model.name, request, answer)
         finally:
             del self._under_way[key]
             done.set_result(None)
         self._told()
         return answer, False
 
-    async def _asked(self, request: Request) -> Completion:
-        async with aclosing(self.model.stream(request)) as pieces:
+    async def _asked(self, model: ChatModel, request: Request) -> Completion:
+        async with aclosing(model.stream(request)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Completion):
                     return piece
-        raise BadReply(f"{self.model.name} ended its answer without saying so")
+        raise BadReply(f"{model.name} ended its answer without saying so")
 
 
 class Asked:
@@ -102,8 +126,8 @@ class Asked:
 
     @property
     def name(self) -> str:
-        """As the model's."""
-        return self._line.model.name
+        """As the line's."""
+        return self._line.name
 
     @property
     def window(self) -> int:

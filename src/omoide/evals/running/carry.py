@@ -102,7 +102,7 @@ async def carry_out(
         return Result(
             format=FORMAT,
             task=job.task.name,
-            model=lab.line.model.name,
+            model=lab.line.name,
             embedder=lab.embedder.space.name if lab.embedder else "none",
             judge=lab.judge.model.name if lab.judge else "none",
             seed=job.sample.seed,
@@ -217,4 +217,7 @@ _SHOWN = (
 def _settings(lab: Lab) -> dict[str, str]:
     """The settings that a figure may depend on."""
     given = asdict(lab.settings) | {"reply_form": lab.settings.asks_by}
-    return {name: str(given[name]) for name in _SHOWN}
+    shown = {name: str(given[name]) for name in _SHOWN}
+    if lab.line.tuned is not None:
+        shown["tuned for"] = ", ".join(sorted(lab.line.tuned.skills))
+    return shown

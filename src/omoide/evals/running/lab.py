@@ -111,6 +111,7 @@ class Place:
         self.failed: list[str] = []
         """Why sessions could not be digested. The memory from before stands then."""
         self._settings = settings
+        self.mechanisms = settings.mechanisms
         self._clock = clock
         self.owner = Owner(tenant=memory.tenant, user=user)
         self._sessions = itertools.count(1)

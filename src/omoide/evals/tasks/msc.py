@@ -14,6 +14,7 @@ from omoide.evals.running.items import Item, failed
 from omoide.evals.tasks import judging, scoring
 from omoide.evals.tasks.dialogues import gold_facts, remembered, utterance, utterances
 from omoide.evals.tasks.survival import Said, brought
+from omoide.evals.tasks.written import WRITTEN, written_scores
 from omoide.prompts import words
 
 if TYPE_CHECKING:
@@ -34,13 +35,14 @@ class Msc:
     source = msc.SOURCE
     usual: tuple[str, ...] = ("summary", "search", "summary+search", "gold")
     rivals: tuple[str, ...] = ()
-    measures = (*scoring.REPLY, *judging.CRITERIA, *scoring.MEMORY, *scoring.WHOLE)
+    measures = (*scoring.REPLY, *judging.CRITERIA, *scoring.MEMORY, *WRITTEN, *scoring.WHOLE)
     criteria = judging.NAMES
     options: Mapping[str, str] = {
         "sessions": "which sessions' replies are asked for, such as 5 or 4,5 (default 4,5)",
         "memory": "yes (default), no, or only: score what the memory holds before these sessions",
         "audit": "yes or no (default): hold every sentence of a memory against what was said",
         "split": "test (default) or valid",
+        "parts": "yes or no (default): score summary, events and memos apart, and what they cost",
     }
 
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
@@ -79,6 +81,7 @@ async def dialogue_items(
     gold: dict[str, list[str]] = {dialogue.id: []}
     items: list[Item] = []
     last, audit = max(wanted), trial.option("audit", "no") == "yes"
+    apart = trial.option("parts", "no") == "yes"
     began = dialogue.sessions[0].start
     async with trial.place(user=dialogue.id, began=began, gold=gold) as place:
         await trial.warm(line.text for line in dialogue.lines)
@@ -88,7 +91,8 @@ async def dialogue_items(
             gold[dialogue.id][:] = gold_facts(dialogue, until=session.number - 1)
             if session.number in wanted:
                 if memory != "no":
-                    items += await _memory(dialogue, place, before=session.number, audit=audit)
+                    before = session.number
+                    items += await _memory(dialogue, place, before=before, audit=audit, apart=apart)
                 if memory != "only":
                     called = group or f"session {session.number}"
                     items += await _replies(dialogue, session, place, trial, group=called)
@@ -97,16 +101,20 @@ async def dialogue_items(
                     continue
             await place.live_through([utterances(session, dialogue)])
         if memory == "only":
-            items += await _memory(dialogue, place, before=last, audit=audit)
+            items += await _memory(dialogue, place, before=last, audit=audit, apart=apart)
     return items
 
 
-async def _memory(dialogue: Dialogue, place: Place, *, before: int, audit: bool) -> list[Item]:
+async def _memory(
+    dialogue: Dialogue, place: Place, *, before: int, audit: bool, apart: bool
+) -> list[Item]:
     """What is remembered before a session, against what people noted until then."""
     facts = [fact for side in dialogue.facts(before - 1) for fact in side]
     held = await remembered(place.memory, dialogue.id)
     name, group = f"{dialogue.id}/memory/{before}", f"memory before session {before}"
     digested = await _digested(place, before - 1)
+    if apart:
+        digested |= await written_scores(place, dialogue, before=before)
     if not held and place.failed:
         measures = tuple(m.name for m in scoring.MEMORY if m.name not in digested)
         why = "the model gave no usable memory of any session"

@@ -12,6 +12,7 @@ from omoide.evals.tasks import judging, scoring
 from omoide.evals.tasks.base import Sample
 from omoide.evals.tasks.dialogues import evidence_share, short_answer, utterances
 from omoide.evals.tasks.survival import Said, brought
+from omoide.evals.tasks.written import FOUND, bill, found_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ class _Questions:
 
     usual: tuple[str, ...] = ("search", "summary", "summary+search")
     rivals: tuple[str, ...] = ()
-    measures = (*scoring.QUESTIONS, judging.CORRECT)
+    measures = (*scoring.QUESTIONS, judging.CORRECT, *FOUND)
     named = True
     """Whether speakers have names that belong to what is said."""
 
@@ -72,6 +73,12 @@ class _Questions:
         if question.evidence:
             share = evidence_share(answer.contributions, question.evidence)
             scores[scoring.EVIDENCE] = share
+        if question.evidence and trial.option("parts", "no") == "yes":
+            scores |= await bill(place)
+            if trial.lab.embedder is not None:
+                scores |= await found_scores(
+                    place, question.text, question.evidence, trial.lab.embedder
+                )
         if question.answer:
             back = await brought(
                 question.answer,
@@ -118,6 +125,7 @@ class Locomo(_Questions):
     options: Mapping[str, str] = {
         "questions": "at most so many of each conversation, drawn by the seed (default all)",
         "conversations": "by name, such as conv-42,conv-44 (default all, or as many as --limit)",
+        "parts": "yes or no (default): evidence under the best events and memos, their cost",
         "categories": "such as multi-hop,temporal (default all five)",
     }
 

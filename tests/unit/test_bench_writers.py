@@ -1,0 +1,181 @@
+"""One call a session against separate calls, and a tuned model beside the plain one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from omoide.cli.main import cli
+from omoide.errors import BadInput
+from omoide.evals.methods import parse, registry
+from omoide.evals.reports.comparing import alike, compared_methods
+from omoide.evals.running.asked import Line, Tuned
+from omoide.evals.running.calls import CallCache
+from omoide.evals.running.carry import carry_out
+from omoide.evals.running.results import read
+from omoide.evals.running.standin import StandIn
+from omoide.ports import Message, Request, Skill
+from omoide.settings import Settings
+from omoide.testing import ScriptedModel
+from tests.unit.bench_lab import FIXTURES, course, job, lab
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SEPARATE = "summary+memos+human-recall"
+FUSED = f"{SEPARATE}@fused"
+
+
+def test_the_writer_of_a_method_is_named_behind_it() -> None:
+    """`@fused` changes the writer alone; what is no writer is refused."""
+    method = parse(FUSED, registry())
+    assert method.name == FUSED
+    assert method.settings(Settings()).writer == "fused"
+    assert method.settings(Settings()).mechanisms == ("summary", "memos", "human-recall")
+    assert parse(SEPARATE, registry()).settings(Settings()).writer == "separate"
+    with pytest.raises(BadInput, match="not 'quick'"):
+        parse("summary@quick", registry())
+
+
+async def test_msc_tells_the_parts_of_a_memory_and_what_they_cost() -> None:
+    """Fused and separate writers have a score for each part, after every session; fused, all of
+    it comes from one call a session."""
+    work = job("msc", SEPARATE, FUSED, sessions="2,3,4,5", memory="only", parts="yes")
+    async with lab() as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    for method in result.methods:
+        assert {item.group for item in method.items} == {
+            f"memory before session {n}" for n in (2, 3, 4, 5)
+        }
+        for item in method.items:
+            assert item.scores.keys() >= {"summary F1", "events recall", "memos F1", "events said"}
+            assert item.scores["memos cover"] == 1
+            assert item.scores["prompt tokens a turn"] > 0
+    one, fused = result.method(SEPARATE), result.method(FUSED)
+    assert one is not None
+    assert fused is not None
+    last = "memory before session 5"
+    turns = {d.id: sum(len(s.lines) for s in d.sessions if s.number < 5) for d in work.cases}
+    for item in fused.items:
+        if item.group == last:
+            assert round(item.scores["calls a turn"] * turns[item.cluster]) == 4
+    assert {t.measure for t in result.tests if t.group == last} >= {"summary F1", "calls a turn"}
+    cost = {
+        method.name: sum(item.scores["calls a turn"] for item in method.items)
+        for method in result.methods
+    }
+    assert cost[FUSED] < cost[SEPARATE] / 2
+
+
+async def test_a_part_that_no_mechanism_writes_has_no_score() -> None:
+    """A summary alone is not marked down for the events it never meant to write."""
+    work = job("msc", "summary", sessions="5", memory="only", parts="yes", limit=1)
+    async with lab() as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    [item] = result.methods[0].items
+    assert "summary F1" in item.scores
+    assert not [name for name in item.scores if name.startswith(("events", "memos"))]
+
+
+async def test_locomo_tells_what_the_best_events_and_memos_rest_on() -> None:
+    """With every turn in some memo, ten memos hold the evidence; one mechanism's silence is 0."""
+    work = job("locomo", FUSED, "search", parts="yes")
+    async with lab() as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    fused, search = result.method(FUSED), result.method("search")
+    assert fused is not None
+    assert search is not None
+    scored = [item.scores for item in fused.items if "memos@10" in item.scores]
+    assert scored
+    assert all(scores["memos@10"] == 1 for scores in scored)
+    assert all(scores["events@5"] <= scores["events@10"] for scores in scored)
+    assert all(i.scores["memos@10"] == 0 for i in search.items if "memos@10" in i.scores)
+
+
+async def test_as_good_as_means_that_the_whole_interval_lies_within_the_margin() -> None:
+    """A method is alike itself; an interval that reaches out of the margin is not; what is no
+    share has no margin in points."""
+    work = job("msc", "summary", FUSED, sessions="5", memory="only", parts="yes")
+    async with lab() as parts:
+        result = await carry_out(work, lab=parts, course=course(work))
+    same = {test.measure: test for test in compared_methods(result, FUSED, FUSED)}
+    assert alike(same["summary F1"], task="msc", margin=3)
+    assert alike(same["calls a turn"], task="msc", margin=3) is None
+    wide = replace(same["summary F1"], low=-0.01, high=0.031)
+    assert alike(wide, task="msc", margin=3) is False
+    with pytest.raises(BadInput, match="it has summary"):
+        compared_methods(result, "summary", "search")
+
+
+def test_compare_two_methods_of_one_file(tmp_path: Path) -> None:
+    """One file and two methods give a table that says whether they are alike."""
+    out = tmp_path / "one.json"
+    common = ["--data", str(FIXTURES), "--model", "stand-in", "--embedder", "none", "--yes"]
+    run = ["bench", "run", "msc", *common, "--no-plan", "--only", "--cache", str(tmp_path / "c")]
+    asked = ["--method", SEPARATE, "--method", FUSED, "--set", "sessions=5"]
+    wanted = ["--set", "memory=only", "--set", "parts=yes", "--out", str(out)]
+    done = CliRunner().invoke(cli, [*run, *asked, *wanted])
+    assert done.exit_code == 0, done.output
+    told = ["bench", "compare", str(out), "--methods", SEPARATE, FUSED, "--margin", "3"]
+    shown = CliRunner().invoke(cli, told)
+    assert "within 3 points" in shown.output
+    assert "summary F1" in shown.output
+    bare = CliRunner().invoke(cli, ["bench", "compare", str(out)])
+    assert bare.exit_code == 2
+    assert "--methods ONE OTHER" in bare.output
+
+
+async def test_only_what_a_model_is_tuned_for_goes_to_it() -> None:
+    """A request goes to the tuned model by its skill, and each answer is kept under the name of
+    who gave it: what the plain model has said is known to a run without the tuned one."""
+    plain, tuned = ScriptedModel(["plain"], name="plain"), ScriptedModel(["tuned"], name="tuned")
+    cache = CallCache(None)
+    both = Line(
+        plain, cache, concurrency=1, tuned=Tuned(model=tuned, skills=frozenset({Skill.REPLY}))
+    )
+    reply = Request(
+        messages=(Message(role="user", content="Hello"),), max_tokens=9, skill=Skill.REPLY
+    )
+    notes = replace(reply, skill=Skill.NOTES, max_tokens=7)
+    assert (await both.ask(reply))[0].text == "tuned"
+    assert (await both.ask(notes))[0].text == "plain"
+    assert both.name == "plain+tuned"
+    alone = Line(ScriptedModel([], name="plain"), cache, concurrency=1)
+    answer, known = await alone.ask(notes)
+    assert (answer.text, known) == ("plain", True)
+    cache.close()
+
+
+async def test_a_run_says_what_it_was_tuned_for() -> None:
+    """The result names both models and the skills, so that it is never joined with a plain one."""
+    work = job("msc", "summary", sessions="5", memory="no", limit=1)
+    tuned = ScriptedModel([lambda _: "Tuned."] * 9, name="tuned")
+    async with lab(StandIn(name="plain")) as parts:
+        line = Line(
+            parts.line.model,
+            parts.line.cache,
+            concurrency=4,
+            tuned=Tuned(model=tuned, skills=frozenset({Skill.REPLY})),
+        )
+        result = await carry_out(work, lab=replace(parts, line=line), course=course(work))
+    assert result.model == "plain+tuned"
+    assert result.settings["tuned for"] == "reply"
+    assert all(request.skill is Skill.REPLY for request in tuned.requests)
+    assert len(tuned.requests) == len(result.methods[0].items)
+
+
+def test_tuned_on_the_command_line(tmp_path: Path) -> None:
+    """The option takes a second model; a skill that there is not is refused."""
+    out = tmp_path / "one.json"
+    common = ["--data", str(FIXTURES), "--model", "stand-in", "--embedder", "none", "--yes"]
+    run = ["bench", "run", "msc", *common, "--no-plan", "--only", "--cache", str(tmp_path / "c")]
+    asked = ["--method", "summary", "--limit", "1", "--set", "sessions=5", "--out", str(out)]
+    done = CliRunner().invoke(cli, [*run, *asked, "--tuned", "stand-in", "--skills", "reply,memos"])
+    assert done.exit_code == 0, done.output
+    assert read(out).settings["tuned for"] == "memos, reply"
+    wrong = CliRunner().invoke(cli, [*run, *asked, "--tuned", "stand-in", "--skills", "singing"])
+    assert wrong.exit_code == 1
+    assert "no skill 'singing'" in wrong.output
