@@ -12,6 +12,7 @@ from omoide.cli.main import cli
 from omoide.errors import BadInput
 from omoide.evals.methods import parse, registry
 from omoide.evals.reports.comparing import alike, compared_methods
+from omoide.evals.reports.default import better_defaults, rows, standings
 from omoide.evals.running.asked import Line, Tuned
 from omoide.evals.running.calls import CallCache
 from omoide.evals.running.carry import carry_out
@@ -24,6 +25,8 @@ from tests.unit.bench_lab import FIXTURES, course, job, lab
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from omoide.evals.running.results import MethodResult, Result
 
 SEPARATE = "summary+memos+human-recall"
 FUSED = f"{SEPARATE}@fused"
@@ -179,3 +182,34 @@ def test_tuned_on_the_command_line(tmp_path: Path) -> None:
     wrong = CliRunner().invoke(cli, [*run, *asked, "--tuned", "stand-in", "--skills", "singing"])
     assert wrong.exit_code == 1
     assert "no skill 'singing'" in wrong.output
+
+
+def _scored(result: Result, name: str, by: float) -> MethodResult:
+    """The first method's items under another name, each F1 higher by that much."""
+    method = result.methods[0]
+    items = [replace(i, scores={"F1": i.scores["F1"] + by}) for i in method.items]
+    return replace(method, name=name, items=items)
+
+
+async def test_the_report_says_whether_the_default_is_the_best() -> None:
+    """A method that is better on every one of many replies would make the better default; all
+    history would not, and one that wins here and loses there is none either."""
+    work = job("msc", "session", sessions="5", memory="no")
+    async with lab() as parts:
+        found = await carry_out(work, lab=parts, course=course(work))
+    [method] = found.methods
+    many = [replace(i, id=f"{i.id}-{n}", cluster=f"{n}") for i in method.items for n in range(12)]
+    found = replace(found, methods=[replace(method, items=many)])
+    gains = {"summary+search": 0.0, "search": 0.1, "context": 0.2, "memos": 0.1, "bm25": -0.1}
+    one = replace(found, methods=[_scored(found, name, by) for name, by in gains.items()])
+    gains["memos"] = -0.1
+    other = replace(found, methods=[_scored(found, name, by) for name, by in gains.items()])
+    told = standings([("one", one), ("other", other), ("apart", found)], "summary+search")
+    assert [(s.run, s.measure, s.rivals[0].name) for s in told] == [
+        ("one", "F1", "context"),
+        ("other", "F1", "context"),
+    ]
+    assert better_defaults(told) == ["search"]
+    [first, _] = rows(told)
+    assert first[4] == "-20.0 [-20.0, -20.0]"
+    assert first[7:] == ("context, search, memos", "bm25")

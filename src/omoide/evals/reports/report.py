@@ -8,12 +8,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
+from omoide.evals.reports.default import HEAD, better_defaults, rows, standings
 from omoide.evals.reports.papers import tables_for
 from omoide.evals.reports.pictures import forgetting, pictures
 from omoide.evals.reports.tables import aggregate_rows, groups_of, measure_of, shown
 from omoide.evals.running.results import FORMAT, read
 from omoide.evals.running.statistics import holm
 from omoide.evals.running.summing import tests
+from omoide.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,6 +55,8 @@ def write_report(folder: Path, out: Path) -> list[Path]:
         raise BadInput(f"there is no result of omoide bench in {folder}")
     out.mkdir(parents=True, exist_ok=True)
     sections = [(name, list(section(name, result))) for name, result in results]
+    if standing := list(the_default(results)):
+        sections.insert(0, ("Is the default the best?", standing))
     if any(result.task == "recall" for _, result in results):
         sections.append(("Forgetting", [Picture(name="forgetting", svg=forgetting())]))
     written = [out / "report.md", out / "report.html"]
@@ -81,6 +85,26 @@ def _tested(result: Result) -> Result:
     if result.tests or len(result.methods) < 2:
         return result
     return replace(result, tests=tests(result.methods, seed=result.seed))
+
+
+def the_default(results: Sequence[tuple[str, Result]]) -> Iterable[Block]:
+    """The default mechanisms beside every other method, where they were run together."""
+    default = "+".join(Settings().mechanisms)
+    found = standings(results, default)
+    if not found:
+        return
+    better = ", ".join(better_defaults(found))
+    yield (
+        f"The default is {default}; differences are on the items that both have, p by Holm over "
+        "all that it is compared with on that measure of that run."
+    )
+    yield Table(head=HEAD, rows=tuple(rows(found)))
+    yield (
+        f"Better than it beyond chance on one of these and worse on none: {better}."
+        if better
+        else "No method that could be a default is better than it beyond chance on one of these "
+        "and worse on none."
+    )
 
 
 def section(name: str, result: Result) -> Iterable[Block]:
