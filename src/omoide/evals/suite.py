@@ -42,6 +42,8 @@ SWEEP = (
     "memos:function-100",
 )
 """Paper C's compressions."""
+THREE = "summary+memos+human-recall"
+"""All that a session is written down as."""
 SUITE: tuple[Run, ...] = (
     Run(
         name="msc-replies",
@@ -105,10 +107,28 @@ SUITE: tuple[Run, ...] = (
         options={"conversations": "conv-44"},
     ),
     Run(
+        name="fused-msc",
+        about="one call a session against a call for each mechanism: what is written, and its cost",
+        task="msc",
+        methods=(THREE, f"{THREE}@fused"),
+        limit=100,
+        options={"sessions": "2,3,4,5", "memory": "only", "parts": "yes"},
+    ),
+    Run(
+        name="fused-locomo",
+        about="the same on one LoCoMo conversation: evidence under the best events and memos",
+        task="locomo",
+        methods=(THREE, f"{THREE}@fused"),
+        options={"conversations": "conv-44", "parts": "yes"},
+    ),
+    Run(
         name="msc-combinations",
         about="retrieval with and without the summary at session 5 of MSC (Table 8)",
         task="msc",
-        methods=("bm25:5", "bm25:5+summary", "dense:5", "dense:5+summary", "context+summary"),
+        methods=(
+            *("bm25:5", "bm25:5+summary", "dense:5", "dense:5+summary"),
+            *("context", "context+summary"),
+        ),
         limit=50,
         options={"sessions": "5", "memory": "no"},
     ),
@@ -116,7 +136,7 @@ SUITE: tuple[Run, ...] = (
         name="mtbench-plus",
         about="all of MT-Bench+: retrospection, continuation, conjunction (paper C)",
         task="mtbench-plus",
-        methods=(*PLAIN, "search", "memochat", "memos", "summary"),
+        methods=(*PLAIN, "search", "memochat", "memos", "summary", "summary+search"),
     ),
     Run(
         name="mtbench-compression",
