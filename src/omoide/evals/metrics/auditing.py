@@ -25,6 +25,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,7 @@ SUPPORT = 0.6
 MARGIN = 0.25
 """By how much the other speaker must bear it out better."""
 
+_KEPT = 8192
 _NEGATION = {
     "en": re.compile(
         r"\b(?:not|no|never|none|nobody|nothing|neither|without|cannot|rarely)\b|n['’]t\b", re.I
@@ -243,18 +245,27 @@ def _support(
 ) -> tuple[float, float, float]:
     """Share of the terms in the statement and what was lent to it; then, where that is equal, of
     all words in the statement itself, and how little else it says."""
-    terms = content_terms(unit.text)
-    share = len(wanted & (terms | content_terms(unit.lent))) / len(wanted) if wanted else 0.0
-    words, said = (
-        Counter(fair_words(_open(told), language)),
-        Counter(fair_words(_open(unit.text), language)),
-    )
+    told_of = _terms(unit.text) | _terms(unit.lent)
+    share = len(wanted & told_of) / len(wanted) if wanted else 0.0
+    words, said = _words(told, language), _words(unit.text, language)
     common = (words & said).total()
     return (
         share,
         common / words.total() if words else 0.0,
         common / (words | said).total() if words or said else 0.0,
     )
+
+
+@lru_cache(maxsize=_KEPT)
+def _terms(text: str) -> frozenset[str]:
+    """Every sentence of a memory is held against every statement of a dialogue."""
+    return frozenset(content_terms(text))
+
+
+@lru_cache(maxsize=_KEPT)
+def _words(text: str, language: str) -> Counter[str]:
+    """How often each word is there; not to be changed."""
+    return Counter(fair_words(_open(text), language))
 
 
 def _lost(told: str, unit: Statement, wanted: set[str], language: str) -> str:
