@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from omoide.errors import MissingExtra, UnknownModel
+from omoide.errors import BadInput, MissingExtra, UnknownModel
 from omoide.evals.metrics import encoded_scores, greedy_match, library_scores
+from omoide.evals.metrics.encoded import BertScore
 from omoide.ports import TokenVectors
 
 if TYPE_CHECKING:
@@ -88,6 +90,39 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "bert_score", None)
     with pytest.raises(MissingExtra, match=r"omoide\[bertscore\]"):
         library_scores(["a"], ["b"], model="roberta-large")
+
+
+async def test_the_library_is_asked_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`bert-score:MODEL@LAYER` on the command line goes to the library, and the name says so; the
+    name of an encoder does not; a layer that is no number is refused."""
+    asked: list[tuple[str, int | None]] = []
+
+    class Tensor(list[float]):
+        """As much of one as is looked at."""
+
+        def tolist(self) -> list[float]:
+            """Itself."""
+            return self
+
+    def score(
+        replies: list[str], gold: list[str], *, model_type: str, num_layers: int | None
+    ) -> tuple[Tensor, Tensor, None]:
+        asked.append((model_type, num_layers))
+        alike = Tensor(float(a == b) for a, b in zip(replies, gold, strict=True))
+        return alike, alike, None
+
+    library = ModuleType("bert_score")
+    library.score = score  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "bert_score", library)
+    found = BertScore.named("bert-score:some/folder@12")
+    assert found is not None
+    assert found.name == "BERTScore by its library with some/folder, layer 12"
+    assert [s.f1 for s in (await found.scores(["a", "b"], ["a", "c"])).scores] == [1, 0]
+    assert asked == [("some/folder", 12)]
+    assert BertScore.named("bert-score:roberta-large") == BertScore("roberta-large")
+    assert BertScore.named("gte-small") is None
+    with pytest.raises(BadInput, match="a layer is a number"):
+        BertScore.named("bert-score:folder@last")
 
 
 def test_an_encoder_that_is_not_there() -> None:

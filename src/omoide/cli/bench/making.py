@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.errors import BadInput
+from omoide.evals.metrics.encoded import BertScore
 from omoide.evals.running.asked import KnownVectors, Line, Tuned
 from omoide.evals.running.calls import CallCache
 from omoide.evals.running.lab import Lab
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from omoide.ports import ChatModel
+    from omoide.ports import ChatModel, TokenEncoder
     from omoide.settings import Settings
 
 STAND_IN = "stand-in"
@@ -61,7 +62,7 @@ async def lab(
     model = _model(settings, making.model)
     judge = _model(settings, making.judge) if making.judge else None
     embedder = bootstrap.make_embedder(settings)
-    encoder = bootstrap.make_token_encoder(settings, making.encoder) if making.encoder else None
+    encoder = _encoder(settings, making.encoder) if making.encoder else None
     tuned = _tuned(settings, making)
     line = Line(model, cache, concurrency=making.concurrency, tuned=tuned, told=called)
     judging = None
@@ -93,6 +94,10 @@ def _tuned(settings: Settings, making: Making) -> Tuned | None:
             raise BadInput(f"there is no skill {name!r}; there are {', '.join(Skill)}")
     skills = frozenset(Skill(name) for name in making.skills)
     return Tuned(model=_model(settings, making.tuned), skills=skills)
+
+
+def _encoder(settings: Settings, spec: str) -> TokenEncoder | BertScore:
+    return BertScore.named(spec) or bootstrap.make_token_encoder(settings, spec)
 
 
 def _model(settings: Settings, spec: str) -> ChatModel:

@@ -47,7 +47,7 @@ CACHE = Path("bench-cache.sqlite")
 @click.option("--judge", default="", help="The model that judges, where a task is judged.")
 @click.option("--pairs", default="", help="Judge this method's replies against every other's.")
 @EMBEDDER
-@click.option("--encoder", default="", help="For likeness token by token, such as gte-small.")
+@click.option("--encoder", default="", help="For likeness: gte-small, bert-score:MODEL.")
 @click.option("--method", "methods", multiple=True, help="Such as summary+search; may be repeated.")
 @click.option("--only", is_flag=True, help="Without the baselines that else run beside them.")
 @click.option("--limit", type=click.IntRange(min=1), help="So many cases, drawn by the seed.")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--model", help="Who replies and writes memory.  [default: as set]")
 @click.option("--judge", default="", help="The model that judges.  [default: none]")
 @EMBEDDER
-@click.option("--encoder", default="", help="For likeness token by token, such as gte-small.")
+@click.option("--encoder", default="", help="For likeness: gte-small, bert-score:MODEL.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="For results."
 )

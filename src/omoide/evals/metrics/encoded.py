@@ -15,10 +15,11 @@ of these. The score means something only together with the encoder's name. Two w
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omoide.errors import DownloadFailed, MissingExtra
+from omoide.errors import BadInput, DownloadFailed, MissingExtra
 from omoide.evals.metrics.overlap import Score
 
 if TYPE_CHECKING:
@@ -91,6 +92,42 @@ def library_scores(
             for p, r in zip(precision.tolist(), recall.tolist(), strict=True)
         ),
     )
+
+
+@dataclass(frozen=True)
+class BertScore:
+    """The kept library in the place of an encoder; `layer` as in `library_scores`."""
+
+    model: str
+    layer: int | None = None
+
+    @classmethod
+    def named(cls, spec: str) -> BertScore | None:
+        """What `bert-score:roberta-large`, or `bert-score:FOLDER@12` with its layer, names; None
+        for the name of an encoder. Raises `MissingExtra` at once, not after hours of replies."""
+        kind, mark, rest = spec.partition(":")
+        if kind != "bert-score" or not mark:
+            return None
+        model, at, layer = rest.rpartition("@")
+        if at and not layer.isdecimal():
+            raise BadInput(f"a layer is a number, as in bert-score:FOLDER@12, not {layer!r}")
+        _library()
+        return cls(model, int(layer)) if at else cls(rest)
+
+    @property
+    def name(self) -> str:
+        """Model and layer: the score means nothing without them."""
+        layer = "the layer of the library" if self.layer is None else f"layer {self.layer}"
+        return f"BERTScore by its library with {self.model}, {layer}"
+
+    async def scores(self, replies: Sequence[str], gold: Sequence[str]) -> EncodedScores:
+        """Each reply against its gold reply, in a thread: torch takes its time."""
+        return await asyncio.to_thread(
+            library_scores, replies, gold, model=self.model, layer=self.layer
+        )
+
+    async def close(self) -> None:
+        """Nothing to let go."""
 
 
 def _library() -> Any:  # noqa: ANN401 - bert-score ships no types

@@ -126,7 +126,7 @@ async def carry_out(
 
     notes = [*job.notes, *await _judge_worth(job, lab)]
     if lab.encoder is not None:
-        notes.append(f"likeness is by {lab.encoder.name}: not the papers' BERTScore")
+        notes.append(f"likeness is by {lab.encoder.name}: not the papers' figure")
     places = {method.name: place for place, method in enumerate(job.methods)}
 
     async def of(method: Method) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from omoide.engine import Memory, Utterance
     from omoide.evals.methods import Method
+    from omoide.evals.metrics.encoded import BertScore
     from omoide.evals.running.asked import Line
     from omoide.memory.mechanism import Contribution
     from omoide.ports import Completion, Embedder, Request, Store, TokenEncoder
@@ -64,7 +65,7 @@ class Lab:
     judge: Line | None = None
     """The way to the model that judges, if one does."""
     analyser: Callable[[str], Analyser] | None = None
-    encoder: TokenEncoder | None = None
+    encoder: TokenEncoder | BertScore | None = None
     """For likeness token by token, if that is wanted."""
 
     @asynccontextmanager

@@ -16,7 +16,7 @@ from omoide.evals.metrics import (
     reply_length,
 )
 from omoide.evals.metrics.auditing import Fault, audit, audit_rates
-from omoide.evals.metrics.encoded import encoded_scores
+from omoide.evals.metrics.encoded import BertScore, encoded_scores
 from omoide.evals.tasks.base import Measure
 from omoide.prompts import words
 
@@ -125,12 +125,15 @@ def audit_scores(held: Sequence[str], dialogue: Dialogue, *, until: int) -> dict
     return {fault.value: rates[fault] for fault in faults} if findings else {}
 
 
-async def with_likeness(items: Sequence[Item], encoder: TokenEncoder) -> list[Item]:
+async def with_likeness(items: Sequence[Item], encoder: TokenEncoder | BertScore) -> list[Item]:
     """The items, those with a reply and a gold one scored token by token: the formula of BERTScore
-    with the encoder at hand, which is not the paper's score."""
+    with the encoder at hand, which is not the paper's score; or by its library."""
     paired = [item for item in items if item.texts.get(GIVEN) and item.texts.get(GOLD)]
     given = [item.texts[GIVEN] for item in paired], [item.texts[GOLD] for item in paired]
-    found = await encoded_scores(encoder, *given)
+    if isinstance(encoder, BertScore):
+        found = await encoder.scores(*given)
+    else:
+        found = await encoded_scores(encoder, *given)
     scores = {item.id: score.f1 for item, score in zip(paired, found.scores, strict=True)}
     return [
         replace(item, scores={**item.scores, LIKENESS.name: scores[item.id]})
