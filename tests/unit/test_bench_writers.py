@@ -13,6 +13,7 @@ from omoide.errors import BadInput
 from omoide.evals.methods import parse, registry
 from omoide.evals.reports.comparing import alike, compared_methods
 from omoide.evals.reports.default import better_defaults, rows, standings
+from omoide.evals.reports.pictures import _recalled, strengthening
 from omoide.evals.running.asked import Line, Tuned
 from omoide.evals.running.calls import CallCache
 from omoide.evals.running.carry import carry_out
@@ -213,3 +214,15 @@ async def test_the_report_says_whether_the_default_is_the_best() -> None:
     [first, _] = rows(told)
     assert first[4] == "-20.0 [-20.0, -20.0]"
     assert first[7:] == ("context, search, memos", "bm25")
+
+
+def test_recalls_far_apart_strengthen_more_than_recalls_in_a_week() -> None:
+    """The picture of paper B's Figure 2 B: half a year on, what was recalled a month apart is most
+    likely to come back, and what was never recalled least; each recall lifts the curve at once."""
+    never, massed, spaced = (_recalled(days, 0.9, 240) for days in ((), (2, 4, 6), (30, 60, 90)))
+    at_end = [points[-1][1] for points in (never, massed, spaced)]
+    assert at_end == sorted(at_end)
+    assert at_end[0] < at_end[2] - 5
+    before, after = (chance for day, chance in spaced if day == 30)
+    assert after > before
+    assert strengthening().count("<path") > 3

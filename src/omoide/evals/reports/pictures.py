@@ -8,7 +8,7 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omoide.domain.forgetting import UNIT, recall_probability
+from omoide.domain.forgetting import UNIT, consolidated, recall_probability
 from omoide.evals.plot import COLOURS, Chart, Series
 from omoide.evals.reports.bars import Bar, Bars, Share, shares_svg
 from omoide.evals.reports.papers import tables_for
@@ -170,6 +170,52 @@ def forgetting() -> str:
     return Chart(
         title="Forgetting, by the mechanisms' formulas", x="days", y="%", series=series
     ).svg()
+
+
+def strengthening(relevance: float = 0.9, days: int = 240) -> str:
+    """How recalls make a memory last: eq. 8 and 9 of paper B for an event that is never recalled,
+    recalled three times in a week, and three times a month apart (the paper's Figure 2 B)."""
+    plans = {
+        "never recalled": (),
+        "after 2, 4, 6 days": (2, 4, 6),
+        "after 30, 60, 90 days": (30, 60, 90),
+    }
+    return Chart(
+        title=f"Recalls strengthen, r = {relevance}, by the mechanism's formulas",
+        x="days",
+        y="%",
+        series=[
+            Series(name=name, points=_recalled(recalls, relevance, days), marked=False)
+            for name, recalls in plans.items()
+        ],
+        log_x=False,
+        y_range=(0, 100),
+    ).svg()
+
+
+def _recalled(
+    recalls: tuple[int, ...], relevance: float, days: int
+) -> tuple[tuple[float, float], ...]:
+    """The chance of recall day by day, up at once on a day of recall."""
+    points = []
+    last, strength = 0, 1.0
+
+    def chance(day: int) -> float:
+        return 100 * recall_probability(
+            relevance=relevance,
+            elapsed=timedelta(days=day - last),
+            consolidation=strength,
+            unit=UNIT,
+        )
+
+    for day in range(days + 1):
+        if day % 5 == 0 or day in recalls:
+            points.append((float(day), chance(day)))
+        if day in recalls:
+            strength = consolidated(strength, elapsed=timedelta(days=day - last), unit=UNIT)
+            last = day
+            points.append((float(day), chance(day)))
+    return tuple(points)
 
 
 def _file(name: str) -> str:

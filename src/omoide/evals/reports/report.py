@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from omoide.errors import BadInput
 from omoide.evals.reports.default import HEAD, better_defaults, rows, standings
 from omoide.evals.reports.papers import tables_for
-from omoide.evals.reports.pictures import forgetting, pictures
+from omoide.evals.reports.pictures import forgetting, pictures, strengthening
 from omoide.evals.reports.tables import aggregate_rows, groups_of, measure_of, shown
 from omoide.evals.running.results import FORMAT, read
 from omoide.evals.running.statistics import holm
@@ -58,7 +58,8 @@ def write_report(folder: Path, out: Path) -> list[Path]:
     if standing := list(the_default(results)):
         sections.insert(0, ("Is the default the best?", standing))
     if any(result.task == "recall" for _, result in results):
-        sections.append(("Forgetting", [Picture(name="forgetting", svg=forgetting())]))
+        drawn = {"forgetting": forgetting(), "strengthening": strengthening()}
+        sections.append(("Forgetting", [Picture(name=n, svg=svg) for n, svg in drawn.items()]))
     written = [out / "report.md", out / "report.html"]
     written[0].write_text(_markdown(sections), encoding="utf-8")
     written[1].write_text(_html(sections), encoding="utf-8")
