@@ -173,7 +173,7 @@ def forgetting() -> str:
 
 
 def strengthening(relevance: float = 0.9, days: int = 240) -> str:
-    """How recalls make a memory last: eq. 8 and 9 of paper B for an event that is never recalled,
+    """How recalls make a memory last: eq. 8 and 9 of paper B, of an event that is never recalled,
     recalled three times in a week, and three times a month apart (the paper's Figure 2 B)."""
     plans = {
         "never recalled": (),
@@ -189,7 +189,6 @@ def strengthening(relevance: float = 0.9, days: int = 240) -> str:
             for name, recalls in plans.items()
         ],
         log_x=False,
-        y_range=(0, 100),
     ).svg()
 
 
