@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import platform
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from omoide.errors import BadInput
 from omoide.evals.methods import Method, choose, registry
 from omoide.evals.running.asked import Asked
+from omoide.evals.running.gate import Gate
 from omoide.evals.running.pairs import duels
 from omoide.evals.running.results import FORMAT, Duel, Result, Test
 from omoide.evals.running.runner import all_at_once, run
@@ -128,13 +130,16 @@ async def carry_out(
     if lab.encoder is not None:
         notes.append(f"likeness is by {lab.encoder.name}: not the papers' figure")
     places = {method.name: place for place, method in enumerate(job.methods)}
+    gate = Gate(course.concurrency) if course.together else None
 
     async def of(method: Method) -> None:
         nonlocal complete
         if course.deadline is not None and time.monotonic() > course.deadline:
             complete = False
             return
-        one = await run(job.task, job.cases, method, lab=lab, course=course, told=told)
+        one = await run(
+            job.task, job.cases, method, lab=lab, course=replace(course, gate=gate), told=told
+        )
         complete = complete and one.complete
         if not one.items and not one.complete:
             return
@@ -147,7 +152,7 @@ async def carry_out(
         written(result([]))
 
     if course.together:
-        await all_at_once([of(method) for method in job.methods])
+        await all_at_once([*(of(method) for method in job.methods), _opened(gate)])
     else:
         for method in job.methods:
             await of(method)
@@ -160,6 +165,14 @@ async def carry_out(
     final = result(tests(done, seed=job.sample.seed), fought)
     written(final)
     return final
+
+
+async def _opened(gate: Gate | None) -> None:
+    """Open it when every method's first cases stand before it."""
+    for _ in range(4):
+        await asyncio.sleep(0)
+    if gate is not None:
+        gate.open()
 
 
 async def _judge_worth(job: Job, lab: Lab) -> list[str]:

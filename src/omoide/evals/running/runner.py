@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from omoide.evals.methods import Method
+    from omoide.evals.running.gate import Gate
     from omoide.evals.running.items import Item
     from omoide.evals.running.lab import Lab
     from omoide.evals.running.results import MethodResult
@@ -42,8 +44,9 @@ class Course:
     end: float | None = None
     """On the same clock: a case that is not done by then is left out."""
     together: bool = False
-    """Whether methods run at the same time, each with so many dialogues under way; the calls in
-    flight are bounded for all together."""
+    """Whether methods run at the same time; the calls in flight are bounded for all together."""
+    gate: Gate | None = None
+    """Where cases of methods that run at the same time wait for their turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,48 +71,52 @@ async def run(
     """One method over all cases. A case that fails is counted and listed, with the reason; a
     model that cannot be reached ends the run after a few."""
     began = time.monotonic()
-    queue = iter(cases)
+    queue = enumerate(cases)
     items: list[Item] = []
     spent: list[Spent] = []
     judged: list[Spent] = []
     left, lost, in_a_row, done = 0, 0, 0, 0
 
     async def work() -> None:
+        for place, case in queue:
+            async with course.gate.at(place) if course.gate else nullcontext():
+                await one(case)
+
+    async def one(case: Any) -> None:  # noqa: ANN401 - any case
         nonlocal left, lost, in_a_row, done
-        for case in queue:
-            if course.deadline is not None and time.monotonic() > course.deadline:
-                left += 1
-                continue
-            model = Asked(lab.line)
-            judge = Asked(lab.judge) if lab.judge else None
-            trial = Trial(
-                lab=lab,
-                method=method,
-                model=model,
-                judge=judge,
-                seed=course.seed,
-                options=course.options,
-            )
-            try:
-                async with asyncio.timeout(_left(course)):
-                    found = await task.run(case, trial)
-                in_a_row = 0
-            except TimeoutError:
-                left += 1
-                continue
-            except ModelUnavailable as error:
-                in_a_row += 1
-                if in_a_row >= PATIENCE:
-                    raise
-                found = [_failed(task, case, error)]
-            except OmoideError as error:
-                found = [_failed(task, case, error)]
-            items.extend(found)
-            spent.append(model.spent)
-            judged.append(judge.spent if judge else Spent())
-            lost += model.digests_failed
-            done += 1
-            told(method.name, done, len(cases))
+        if course.deadline is not None and time.monotonic() > course.deadline:
+            left += 1
+            return
+        model = Asked(lab.line)
+        judge = Asked(lab.judge) if lab.judge else None
+        trial = Trial(
+            lab=lab,
+            method=method,
+            model=model,
+            judge=judge,
+            seed=course.seed,
+            options=course.options,
+        )
+        try:
+            async with asyncio.timeout(_left(course)):
+                found = await task.run(case, trial)
+            in_a_row = 0
+        except TimeoutError:
+            left += 1
+            return
+        except ModelUnavailable as error:
+            in_a_row += 1
+            if in_a_row >= PATIENCE:
+                raise
+            found = [_failed(task, case, error)]
+        except OmoideError as error:
+            found = [_failed(task, case, error)]
+        items.extend(found)
+        spent.append(model.spent)
+        judged.append(judge.spent if judge else Spent())
+        lost += model.digests_failed
+        done += 1
+        told(method.name, done, len(cases))
 
     await all_at_once([work() for _ in range(min(course.concurrency, len(cases)))])
     if lab.encoder is not None:

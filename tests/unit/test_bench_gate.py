@@ -1,0 +1,117 @@
+"""Methods that run at the same time finish the same cases first."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from omoide.evals.running.carry import Job, carry_out, methods_of
+from omoide.evals.running.gate import Gate
+from omoide.evals.running.items import Item
+from omoide.evals.tasks import TASKS
+from omoide.evals.tasks.base import Measure, Sample
+from tests.unit.bench_lab import course, lab
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omoide.evals.tasks.base import Trial
+
+
+@dataclass(frozen=True)
+class Named:
+    """A case that is only a name."""
+
+    id: str
+
+
+@dataclass
+class Walk:
+    """A task whose cases take a few turns of the loop, and which notes where each method is."""
+
+    name: str = "msc"
+    measures: tuple[Measure, ...] = (Measure(name="F1", about=""),)
+    rivals: tuple[str, ...] = ()
+    usual: tuple[str, ...] = ()
+    begun: list[tuple[str, str]] = field(default_factory=list)
+    stop: int = 10_000
+
+    async def run(self, case: Named, trial: Trial) -> list[Item]:
+        """Never ends once so many were begun."""
+        self.begun.append((trial.method.name, case.id))
+        if len(self.begun) > self.stop:
+            await asyncio.Event().wait()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return [Item(id=case.id, cluster=case.id, group="g", scores={"F1": 1.0})]
+
+    def whole(self, items: Sequence[Item]) -> Mapping[str, Mapping[str, float]]:
+        """Nothing."""
+        del items
+        return {}
+
+
+def walk(task: Any) -> Job:  # noqa: ANN401 - a fake task
+    """Ten cases, three methods."""
+    methods = methods_of(TASKS["msc"], ["context", "session", "bm25"], only=True)
+    cases = tuple(Named(f"{n}") for n in range(10))
+    return Job(task=task, sample=Sample(), methods=methods, cases=cases, data={})
+
+
+async def test_methods_together_go_case_by_case() -> None:
+    """With three under way all methods do the first case before any begins the third."""
+    task = Walk()
+    work = walk(task)
+    async with lab() as parts:
+        result = await carry_out(
+            work, lab=parts, course=replace(course(work), together=True, concurrency=3)
+        )
+    assert result.complete
+    assert len(task.begun) == 30
+    order = [int(case) for _, case in task.begun]
+    assert order[:3] == [0, 0, 0]
+    assert all(abs(a - b) <= 1 for a, b in pairwise(order))
+
+
+async def test_what_is_cut_off_can_be_compared() -> None:
+    """A run that stands still in the middle has the same cases of all methods, but for the last."""
+    task = Walk(stop=15)
+    work = walk(task)
+    end = asyncio.get_running_loop().time() + 1
+    async with lab() as parts:
+        result = await carry_out(
+            work,
+            lab=parts,
+            course=replace(course(work), together=True, concurrency=3, end=end, deadline=end),
+        )
+    assert not result.complete
+    had = [{item.id for item in method.items} for method in result.methods]
+    assert len(had) == 3
+    assert set.intersection(*had) == {"0", "1", "2", "3", "4"}
+    assert {t.count for t in result.tests} == {5}
+
+
+async def test_who_gives_up_waiting_leaves_room() -> None:
+    """A place given to one that is cancelled, or cancelled before, goes to the next."""
+    gate = Gate(1)
+    done: list[int] = []
+
+    async def go(place: int) -> None:
+        async with gate.at(place):
+            done.append(place)
+
+    tasks = [asyncio.create_task(go(place)) for place in (2, 1, 0)]
+    await asyncio.sleep(0)
+    tasks[2].cancel()
+    gate.open()
+    tasks[1].cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await tasks[1]
+    await tasks[0]
+    assert done == [2]
+    await go(3)
+    assert done == [2, 3]
