@@ -47,8 +47,10 @@ def compare(
         plain = [asdict(test) for test in found]
         emit([{**p, "alike": a} for p, a in zip(plain, within, strict=True)] if within else plain)
         return
-    head = ("group", "measure", "one", "other", "difference", "95 %", "p", "items")
-    head += (f"within {margin:g} points",) if within else ()
+    head: tuple[str, ...] = (
+        *("group", "measure", "one", "other", "difference", "95 %", "p", "items"),
+        *((f"within {margin:g} points",) if within else ()),
+    )
     rows = [
         (
             test.group,
