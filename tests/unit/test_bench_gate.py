@@ -8,17 +8,22 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 
+from omoide.cli.main import cli
 from omoide.evals.running.carry import Job, carry_out, methods_of
 from omoide.evals.running.gate import Gate
 from omoide.evals.running.items import Item
+from omoide.evals.running.results import read
 from omoide.evals.tasks import TASKS
 from omoide.evals.tasks.base import Measure, Sample
-from tests.unit.bench_lab import course, lab
+from tests.unit.bench_lab import FIXTURES, course, lab
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from omoide.evals.running.results import Result
     from omoide.evals.tasks.base import Trial
 
 
@@ -115,3 +120,27 @@ async def test_who_gives_up_waiting_leaves_room() -> None:
     assert done == [2]
     await go(3)
     assert done == [2, 3]
+
+
+def test_known_puts_together_what_a_run_had_asked(tmp_path: Path) -> None:
+    """A run over one dialogue fills the cache; over both with --known, that one alone is in the
+    result, which is not complete; with an empty cache there is nothing, and no error."""
+    common = ["--data", str(FIXTURES), "--model", "stand-in", "--embedder", "none", "--yes"]
+    asked = ["--method", "summary", "--method", "session", "--only", "--no-plan", "--together"]
+    out = tmp_path / "one.json"
+
+    def run(cache: str, *more: str) -> Result:
+        where = ["--cache", str(tmp_path / cache), "--out", str(out)]
+        done = CliRunner().invoke(cli, ["bench", "run", "msc", *common, *asked, *where, *more])
+        assert done.exit_code == 0, done.output
+        return read(out)
+
+    first = run("calls", "--limit", "1")
+    both = run("calls", "--known")
+    assert not both.complete
+    for name in ("summary", "session"):
+        one, again = first.method(name), both.method(name)
+        assert one is not None
+        assert again is not None
+        assert [i.scores for i in again.items] == [i.scores for i in one.items]
+    assert run("none", "--known").methods == []

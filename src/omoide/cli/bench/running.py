@@ -66,6 +66,7 @@ CACHE = Path("bench-cache.sqlite")
     show_default=True,
     help="Every call that was made; an interrupted run goes on from it.",
 )
+@click.option("--known", is_flag=True, help="Ask nothing: the cases that the cache has whole.")
 @click.option("--plan", "only_plan", is_flag=True, help="Say what it will take, and stop.")
 @click.option("--no-plan", is_flag=True, help="Start without one: a rehearsal takes its time.")
 @click.option("--yes", is_flag=True, help="Start without asking.")
@@ -102,6 +103,7 @@ def run(
     window: int | None,
     grammar: bool,
     cache: Path,
+    known: bool,
     only_plan: bool,
     no_plan: bool,
     yes: bool,
@@ -133,6 +135,7 @@ def run(
         encoder=encoder,
         tuned=tuned,
         skills=tuple(name.strip() for name in skills.split(",") if name.strip()),
+        known=known,
     )
     now = time.monotonic()
     course = Course(
@@ -142,6 +145,7 @@ def run(
         deadline=now + 60 * minutes if minutes else None,
         end=now + 60 * at_most if at_most else None,
         together=together,
+        known=known,
     )
     prices = Prices(prompt=price_in or 0.0, completion=price_out or 0.0)
     priced = price_in is not None or price_out is not None

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omoide.errors import BadReply
+from omoide.errors import BadReply, ModelUnavailable
 from omoide.evals.running.calls import key_of, key_of_text
 from omoide.ports import Completion
 
@@ -48,6 +48,37 @@ class Tuned:
 
     model: ChatModel
     skills: frozenset[Skill]
+
+
+class Silent:
+    """A model that is not asked: what is not in the cache cannot be had."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        """As the model's."""
+        return self._model.name
+
+    @property
+    def window(self) -> int:
+        """As the model's."""
+        return self._model.window
+
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+        """Nothing."""
+        del request
+        raise ModelUnavailable(f"{self.name} is not to be asked, and this is not in the cache")
+        yield ""
+
+    async def count(self, text: str) -> int:
+        """As the model's."""
+        return await self._model.count(text)
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._model.close()
 
 
 class Line:

@@ -45,6 +45,8 @@ class Course:
     """On the same clock: a case that is not done by then is left out."""
     together: bool = False
     """Whether methods run at the same time; the calls in flight are bounded for all together."""
+    known: bool = False
+    """Whether nothing is asked: a case that lacks an answer in the cache is left out."""
     gate: Gate | None = None
     """Where cases of methods that run at the same time wait for their turn."""
 
@@ -105,6 +107,9 @@ async def run(
             left += 1
             return
         except ModelUnavailable as error:
+            if course.known:
+                left += 1
+                return
             in_a_row += 1
             if in_a_row >= PATIENCE:
                 raise

@@ -105,7 +105,10 @@ async def what_it_is_worth(judge: Asked, questions: Sequence[Question], *, seed:
         if not q.answer and q.category == ADVERSARIAL
     ]
     marks = AnswerJudge(ask=_asker(judge))
-    worth = await calibrate_answers(marks, known, unanswerable=never, seed=seed)
+    try:
+        worth = await calibrate_answers(marks, known, unanswerable=never, seed=seed)
+    except ModelError as error:
+        return [f"the judge {judge.name} could not be measured: {type(error).__name__}"]
     return [f"the judge {judge.name} {line}" for line in worth.lines()]
 
 
