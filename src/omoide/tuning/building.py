@@ -61,7 +61,7 @@ def build(
     for source, talks in sources:
         dice = random.Random(f"{seed}/{source.name}")  # noqa: S311 - an order, not a secret
         read = []
-        for talk in _some(talks, most, seed):
+        for talk in some(talks, most, seed):
             tally.talks += 1
             read.append(told(talk, source.name, tally))
         for side in (False, True):
@@ -90,7 +90,7 @@ def apart(source: str, key: str, *, share: float = SHARE) -> bool:
     return int.from_bytes(digest[:4], "big") < share * 2**32
 
 
-def _some(talks: Iterable[Talk], most: int, seed: int) -> Iterator[Talk]:
+def some(talks: Iterable[Talk], most: int, seed: int) -> Iterator[Talk]:
     """About so many talks of each language, whole chains, chosen by the seed, in order."""
     if not most:
         yield from talks

@@ -16,6 +16,7 @@ from omoide.tuning.examples import TASKS, write
 from omoide.tuning.mixture import MOST, PAPER, PAPER_TEST, PAPER_VALID, mixed
 from omoide.tuning.sources import SOURCES, chosen
 from omoide.tuning.tasks.replies import SCENES
+from omoide.tuning.taught import lessons, with_lessons
 from omoide.tuning.told import Tally
 
 if TYPE_CHECKING:
@@ -59,17 +60,20 @@ def make(
     seed: int = 1,
     research: bool = False,
     paper: bool = False,
+    taught: Sequence[Path] = (),
 ) -> Made:
     """Build and write all of it. `most` overrides the counts of tasks; `hard` is the least share
     of hard cases, `order` that of planted orders, `talks` how many of a source and language are
     read (all if 0). `paper` makes paper C's three tasks with its
     counts and splits: 40 of each to choose by (held-out.jsonl), 150 to be judged by (test.jsonl).
+    `taught` are files of what models found in the talks (`omoide tune teach`).
     Raises `BadInput` where data is missing or not allowed."""
     sources = chosen(names, research=research)
     tasks = tuple(PAPER) if paper else tuple(tasks) or TASKS
     share = 4 * SHARE if paper else SHARE
     tally = Tally()
-    read = [(source, source.read(data)) for source in sources]
+    given = [lesson for path in taught for lesson in lessons(path)]
+    read = [(source, with_lessons(source.read(data), source.name, given)) for source in sources]
     found = list(
         build(
             read, tasks=tasks, seed=seed, tally=tally, order=0.0 if paper else order,
@@ -104,10 +108,12 @@ def make(
             for source in SOURCES
             if source.research and source not in sources
         },
-        "shippable": not any(source.research for source in sources),
+        "shippable": not any(source.research for source in sources)
+        and all(lesson.model for lesson in given),  # else nobody knows whose licence to look up
         "seed": seed,
         "talks": tally.talks,
         "facts": dict(sorted(tally.facts.items())),
+        **({"taught by": dict(sorted(tally.taught.items()))} if taught else {}),
         "examples": {"/".join(key): count for key, count in sorted(counts.items())},
         "hard cases": dict(
             sorted(Counter(kind for e in examples for kind in e.hard.split()).items())

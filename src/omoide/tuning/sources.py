@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from omoide.tuning.taught import Taught
+
 
 @dataclass(frozen=True, kw_only=True)
 class Talk:
@@ -42,6 +44,8 @@ class Talk:
     """Talks of one chain are what the same two people said at one meeting after another."""
     changed: tuple[tuple[Speaker, str, str], ...] = ()
     """Who it is about, what was known from an earlier talk of the chain, what is so instead."""
+    taught: tuple[Taught, ...] = ()
+    """What a model found beside what is listed."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker, Turn
 from omoide.errors import BadReply
 from omoide.language import split_sentences
-from omoide.memory.summary.facts import Fact
+from omoide.memory.summary.facts import Fact, read_facts
 from omoide.memory.summary.small_form import MOST, SmallForm, own_words
 from omoide.memory.transcript import Line, lines
 from omoide.tuning.examples import Example
 from omoide.tuning.own import cues
 from omoide.tuning.persons import durable, predicate, recased
 from omoide.tuning.stems import stems
+from omoide.tuning.taught import borne_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +44,10 @@ class Tally:
 
     talks: int = 0
     facts: Counter[str] = field(default_factory=Counter)
-    """`kept`, `not turned` into the third person, `not supported`, `repeated`."""
+    """`kept`, `taught` by a model, `not turned` into the third person, `not supported`,
+    `repeated`."""
+    taught: Counter[str] = field(default_factory=Counter)
+    """Facts that a model found beside those listed, by its name."""
     examples: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """By source, task and language."""
     refused: Counter[str] = field(default_factory=Counter)
@@ -161,7 +165,7 @@ def told(talk: Talk, source: str, tally: Tally) -> Told:
         lines=kept,
         facts=tuple((place(fact, kept), fact) for speaker in Speaker for fact in facts[speaker]),
         chain=talk.chain,
-        judged=bool(talk.told or talk.known or talk.complete),
+        judged=bool(talk.told or talk.known or talk.taught or talk.complete),
         changed=tuple((old, new) for old, new in changed if new in facts[new.about]),
         topic=talk.topic,
         summary=talk.summary,
@@ -187,7 +191,7 @@ def supported(talk: Talk, speaker: Speaker, tally: Tally) -> list[Fact]:
     session = [Line(speaker=speaker, text=own)]
     found: dict[str, Fact] = {}
     for text in _texts(talk, speaker, own):
-        if not text or not _noted(text):
+        if not text or not noted(text):
             tally.facts["not turned"] += 1
             continue
         fact = Fact(about=speaker, text=text)
@@ -205,7 +209,35 @@ def supported(talk: Talk, speaker: Speaker, tally: Tally) -> list[Fact]:
             wanted = stems(text)
             found = {o: f for o, f in found.items() if len(wanted & stems(o)) < 0.7 * len(stems(o))}
         found[text] = fact
+    for text, by in _taught(talk, speaker):
+        fact = Fact(about=speaker, text=text)
+        if not noted(text) or not borne_out(fact, talk.lines, talk.language):
+            tally.facts["not supported"] += 1
+        elif any(_overlap(text, other) for other in found):
+            tally.facts["repeated"] += 1  # what was listed keeps its wording
+        elif holds(fact, session, talk.language):
+            tally.facts["taught"] += 1
+            tally.taught[by] += 1
+            found[text] = fact
+        else:
+            tally.facts["not supported"] += 1
     return sorted(found.values(), key=lambda fact: place(fact, said))[:MOST]
+
+
+def _taught(talk: Talk, speaker: Speaker) -> list[tuple[str, str]]:
+    """Predicates that a model found, each with the model's name."""
+    return [
+        (fact.text, one.model)
+        for one in talk.taught
+        for fact in read_facts(one.sentence, talk.language)
+        if one.speaker is speaker is fact.about
+    ]
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two facts say for the most part the same."""
+    mine, theirs = stems(one), stems(other)
+    return len(mine & theirs) > 0.5 * min(len(mine), len(theirs))
 
 
 _QUALIFIERS = frozenset(
@@ -332,6 +364,6 @@ def _stripped(speaker: Speaker, text: str) -> Fact:
     return Fact(about=speaker, text=text.strip(" .。．"))
 
 
-def _noted(text: str) -> bool:
+def noted(text: str) -> bool:
     """Whether the grammar of the notes lets the text pass."""
     return 4 <= len(text) <= 150 and not re.search(r"[\n\r\t?!:;\"“”„«»「」『』？！：；؟]", text)
