@@ -16,7 +16,7 @@ from omoide.memory.summary.facts import Fact
 from omoide.memory.summary.forms import PaperForm
 from omoide.memory.summary.small_form import SmallForm
 from omoide.memory.transcript import Line
-from omoide.tuning.chains import chains, contradicted, kind, known_after
+from omoide.tuning.chains import chains, contradicted, joined, kind, known_after
 from omoide.tuning.hard import kinds, long, ordered
 from omoide.tuning.own import Cue
 from omoide.tuning.sources import Talk
@@ -404,3 +404,33 @@ def test_topics_are_named_without_the_verb() -> None:
     assert topics([Fact(about=USER, text="lives in Seattle")], "en") == ["Seattle"]
     fact = Fact(about=USER, text="has a ten-year-old daughter called Wendy")
     assert set(topics([fact], "en")) == {"daughter", "Wendy"}
+
+
+def test_two_meetings_become_one_where_the_second_takes_nothing_back() -> None:
+    """So that a speaker tells much at once; not more than the form asks for."""
+    third = talk("a/3", "I paint boats.", "Nice.", known={USER: ("paints boats",)}, chain="a")
+    first, second, last = read(FIRST), read(SECOND), read(third)
+    assert not list(joined([first, second], 10))
+    (whole,) = joined([first, last], 10)
+    assert [fact.text for fact in whole.of(USER)][-1] == "paints boats"
+    assert len(whole.lines) == len(first.lines) + 2
+    assert not list(joined([first, last], 3))
+
+
+def test_a_list_of_which_too_little_could_be_turned_is_not_learnt_from() -> None:
+    """A talk that is taken whole, and facts that are not all it tells."""
+    one = Talk(
+        key="m", language="en", complete=True,
+        lines=(
+            Line(speaker=USER, text="I paint boats. Cats? Love them. Two at home."),
+            Line(speaker=FRIEND, text="I play the harp."),
+        ),
+        told=(
+            (USER, "I paint boats."), (USER, "Two cats live here."), (USER, "Cats are loved."),
+            (FRIEND, "I play the harp."),
+        ),
+    )  # fmt: skip
+    found = read(one)
+    assert found.partial == {USER}
+    assert [e.answer for e in notes(found, DICE)] == ["Assistant plays the harp."]
+    assert not list(events(found))

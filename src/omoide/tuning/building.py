@@ -12,7 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from omoide.language import estimate_tokens
-from omoide.tuning.chains import alternatives, chains, contradicted
+from omoide.memory.summary.small_form import MOST
+from omoide.tuning.chains import alternatives, chains, contradicted, joined
 from omoide.tuning.examples import TASKS
 from omoide.tuning.hard import long, ordered
 from omoide.tuning.tasks.choice import choices
@@ -48,14 +49,14 @@ def build(
     seed: int,
     tally: Tally,
     order: float = 0.1,
-    joined: float = 0.02,
+    lengthy: float = 0.02,
     share: float = SHARE,
     most: int = 0,
     scenes: bool = True,
     paper: bool = False,
 ) -> Iterator[Example]:
     """All examples that the talks give, the same for the same seed. `order` is the share with an
-    order planted in it, `joined` how many very long sessions there are to a talk, `share` what is
+    order planted in it, `lengthy` how many very long sessions there are to a talk, `share` what is
     held out, `most` how many talks of a source and language are read (all if 0), `scenes` whether
     our own scenes are among the replies; `paper` makes the three tasks as paper C does."""
     for source, talks in sources:
@@ -71,7 +72,7 @@ def build(
                     for one in read
                     if one.language == language and apart(source.name, one.key, share=share) is side
                 ]
-                made = _made(own, tasks, dice, order=order, joined=joined, paper=paper)
+                made = _made(own, tasks, dice, order=order, lengthy=lengthy, paper=paper)
                 yield from tally.counted(_short(made))
     if "reply" in tasks and scenes and not paper:
         dice = random.Random(f"{seed}/{SCENES}")  # noqa: S311
@@ -112,17 +113,20 @@ def _made(
     dice: random.Random,
     *,
     order: float,
-    joined: float,
+    lengthy: float,
     paper: bool,
 ) -> Iterator[Example]:
     """The examples of one side of a source in one language."""
     if {"notes", "events"} & set(tasks):
-        for one in (*talks, *long(talks, dice, share=joined)):
+        for one in (*talks, *long(talks, dice, share=lengthy)):
             shown = ordered(one, dice) if dice.random() < order else one
             if "notes" in tasks:
                 yield from notes(shown, dice)
             if "events" in tasks:
                 yield from events(shown)
+    if "notes" in tasks:
+        for one in joined(talks, MOST):
+            yield from notes(one, dice)
     stretches = [part for one in talks for part in stretch(one, dice)]
     if "memos" in tasks:
         yield from memos(stretches, dice, paper=paper)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from omoide.errors import BadInput
 from omoide.tuning.examples import TASKS
 from omoide.tuning.hard import kinds
+from omoide.tuning.thorough import facts, fullest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,20 +89,16 @@ def level(there: Mapping[str, int], most: int, weights: Mapping[str, float]) -> 
 def _preferred(
     examples: Sequence[Example], listed: Sequence[int], most: int, hard: float
 ) -> list[int]:
-    """Hard cases first up to their share, then as they come; of notes few with a single line."""
+    """Hard cases first up to their share, then as they come; of notes few with a single line, and
+    of what is remembered so much as to be thorough."""
     first = [i for i in listed if examples[i].hard][: round(hard * most)]
     order = [*first, *(i for i in listed if i not in set(first))]
-    found: list[int] = []
-    single = 0
-    for i in order:
-        if len(found) == most:
-            break
-        if examples[i].task == "notes" and "\n" not in examples[i].answer:
-            if single >= SINGLE * most:
-                continue
-            single += 1
-        found.append(i)
-    return found
+    if examples[listed[0]].task == "notes":
+        few = [i for i in order if "\n" not in examples[i].answer][: round(SINGLE * most)]
+        order = [i for i in order if "\n" in examples[i].answer or i in set(few)]
+    if examples[listed[0]].task in ("notes", "iteration"):
+        return fullest(order, {i: facts(examples[i]) for i in order}, most)
+    return order[:most]
 
 
 def _grouped(members: Sequence[int], names: Sequence[str]) -> dict[str, list[int]]:

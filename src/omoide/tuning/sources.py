@@ -106,7 +106,8 @@ def _dulemon(folder: Path) -> Iterator[Talk]:
 
 
 def _msc(folder: Path) -> Iterator[Talk]:
-    """The valid part only: the test part is what memory is judged by."""
+    """The valid part only: the test part is what memory is judged by. Its annotators note nearly
+    everything, so a session is taken whole, and those of one pair are a chain."""
     for row in _text(folder / "msc" / "valid.jsonl.gz").splitlines():
         talk = json.loads(row)
         for session in talk["sessions"]:
@@ -115,6 +116,8 @@ def _msc(folder: Path) -> Iterator[Talk]:
             gold = session.get("gold_persona_summary") or ((), ())
             yield Talk(
                 key=f"{talk['id']}/{session['session']}",
+                chain=str(talk["id"]),
+                complete=bool(gold[0] or gold[1]),
                 language="en",
                 lines=tuple(
                     Line(speaker=speakers[turn["speaker"]], text=" ".join(turn["text"].split()))

@@ -6,8 +6,8 @@ A line of the file is what one model said of one speaker of one talk:
      "sentences": ["User has a brother in Cork."]}
 
 A model is a further annotator, not a witness. A sentence of it counts only where one line of the
-speaker holds three quarters of it, what else it says was said by somebody, names and numbers were
-said there, and the line neither denies it, nor wishes it, nor tells it of somebody else.
+speaker holds three quarters of it and the rest are plain words, names and numbers were said there,
+and the line neither denies it, nor wishes it, nor tells it of, or to, somebody else.
 """
 
 from __future__ import annotations
@@ -190,8 +190,15 @@ _SELF = {
     ),
     "zh": re.compile(r"[我咱俺]"),
 }
+_OTHER = {
+    "en": re.compile(r"\b(?:you|your|yours|you['’]\w+)\b", re.IGNORECASE),
+    "zh": re.compile(r"[你您]"),
+    "ja": re.compile(r"あなた|君"),
+    "ko": re.compile(r"당신|너는|네가"),
+    "vi": re.compile(r"\b(?:bạn|cậu)\b", re.IGNORECASE),
+}
 _VAGUE = re.compile(
-    r"\b(?:it|its|that|this|these|those|there|ones|same|too|he|she|him|her|his|such|"
+    r"\b(?:them|imagine|together|lucky|it|its|that|this|these|those|there|ones|same|too|he|she|him|her|his|such|"
     r"glad|sorry|thanks?|agree[sd]?|sure|hear|heard|hearing|talk(?:s|ed|ing)? (?:to|with)|chat\w*|"
     r"think(?:s|ing)?|guess\w*|wonder\w*|curious|something|someone|things?|stuff|meet you|"
     r"excited to hear|understands?|appreciat\w+|wishes|luck|question\w*|advice)\b",
@@ -214,9 +221,6 @@ def borne_out(fact: Fact, said: Sequence[Line], language: str) -> bool:
     wanted = stems(fact.text)
     if not wanted or (language == "en" and _VAGUE.search(fact.text)):
         return False
-    heard = frozenset[str]().union(*(stems(line.text) for line in said))
-    if not wanted <= heard | _PLAIN:
-        return False
     return any(
         _tells(fact, line.text, wanted, language) for line in said if line.speaker is fact.about
     )
@@ -230,9 +234,12 @@ def _tells(fact: Fact, line: str, wanted: frozenset[str], language: str) -> bool
     """Whether one line tells the fact, of whoever says it."""
     sentences = [s for s in split_sentences(line) if not _QUESTION.search(s)]
     part = _resting(sentences, wanted)
-    if len(wanted & stems(part)) < HELD * len(wanted):
+    heard = stems(part)
+    if len(wanted & heard) < HELD * len(wanted) or not wanted <= heard | _PLAIN:
         return False
     if language in _SELF and not _SELF[language].search(part):
+        return False
+    if _OTHER[language].search(part):
         return False
     if _NOT[language].search(part) and not _NOT[language].search(fact.text):
         return False
@@ -255,7 +262,7 @@ def _resting(sentences: Sequence[str], wanted: frozenset[str]) -> str:
         best = max(left, key=lambda s: len(missing & stems(s)))
         if not missing & stems(best):
             break
-        if len(wanted - missing) >= HELD * len(wanted):
+        if missing <= _PLAIN:
             break
         taken.append(best)
         left.remove(best)

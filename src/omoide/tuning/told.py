@@ -22,7 +22,7 @@ from omoide.memory.summary.small_form import MOST, SmallForm, own_words
 from omoide.memory.transcript import Line, lines
 from omoide.tuning.examples import Example
 from omoide.tuning.own import cues
-from omoide.tuning.persons import durable, predicate, recased
+from omoide.tuning.persons import clauses, durable, predicate, recased
 from omoide.tuning.stems import stems
 from omoide.tuning.taught import borne_out
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from omoide.tuning.sources import Talk
 
 FORM = SmallForm()
+LEAST = 0.6
+"""Share of what is listed of a speaker that must be among the facts of a talk taken whole."""
 START = datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
 """When the first line of a talk is said, where a prompt or a guard wants a time."""
 
@@ -83,6 +85,9 @@ class Told:
     """What was made hard about it."""
     cues: tuple[Cue, ...] = ()
     """Moments of the whole talk that call for something remembered, where its maker has said."""
+    partial: frozenset[Speaker] = frozenset()
+    """Of whom the talk's own list says much more than the facts here do: to learn these from the
+    whole talk would be to learn to leave things out."""
 
     def of(self, *speakers: Speaker) -> list[Fact]:
         """The facts about these speakers, or about all, in the order they come up."""
@@ -105,6 +110,7 @@ class Told:
             lines=(*self.lines, *other.lines),
             facts=(*self.facts, *((i + size, fact) for i, fact in other.facts)),
             changed=(*self.changed, *other.changed),
+            partial=self.partial | other.partial,
             topic="",
             summary="",
         )
@@ -155,6 +161,7 @@ def told(talk: Talk, source: str, tally: Tally) -> Told:
     if not talk.complete:
         kept = trimmed(talk.lines, facts, talk.language)
         facts = {who: [f for f in facts[who] if _stands(f, kept, talk.language)] for who in Speaker}
+    listed = Counter(who for who, _ in talk.told)
     changed = tuple(
         (_stripped(speaker, old), _stripped(speaker, new)) for speaker, old, new in talk.changed
     )
@@ -170,6 +177,9 @@ def told(talk: Talk, source: str, tally: Tally) -> Told:
         topic=talk.topic,
         summary=talk.summary,
         cues=cues(talk),
+        partial=frozenset(
+            who for who in Speaker if talk.complete and len(facts[who]) < LEAST * listed[who]
+        ),
     )
 
 
@@ -342,7 +352,12 @@ def _texts(talk: Talk, speaker: Speaker, own: str) -> list[str]:
     """Predicates: as they are known, turned from what the data lists, and, in English, turned
     from the speaker's own sentences where a rule is sure that they tell something lasting."""
     known = [_stripped(who, text).text for who, text in talk.known if who is speaker]
-    listed = [predicate(text, talk.language) for who, text in talk.told if who is speaker]
+    listed = [
+        predicate(part, talk.language)
+        for who, text in talk.told
+        if who is speaker
+        for part in (clauses(text) if talk.language == "en" else [text])
+    ]
     if talk.language == "en":
         listed = [_recased(text, own) for text in listed]
         if not talk.complete and (talk.told or talk.known):
