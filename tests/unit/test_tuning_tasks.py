@@ -20,7 +20,7 @@ from omoide.tuning.chains import chains, contradicted, joined, kind, known_after
 from omoide.tuning.hard import kinds, long, ordered
 from omoide.tuning.own import Cue
 from omoide.tuning.sources import Talk
-from omoide.tuning.tasks.choice import choices
+from omoide.tuning.tasks.choice import FEWEST, MOST, choices
 from omoide.tuning.tasks.events import events
 from omoide.tuning.tasks.fused import fused
 from omoide.tuning.tasks.iteration import iteration
@@ -258,7 +258,7 @@ def test_memos_have_their_true_ranges() -> None:
         assert spans == [(1, 4), (5, 8)]
 
 
-def test_choices_are_the_memo_that_is_meant_two_of_them_or_none() -> None:
+def test_choices_are_the_memos_that_are_meant_up_to_four_or_none() -> None:
     """Numbers as the product's reader reads them; NOTO where the right one is not shown."""
     found = stretches()
     made = [e for s in range(12) for e in choices(found, random.Random(s), paper=False)]
@@ -270,9 +270,11 @@ def test_choices_are_the_memo_that_is_meant_two_of_them_or_none() -> None:
         counts.add(len(numbers))
         for number in numbers:
             assert any(d.split()[-1] in listed[number - 1] for d in DEEDS if d in said)
+        assert list(numbers) == sorted(numbers)
+        assert FEWEST <= len(listed) <= MOST
         if not numbers:
             assert example.hard == "nothing"
-    assert counts == {0, 1, 2}
+    assert counts == {0, 1, 2, 3, 4}
 
 
 def test_a_reply_rests_on_a_fact_that_the_lines_shown_do_not_hold() -> None:
@@ -434,3 +436,22 @@ def test_a_list_of_which_too_little_could_be_turned_is_not_learnt_from() -> None
     assert found.partial == {USER}
     assert [e.answer for e in notes(found, DICE)] == ["Assistant plays the harp."]
     assert not list(events(found))
+
+
+def test_memos_have_up_to_five_stretches_and_end_at_the_last_line() -> None:
+    """In long sessions as well; some have a single topic."""
+    made = [e for s in range(20) for e in memos(stretches(), random.Random(s), paper=False)]
+    counts, longest = set(), 0
+    for example in made:
+        entries = read_entries(example.answer)
+        numbered = [
+            int(line.split()[0])
+            for line in example.messages[-1].content.splitlines()
+            if line.split()[0].isdigit()
+        ]
+        assert entries[0].span.first == 1
+        assert entries[-1].span.last == max(numbered)
+        counts.add(len(entries))
+        longest = max(longest, max(numbered))
+    assert counts == {1, 2, 3, 4, 5}
+    assert longest == 20
