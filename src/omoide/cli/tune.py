@@ -68,9 +68,12 @@ def tune() -> None:
 @click.option("--source", "names", multiple=True, help="Only these data sets.")
 @click.option("--task", "tasks", multiple=True, type=click.Choice(TASKS), help="Only these.")
 @click.option("--most", multiple=True, metavar="TASK=N", help="Most examples of a task to learn.")
+@click.option("--weight", multiple=True, metavar="SOURCE=N", help="Of a source, beside others' 1.")
 @click.option("--hard", default=0.4, show_default=True, help="Least share of hard cases.")
 @click.option("--planted", default=0.1, show_default=True, help="Share with a planted order.")
-@click.option("--talks", default=450, show_default=True, help="Talks of a source and language.")
+@click.option(
+    "--talks", type=int, help="Talks of a source and language; 0 for all.  [default: 450]"
+)
 @click.option("--paper", is_flag=True, help="Paper C's three tasks, with its counts and splits.")
 @click.option("--sample", type=int, default=0, help="Show so many examples of each task.")
 @click.option("--research", is_flag=True, help="Also sets whose licence forbids shipping.")
@@ -84,9 +87,10 @@ def data(
     names: tuple[str, ...],
     tasks: tuple[str, ...],
     most: tuple[str, ...],
+    weight: tuple[str, ...],
     hard: float,
     planted: float,
-    talks: int,
+    talks: int | None,
     paper: bool,
     sample: int,
     research: bool,
@@ -100,7 +104,7 @@ def data(
     data that lets an adapter be shipped is used, unless --research is given.
     """
     from omoide.tuning.making import make
-    from omoide.tuning.mixture import parsed
+    from omoide.tuning.mixture import parsed, weighed
 
     made = make(
         data,
@@ -115,6 +119,7 @@ def data(
         research=research,
         paper=paper,
         taught=taught,
+        weights=weighed(weight),
     )
     if scope.json:
         emit(made.card)

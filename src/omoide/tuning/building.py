@@ -29,6 +29,8 @@ from omoide.tuning.told import Tally, told
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pathlib import Path
+
     from omoide.memory.summary.facts import Fact
     from omoide.tuning.examples import Example
     from omoide.tuning.sources import Source, Talk
@@ -45,6 +47,7 @@ CONTRADICTED = 0.8
 def build(
     sources: Iterable[tuple[Source, Iterable[Talk]]],
     *,
+    data: Path | None = None,
     tasks: Sequence[str] = TASKS,
     seed: int,
     tally: Tally,
@@ -58,7 +61,8 @@ def build(
     """All examples that the talks give, the same for the same seed. `order` is the share with an
     order planted in it, `lengthy` how many very long sessions there are to a talk, `share` what is
     held out, `most` how many talks of a source and language are read (all if 0), `scenes` whether
-    our own scenes are among the replies; `paper` makes the three tasks as paper C does."""
+    our own scenes are among the replies; `data` is the folder for sets whose examples are no talks;
+    `paper` makes the three tasks as paper C does."""
     for source, talks in sources:
         dice = random.Random(f"{seed}/{source.name}")  # noqa: S311 - an order, not a secret
         read = []
@@ -74,6 +78,9 @@ def build(
                 ]
                 made = _made(own, tasks, dice, order=order, lengthy=lengthy, paper=paper)
                 yield from tally.counted(_short(made))
+        if source.made and data:
+            found = (e for e in source.made(data, dice) if e.task in tasks)
+            yield from tally.counted(_short(found))
     if "reply" in tasks and scenes and not paper:
         dice = random.Random(f"{seed}/{SCENES}")  # noqa: S311
         yield from tally.counted(_short(from_scenes(dice, times=2, order=order)))

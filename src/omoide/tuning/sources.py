@@ -19,9 +19,11 @@ from omoide.errors import BadInput
 from omoide.memory.transcript import Line
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from omoide.tuning.examples import Example
     from omoide.tuning.taught import Taught
 
 
@@ -57,6 +59,8 @@ class Source:
     research: bool
     """Whether it may be used for research alone."""
     read: Callable[[Path], Iterator[Talk]]
+    made: Callable[[Path, random.Random], Iterator[Example]] | None = None
+    """Examples that are no talks, where the set has some."""
 
 
 _UNNAMED = re.compile(r"user [12]|\[[^\]]*name", re.IGNORECASE)
@@ -171,6 +175,30 @@ def _real_persona_chat(folder: Path) -> Iterator[Talk]:
     return real_persona_chat(folder)
 
 
+def _japanese(folder: Path) -> Iterator[Talk]:
+    from omoide.tuning.research import japanese
+
+    return japanese(folder)
+
+
+def _japanese_choices(folder: Path, dice: random.Random) -> Iterator[Example]:
+    from omoide.tuning.research import japanese_choices
+
+    return japanese_choices(folder, dice)
+
+
+def _memochat(folder: Path, dice: random.Random) -> Iterator[Example]:
+    from omoide.tuning.research import memochat
+
+    return memochat(folder, dice)
+
+
+def _none(folder: Path) -> Iterator[Talk]:
+    """No talks."""
+    del folder
+    yield from ()
+
+
 SOURCES = (
     Source(name="synthetic_persona_chat", licence="CC BY 4.0", research=False, read=_synthetic),
     Source(name="dulemon", licence="Apache-2.0", research=False, read=_dulemon),
@@ -180,6 +208,20 @@ SOURCES = (
     ),
     Source(name="msc", licence="not stated", research=True, read=_msc),
     Source(name="dialogsum", licence="CC BY-NC-SA 4.0", research=True, read=_dialogsum),
+    Source(
+        name="memochat",
+        licence="MIT, out of CC BY-NC-SA 4.0",
+        research=True,
+        read=_none,
+        made=_memochat,
+    ),
+    Source(
+        name="japanese_daily_dialogue",
+        licence="CC BY-NC-ND 4.0",
+        research=True,
+        read=_japanese,
+        made=_japanese_choices,
+    ),
 )
 
 
