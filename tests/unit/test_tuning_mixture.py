@@ -43,7 +43,8 @@ def test_what_one_group_leaves_goes_to_the_others() -> None:
 
 
 def test_languages_are_even_and_hard_cases_have_their_share() -> None:
-    """Within the most of a task; notes of a single line are few."""
+    """Within the most of a task; notes of a single line are few. Of choices the hard cases are
+    those of none, and come no more often than they were made."""
     many = [
         example("events", code, i, hard="long" * (i > 180))
         for code in ("ja", "ko")
@@ -52,6 +53,8 @@ def test_languages_are_even_and_hard_cases_have_their_share() -> None:
     kept = mixed(many, {"events": 80}, hard=0.4)
     assert Counter(e.language for e in kept) == {"ja": 40, "ko": 40}
     assert sum("long" in e.hard for e in kept) >= 32
+    none = [example("choice", "en", i, hard="nothing" * (i % 10 == 0)) for i in range(200)]
+    assert sum("nothing" in e.hard for e in mixed(none, {"choice": 50}, hard=0.4)) == 5
     single = [example("notes", "en", i, answer="one") for i in range(100)]
     several = [example("notes", "en", i) for i in range(100, 200)]
     kept = mixed([*single, *several], {"notes": 100}, hard=0.0)

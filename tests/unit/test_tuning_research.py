@@ -36,8 +36,15 @@ def talks(tmp_path: Path) -> Path:
         rows = []
         for n in range((EXAM + 100) // 5):
             thing = f"{THINGS[n % 10]}{topic}の{n}番"
-            said = [f"{thing}を買いました。", f"{thing}ですか。", f"ええ、{THINGS[n % 7]}は祖母の家で見つけました。",
-                    f"その{thing}は青いですか。", f"はい、{THINGS[n // 10 % 9]}も青いです。", "いいですね。"]  # fmt: skip
+            one, other = THINGS[n % 7], THINGS[n // 10 % 9]
+            said = [
+                f"{thing}を買いました。",
+                f"{thing}ですか。",
+                f"ええ、{one}は祖母の家で見つけました。",
+                f"その{thing}は青いですか。",
+                f"はい、{other}も青いです。",
+                "いいですね。",
+            ]
             rows.append({
                 "topic_id": topic, "topic_name": f"T{topic}", "dialogue_id": n,
                 "dialogue_length": len(said),

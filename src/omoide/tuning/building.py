@@ -28,7 +28,6 @@ from omoide.tuning.told import Tally, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
     from pathlib import Path
 
     from omoide.memory.summary.facts import Fact

@@ -65,8 +65,9 @@ def make(
 ) -> Made:
     """Build and write all of it. `most` overrides the counts of tasks; `hard` is the least share
     of hard cases, `order` that of planted orders, `talks` how many of a source and language are
-    read (all if 0, 450 if nothing is said, with `paper` all). `paper` makes paper C's three tasks with its
-    counts and splits: 40 of each to choose by (held-out.jsonl), 150 to be judged by (test.jsonl).
+    read (all if 0, 450 if nothing is said, with `paper` all). `paper` makes paper C's three tasks
+    with its counts and splits: 40 of each to choose by (held-out.jsonl), 150 to be judged by
+    (test.jsonl).
     `taught` are files of what models found in the talks (`omoide tune teach`).
     `weights` are the shares of sources beside one another.
     Raises `BadInput` where data is missing or not allowed."""

@@ -116,6 +116,10 @@ def _preferred(
 ) -> list[int]:
     """Hard cases first up to their share, then as they come; of notes few with a single line, and
     of what is remembered so much as to be thorough."""
+    if not listed:
+        return []
+    if examples[listed[0]].task == "choice":
+        return list(listed[:most])  # its hard cases are those of NOTO: more would be too many
     first = [i for i in listed if examples[i].hard][: round(hard * most)]
     order = [*first, *(i for i in listed if i not in set(first))]
     if examples[listed[0]].task == "notes":

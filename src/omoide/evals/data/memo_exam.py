@@ -11,7 +11,8 @@ same corpus. Here nothing is written by anybody:
 - **replying**: the last answer of a dialogue is asked for, with the turn before it as the message,
   what went before that as a memo, and two memos of other topics beside it.
 
-No dialogue is used twice in a task, and none beyond the first `POOL`. The sets are the same whatever the sample: it draws from them.
+No dialogue is used twice in a task, and none beyond the first `POOL`. The sets are the same
+whatever the sample: it draws from them.
 """
 
 from __future__ import annotations
