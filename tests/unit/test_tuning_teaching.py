@@ -14,7 +14,7 @@ from omoide.errors import BadInput, ModelUnavailable
 from omoide.memory.summary.facts import Fact
 from omoide.memory.transcript import Line
 from omoide.testing import ScriptedModel
-from omoide.tuning.making import make
+from omoide.tuning.making import Made, make
 from omoide.tuning.sources import Talk
 from omoide.tuning.taught import Lesson, borne_out, lessons, with_lessons
 from omoide.tuning.teaching import lesson_plan, pupils, teach
@@ -252,8 +252,8 @@ async def test_the_card_names_the_model_and_nothing_nameless_is_shipped(tmp_path
     assert "taught by" not in plain.card
     assert fuller.card["shippable"] is True
 
-    def answers(made: object) -> float:
-        notes = [e.answer.count("\n") + 1 for e in made.examples if e.task == "notes"]  # type: ignore[attr-defined]
+    def answers(made: Made) -> float:
+        notes = [e.answer.count("\n") + 1 for e in made.examples if e.task == "notes"]
         return sum(notes) / len(notes)
 
     assert answers(fuller) >= answers(plain) + 0.5
