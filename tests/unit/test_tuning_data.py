@@ -74,6 +74,10 @@ def data(tmp_path: Path) -> Path:
         ("My favorite food is soup.", "has soup as favorite food"),
         ("My mother is a nurse.", "has a mother who is a nurse"),
         ("My older brother lives in Cork.", "has an older brother who lives in Cork"),
+        ("I rarely eat fish.", "rarely eats fish"),
+        ("My name is George.", "is named George"),
+        ("My dog's name is Rex.", "has a dog named Rex"),
+        ("My horse died of old age.", "has a horse that died of old age"),
         ("I am tall and I sing.", ""),
         ("I bake and own a shop.", ""),
         ("We like tea.", ""),
@@ -124,7 +128,7 @@ def test_every_example_is_one_that_the_product_would_ask_and_could_read(
             assert spans[0].first == 1
             assert all(a.last + 1 == b.first for a, b in itertools.pairwise(spans))
         if example.task == "choice":
-            assert len(read_choice(example.answer, count=20)) <= 2
+            assert len(read_choice(example.answer, count=20)) <= 4
         if example.task == "events":
             json.loads(example.answer)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from omoide.tuning.building import apart
 from omoide.tuning.examples import Example, read
 from omoide.tuning.making import make
 from omoide.tuning.mixture import MOST, PAPER, level, mixed, parsed
+from omoide.tuning.thorough import GOAL, facts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +43,8 @@ def test_what_one_group_leaves_goes_to_the_others() -> None:
 
 
 def test_languages_are_even_and_hard_cases_have_their_share() -> None:
-    """Within the most of a task; notes of a single line are few."""
+    """Within the most of a task; notes of a single line are few. Of choices the hard cases are
+    those of none, and come no more often than they were made."""
     many = [
         example("events", code, i, hard="long" * (i > 180))
         for code in ("ja", "ko")
@@ -50,6 +53,8 @@ def test_languages_are_even_and_hard_cases_have_their_share() -> None:
     kept = mixed(many, {"events": 80}, hard=0.4)
     assert Counter(e.language for e in kept) == {"ja": 40, "ko": 40}
     assert sum("long" in e.hard for e in kept) >= 32
+    none = [example("choice", "en", i, hard="nothing" * (i % 10 == 0)) for i in range(200)]
+    assert sum("nothing" in e.hard for e in mixed(none, {"choice": 50}, hard=0.4)) == 5
     single = [example("notes", "en", i, answer="one") for i in range(100)]
     several = [example("notes", "en", i) for i in range(100, 200)]
     kept = mixed([*single, *several], {"notes": 100}, hard=0.0)
@@ -117,3 +122,31 @@ def test_a_side_is_a_matter_of_the_key_alone() -> None:
     held = sum(apart("own", str(n), share=0.2) for n in range(2000))
     assert 340 < held < 460
     assert apart("own", "7") == apart("own", "7")
+
+
+def test_notes_are_thorough_as_far_as_there_are_long_ones() -> None:
+    """Short lists are taken only as long ones make up for them."""
+    texts = [f"has {n} and {n}" for n in "abcdefgh"]
+    long = [
+        example("notes", "en", i, answer="\n".join(f"User {text}." for text in texts[:6]))
+        for i in range(30)
+    ]
+    short = [
+        example("notes", "en", i, answer="\n".join(f"User {text}." for text in texts[:2]))
+        for i in range(30, 90)
+    ]
+    kept = mixed([*long, *short], {"notes": 60}, hard=0.0)
+    assert sum(facts(one) for one in kept) / len(kept) == GOAL
+    kept = mixed([*short, *long[:5]], {"notes": 20}, hard=0.0)
+    assert Counter(facts(one) for one in kept) == {6.0: 5, 2.0: 15}
+
+
+def test_of_a_memory_that_is_carried_along_only_what_is_new_counts() -> None:
+    """By speaker; joined sentences have several facts."""
+    one = Example(
+        task="iteration", language="en", source="own", key="1",
+        messages=(Message(role="user", content="Memory:\nUser has a cat."),),
+        answer="User has a cat; has a dog.\nUser sings.\nAssistant swims.",
+    )  # fmt: skip
+    assert facts(one) == 1.5
+    assert facts(replace(one, task="reply")) == 0.0

@@ -16,11 +16,11 @@ from omoide.memory.summary.facts import Fact
 from omoide.memory.summary.forms import PaperForm
 from omoide.memory.summary.small_form import SmallForm
 from omoide.memory.transcript import Line
-from omoide.tuning.chains import chains, contradicted, kind, known_after
+from omoide.tuning.chains import chains, contradicted, joined, kind, known_after
 from omoide.tuning.hard import kinds, long, ordered
 from omoide.tuning.own import Cue
 from omoide.tuning.sources import Talk
-from omoide.tuning.tasks.choice import choices
+from omoide.tuning.tasks.choice import FEWEST, MOST, choices
 from omoide.tuning.tasks.events import events
 from omoide.tuning.tasks.fused import fused
 from omoide.tuning.tasks.iteration import iteration
@@ -258,7 +258,7 @@ def test_memos_have_their_true_ranges() -> None:
         assert spans == [(1, 4), (5, 8)]
 
 
-def test_choices_are_the_memo_that_is_meant_two_of_them_or_none() -> None:
+def test_choices_are_the_memos_that_are_meant_up_to_four_or_none() -> None:
     """Numbers as the product's reader reads them; NOTO where the right one is not shown."""
     found = stretches()
     made = [e for s in range(12) for e in choices(found, random.Random(s), paper=False)]
@@ -270,9 +270,11 @@ def test_choices_are_the_memo_that_is_meant_two_of_them_or_none() -> None:
         counts.add(len(numbers))
         for number in numbers:
             assert any(d.split()[-1] in listed[number - 1] for d in DEEDS if d in said)
+        assert list(numbers) == sorted(numbers)
+        assert FEWEST <= len(listed) <= MOST
         if not numbers:
             assert example.hard == "nothing"
-    assert counts == {0, 1, 2}
+    assert counts == {0, 1, 2, 3, 4}
 
 
 def test_a_reply_rests_on_a_fact_that_the_lines_shown_do_not_hold() -> None:
@@ -404,3 +406,52 @@ def test_topics_are_named_without_the_verb() -> None:
     assert topics([Fact(about=USER, text="lives in Seattle")], "en") == ["Seattle"]
     fact = Fact(about=USER, text="has a ten-year-old daughter called Wendy")
     assert set(topics([fact], "en")) == {"daughter", "Wendy"}
+
+
+def test_two_meetings_become_one_where_the_second_takes_nothing_back() -> None:
+    """So that a speaker tells much at once; not more than the form asks for."""
+    third = talk("a/3", "I paint boats.", "Nice.", known={USER: ("paints boats",)}, chain="a")
+    first, second, last = read(FIRST), read(SECOND), read(third)
+    assert not list(joined([first, second], 10))
+    (whole,) = joined([first, last], 10)
+    assert [fact.text for fact in whole.of(USER)][-1] == "paints boats"
+    assert len(whole.lines) == len(first.lines) + 2
+    assert not list(joined([first, last], 3))
+
+
+def test_a_list_of_which_too_little_could_be_turned_is_not_learnt_from() -> None:
+    """A talk that is taken whole, and facts that are not all it tells."""
+    one = Talk(
+        key="m", language="en", complete=True,
+        lines=(
+            Line(speaker=USER, text="I paint boats. Cats? Love them. Two at home."),
+            Line(speaker=FRIEND, text="I play the harp."),
+        ),
+        told=(
+            (USER, "I paint boats."), (USER, "Two cats live here."), (USER, "Cats are loved."),
+            (FRIEND, "I play the harp."),
+        ),
+    )  # fmt: skip
+    found = read(one)
+    assert found.partial == {USER}
+    assert [e.answer for e in notes(found, DICE)] == ["Assistant plays the harp."]
+    assert not list(events(found))
+
+
+def test_memos_have_up_to_five_stretches_and_end_at_the_last_line() -> None:
+    """In long sessions as well; some have a single topic."""
+    made = [e for s in range(20) for e in memos(stretches(), random.Random(s), paper=False)]
+    counts, longest = set(), 0
+    for example in made:
+        entries = read_entries(example.answer)
+        numbered = [
+            int(line.split()[0])
+            for line in example.messages[-1].content.splitlines()
+            if line.split()[0].isdigit()
+        ]
+        assert entries[0].span.first == 1
+        assert entries[-1].span.last == max(numbered)
+        counts.add(len(entries))
+        longest = max(longest, max(numbered))
+    assert counts == {1, 2, 3, 4, 5}
+    assert longest == 20

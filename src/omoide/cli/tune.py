@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from omoide.cli.scope import Scope
+    from omoide.tuning.teaching import Report
     from omoide.tuning.training import Outcome, Progress
 
     F = TypeVar("F", bound=Callable[..., object])
@@ -67,12 +68,16 @@ def tune() -> None:
 @click.option("--source", "names", multiple=True, help="Only these data sets.")
 @click.option("--task", "tasks", multiple=True, type=click.Choice(TASKS), help="Only these.")
 @click.option("--most", multiple=True, metavar="TASK=N", help="Most examples of a task to learn.")
+@click.option("--weight", multiple=True, metavar="SOURCE=N", help="Of a source, beside others' 1.")
 @click.option("--hard", default=0.4, show_default=True, help="Least share of hard cases.")
 @click.option("--planted", default=0.1, show_default=True, help="Share with a planted order.")
-@click.option("--talks", default=450, show_default=True, help="Talks of a source and language.")
+@click.option(
+    "--talks", type=int, help="Talks of a source and language; 0 for all.  [default: 450]"
+)
 @click.option("--paper", is_flag=True, help="Paper C's three tasks, with its counts and splits.")
 @click.option("--sample", type=int, default=0, help="Show so many examples of each task.")
 @click.option("--research", is_flag=True, help="Also sets whose licence forbids shipping.")
+@click.option("--taught", type=FILE, multiple=True, help="What `tune teach` wrote.")
 @click.option("--seed", type=int, default=1, show_default=True)
 @scoped
 def data(
@@ -82,12 +87,14 @@ def data(
     names: tuple[str, ...],
     tasks: tuple[str, ...],
     most: tuple[str, ...],
+    weight: tuple[str, ...],
     hard: float,
     planted: float,
-    talks: int,
+    talks: int | None,
     paper: bool,
     sample: int,
     research: bool,
+    taught: tuple[Path, ...],
     seed: int,
 ) -> None:
     """Make instruction data: FOLDER/train.jsonl, held-out.jsonl and card.json.
@@ -97,7 +104,7 @@ def data(
     data that lets an adapter be shipped is used, unless --research is given.
     """
     from omoide.tuning.making import make
-    from omoide.tuning.mixture import parsed
+    from omoide.tuning.mixture import parsed, weighed
 
     made = make(
         data,
@@ -111,6 +118,8 @@ def data(
         seed=seed,
         research=research,
         paper=paper,
+        taught=taught,
+        weights=weighed(weight),
     )
     if scope.json:
         emit(made.card)
@@ -124,6 +133,59 @@ def data(
         where = f"{example.source} {example.key}"
         click.echo(f"\n── {example.task}, {example.language}, {where}{hard_case}")
         click.echo(f"{example.messages[-1].content}\n→ {example.answer}")
+
+
+@tune.command()
+@click.argument("file", type=FILE)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    required=True,
+    help="The folder with the data sets.",
+)
+@click.option("--source", "names", multiple=True, help="Only these data sets.")
+@click.option("--talks", default=450, show_default=True, help="Talks of a source and language.")
+@click.option("--tries", default=2, show_default=True, type=click.IntRange(1, 8), help="A speaker.")
+@click.option("--concurrency", default=1, show_default=True, help="Questions at a time.")
+@click.option("--minutes", type=float, help="End by then; it goes on when called again.")
+@click.option("--research", is_flag=True, help="Also sets whose licence forbids shipping.")
+@click.option("--seed", type=int, default=1, show_default=True)
+@scoped
+def teach(scope: Scope, /, file: Path, **given: Any) -> None:  # noqa: ANN401 - click has checked
+    """Let a model (OMOIDE_MODEL) find facts that the data sets do not list, into FILE.
+
+    It is asked the notes' own question about each speaker; what the talk does not bear out is left
+    out. Called again, it goes on where it stopped. Give the same --talks and --seed to
+    `omoide tune data --taught FILE`. What it writes may be shipped only if the model's licence
+    lets its words be learnt from.
+    """
+    from omoide.tuning.teaching import lesson_plan, teach
+
+    minutes, data = given["minutes"], given["data"]
+    whom = lesson_plan(
+        data, names=given["names"], talks=given["talks"], seed=given["seed"],
+        research=given["research"],
+    )  # fmt: skip
+
+    async def all_of_it() -> Report:
+        model = bootstrap.chat_model(scope.settings, scope.settings.model, progress=bar, whole=True)
+        try:
+            return await teach(
+                model, whom, file, tries=given["tries"], concurrency=given["concurrency"],
+                seconds=60 * minutes if minutes else None, tell=bar,
+            )  # fmt: skip
+        finally:
+            await model.close()
+
+    report = asyncio.run(all_of_it())
+    if scope.json:
+        emit(as_json(report))
+        return
+    click.echo(
+        f"{report.asked:,} speakers asked about, {report.before:,} before, {report.failed:,} "
+        f"without an answer, {report.left:,} left\n"
+        f"{report.kept:,} facts kept of {report.said:,} that were named: {file}"
+    )
 
 
 @tune.command()

@@ -12,7 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from omoide.language import estimate_tokens
-from omoide.tuning.chains import alternatives, chains, contradicted
+from omoide.memory.summary.small_form import MOST
+from omoide.tuning.chains import alternatives, chains, contradicted, joined
 from omoide.tuning.examples import TASKS
 from omoide.tuning.hard import long, ordered
 from omoide.tuning.tasks.choice import choices
@@ -27,6 +28,7 @@ from omoide.tuning.told import Tally, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from omoide.memory.summary.facts import Fact
     from omoide.tuning.examples import Example
@@ -44,24 +46,26 @@ CONTRADICTED = 0.8
 def build(
     sources: Iterable[tuple[Source, Iterable[Talk]]],
     *,
+    data: Path | None = None,
     tasks: Sequence[str] = TASKS,
     seed: int,
     tally: Tally,
     order: float = 0.1,
-    joined: float = 0.02,
+    lengthy: float = 0.02,
     share: float = SHARE,
     most: int = 0,
     scenes: bool = True,
     paper: bool = False,
 ) -> Iterator[Example]:
     """All examples that the talks give, the same for the same seed. `order` is the share with an
-    order planted in it, `joined` how many very long sessions there are to a talk, `share` what is
+    order planted in it, `lengthy` how many very long sessions there are to a talk, `share` what is
     held out, `most` how many talks of a source and language are read (all if 0), `scenes` whether
-    our own scenes are among the replies; `paper` makes the three tasks as paper C does."""
+    our own scenes are among the replies; `data` is the folder for sets whose examples are no talks;
+    `paper` makes the three tasks as paper C does."""
     for source, talks in sources:
         dice = random.Random(f"{seed}/{source.name}")  # noqa: S311 - an order, not a secret
         read = []
-        for talk in _some(talks, most, seed):
+        for talk in some(talks, most, seed):
             tally.talks += 1
             read.append(told(talk, source.name, tally))
         for side in (False, True):
@@ -71,8 +75,11 @@ def build(
                     for one in read
                     if one.language == language and apart(source.name, one.key, share=share) is side
                 ]
-                made = _made(own, tasks, dice, order=order, joined=joined, paper=paper)
+                made = _made(own, tasks, dice, order=order, lengthy=lengthy, paper=paper)
                 yield from tally.counted(_short(made))
+        if source.made and data:
+            found = (e for e in source.made(data, dice) if e.task in tasks)
+            yield from tally.counted(_short(found))
     if "reply" in tasks and scenes and not paper:
         dice = random.Random(f"{seed}/{SCENES}")  # noqa: S311
         yield from tally.counted(_short(from_scenes(dice, times=2, order=order)))
@@ -90,7 +97,7 @@ def apart(source: str, key: str, *, share: float = SHARE) -> bool:
     return int.from_bytes(digest[:4], "big") < share * 2**32
 
 
-def _some(talks: Iterable[Talk], most: int, seed: int) -> Iterator[Talk]:
+def some(talks: Iterable[Talk], most: int, seed: int) -> Iterator[Talk]:
     """About so many talks of each language, whole chains, chosen by the seed, in order."""
     if not most:
         yield from talks
@@ -112,17 +119,20 @@ def _made(
     dice: random.Random,
     *,
     order: float,
-    joined: float,
+    lengthy: float,
     paper: bool,
 ) -> Iterator[Example]:
     """The examples of one side of a source in one language."""
     if {"notes", "events"} & set(tasks):
-        for one in (*talks, *long(talks, dice, share=joined)):
+        for one in (*talks, *long(talks, dice, share=lengthy)):
             shown = ordered(one, dice) if dice.random() < order else one
             if "notes" in tasks:
                 yield from notes(shown, dice)
             if "events" in tasks:
                 yield from events(shown)
+    if "notes" in tasks:
+        for one in joined(talks, MOST):
+            yield from notes(one, dice)
     stretches = [part for one in talks for part in stretch(one, dice)]
     if "memos" in tasks:
         yield from memos(stretches, dice, paper=paper)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -38,6 +38,27 @@ def chains(talks: Iterable[Told], dice: random.Random) -> Iterator[tuple[Told, .
         cuts = [0, *(size * i for i in range(1, count)), len(told.lines)]
         yield tuple(told.part(a, b) for a, b in pairwise(cuts))
     yield from (tuple(one) for one in linked.values())
+
+
+def joined(talks: Iterable[Told], most: int) -> Iterator[Told]:
+    """Two meetings of a chain that follow one another as one long one, where the second takes
+    nothing back and no speaker tells more than `most` in both."""
+    linked: dict[str, list[Told]] = defaultdict(list)
+    for told in talks:
+        if told.chain:
+            linked[told.chain].append(told)
+    for chain in linked.values():
+        for one, other in pairwise(chain):
+            whole = one.then(other)
+            counts = Counter(fact.about for _, fact in whole.facts)
+            if (
+                one.facts
+                and other.facts
+                and not other.changed
+                and max(counts.values()) <= most
+                and compatible(whole.of())
+            ):
+                yield whole
 
 
 def known_after(known: Sequence[Fact], told: Told) -> list[Fact]:

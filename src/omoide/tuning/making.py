@@ -16,6 +16,7 @@ from omoide.tuning.examples import TASKS, write
 from omoide.tuning.mixture import MOST, PAPER, PAPER_TEST, PAPER_VALID, mixed
 from omoide.tuning.sources import SOURCES, chosen
 from omoide.tuning.tasks.replies import SCENES
+from omoide.tuning.taught import lessons, with_lessons
 from omoide.tuning.told import Tally
 
 if TYPE_CHECKING:
@@ -55,31 +56,40 @@ def make(
     most: Mapping[str, int] | None = None,
     hard: float = 0.4,
     order: float = 0.1,
-    talks: int = 450,
+    talks: int | None = None,
     seed: int = 1,
     research: bool = False,
     paper: bool = False,
+    taught: Sequence[Path] = (),
+    weights: Mapping[str, float] | None = None,
 ) -> Made:
     """Build and write all of it. `most` overrides the counts of tasks; `hard` is the least share
     of hard cases, `order` that of planted orders, `talks` how many of a source and language are
-    read (all if 0). `paper` makes paper C's three tasks with its
-    counts and splits: 40 of each to choose by (held-out.jsonl), 150 to be judged by (test.jsonl).
+    read (all if 0, 450 if nothing is said, with `paper` all). `paper` makes paper C's three tasks
+    with its counts and splits: 40 of each to choose by (held-out.jsonl), 150 to be judged by
+    (test.jsonl).
+    `taught` are files of what models found in the talks (`omoide tune teach`).
+    `weights` are the shares of sources beside one another.
     Raises `BadInput` where data is missing or not allowed."""
     sources = chosen(names, research=research)
     tasks = tuple(PAPER) if paper else tuple(tasks) or TASKS
     share = 4 * SHARE if paper else SHARE
+    talks = (0 if paper else 450) if talks is None else talks
     tally = Tally()
-    read = [(source, source.read(data)) for source in sources]
+    given = [lesson for path in taught for lesson in lessons(path)]
+    read = [(source, with_lessons(source.read(data), source.name, given)) for source in sources]
     found = list(
         build(
-            read, tasks=tasks, seed=seed, tally=tally, order=0.0 if paper else order,
-            share=share, most=0 if paper else talks,
+            read, data=data, tasks=tasks, seed=seed, tally=tally, order=0.0 if paper else order,
+            share=share, most=talks,
             scenes=not names or "own" in names, paper=paper,
         )
     )  # fmt: skip
     random.Random(seed).shuffle(found)  # noqa: S311 - an order, not a secret
     wanted = {**(PAPER if paper else MOST), **(most or {})}
-    learnt = mixed([e for e in found if not held_out(e, share=share)], wanted, hard=hard)
+    learnt = mixed(
+        [e for e in found if not held_out(e, share=share)], wanted, hard=hard, weights=weights
+    )
     aside = [e for e in found if held_out(e, share=share)]
     tested: list[Example] = []
     if paper:
@@ -91,7 +101,7 @@ def make(
         task: PAPER_VALID if paper else max(round(count * SHARE), 1)
         for task, count in wanted.items()
     }
-    kept = mixed(aside, few, hard=hard)
+    kept = mixed(aside, few, hard=hard, weights=weights)
     examples = [*learnt, *kept, *tested]
     folder.mkdir(parents=True, exist_ok=True)
     counts = Counter((e.source, e.task, e.language) for e in examples)
@@ -104,10 +114,12 @@ def make(
             for source in SOURCES
             if source.research and source not in sources
         },
-        "shippable": not any(source.research for source in sources),
+        "shippable": not any(source.research for source in sources)
+        and all(lesson.model for lesson in given),  # else nobody knows whose licence to look up
         "seed": seed,
         "talks": tally.talks,
         "facts": dict(sorted(tally.facts.items())),
+        **({"taught by": dict(sorted(tally.taught.items()))} if taught else {}),
         "examples": {"/".join(key): count for key, count in sorted(counts.items())},
         "hard cases": dict(
             sorted(Counter(kind for e in examples for kind in e.hard.split()).items())

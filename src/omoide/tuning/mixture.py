@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from omoide.errors import BadInput
 from omoide.tuning.examples import TASKS
 from omoide.tuning.hard import kinds
+from omoide.tuning.thorough import facts, fullest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,24 +46,49 @@ def parsed(given: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def mixed(examples: Sequence[Example], most: Mapping[str, int], *, hard: float) -> list[Example]:
+def weighed(given: Sequence[str]) -> dict[str, float]:
+    """`msc=3` and the like as weights of sources. Raises `BadInput` for what is not like that."""
+    found = {}
+    for one in given:
+        name, _, number = one.partition("=")
+        if not name or not number.isdigit() or not int(number):
+            raise BadInput(f"{one!r} is not SOURCE=NUMBER with a number from 1")
+        found[name] = float(number)
+    return found
+
+
+def mixed(
+    examples: Sequence[Example],
+    most: Mapping[str, int],
+    *,
+    hard: float,
+    weights: Mapping[str, float] | None = None,
+) -> list[Example]:
     """At most so many of each task (a task that is not named, all), with at least a share `hard`
-    of hard cases as far as there are any, in the order they came."""
+    of hard cases as far as there are any, in the order they came. `weights` are the sources'
+    shares beside one another, 1 where nothing is said."""
     tagged = [replace(example, hard=" ".join(kinds(example))) for example in examples]
     chosen: set[int] = set()
     for task in TASKS:
         own = [i for i, example in enumerate(tagged) if example.task == task]
-        chosen.update(_chosen(tagged, own, most.get(task, len(own)), hard))
+        count = most.get(task, len(own))
+        chosen.update(_chosen(tagged, own, count, hard, weights or {}))
     return [example for i, example in enumerate(tagged) if i in chosen]
 
 
-def _chosen(examples: Sequence[Example], own: Sequence[int], most: int, hard: float) -> list[int]:
+def _chosen(
+    examples: Sequence[Example],
+    own: Sequence[int],
+    most: int,
+    hard: float,
+    weights: Mapping[str, float],
+) -> list[int]:
     languages = _grouped(own, [examples[i].language for i in own])
     wanted = level({k: len(v) for k, v in languages.items()}, most, WEIGHTS)
     found: list[int] = []
     for language, members in sorted(languages.items()):
         sources = _grouped(members, [examples[i].source for i in members])
-        quotas = level({k: len(v) for k, v in sources.items()}, wanted[language], {})
+        quotas = level({k: len(v) for k, v in sources.items()}, wanted[language], weights)
         for source, listed in sorted(sources.items()):
             found += _preferred(examples, listed, quotas[source], hard)
     return found
@@ -88,20 +114,20 @@ def level(there: Mapping[str, int], most: int, weights: Mapping[str, float]) -> 
 def _preferred(
     examples: Sequence[Example], listed: Sequence[int], most: int, hard: float
 ) -> list[int]:
-    """Hard cases first up to their share, then as they come; of notes few with a single line."""
+    """Hard cases first up to their share, then as they come; of notes few with a single line, and
+    of what is remembered so much as to be thorough."""
+    if not listed:
+        return []
+    if examples[listed[0]].task == "choice":
+        return list(listed[:most])  # its hard cases are those of NOTO: more would be too many
     first = [i for i in listed if examples[i].hard][: round(hard * most)]
     order = [*first, *(i for i in listed if i not in set(first))]
-    found: list[int] = []
-    single = 0
-    for i in order:
-        if len(found) == most:
-            break
-        if examples[i].task == "notes" and "\n" not in examples[i].answer:
-            if single >= SINGLE * most:
-                continue
-            single += 1
-        found.append(i)
-    return found
+    if examples[listed[0]].task == "notes":
+        few = [i for i in order if "\n" not in examples[i].answer][: round(SINGLE * most)]
+        order = [i for i in order if "\n" in examples[i].answer or i in set(few)]
+    if examples[listed[0]].task in ("notes", "iteration"):
+        return fullest(order, {i: facts(examples[i]) for i in order}, most)
+    return order[:most]
 
 
 def _grouped(members: Sequence[int], names: Sequence[str]) -> dict[str, list[int]]:

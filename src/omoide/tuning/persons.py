@@ -31,7 +31,8 @@ _EXCLUDED = frozenset("cut hit hurt let put read set shut bet cost".split())
 """Verbs whose past looks like their present: no rule can tell."""
 _ADVERBS = frozenset(
     "just really also always never often usually currently recently still only absolutely truly "
-    "sometimes actually once now secretly definitely regularly frequently mostly mainly".split()
+    "sometimes actually once now secretly definitely regularly frequently mostly mainly "
+    "rarely seldom".split()
 )
 _NOT_VERBS = frozenset("and or but not in on at for with as to of the a an my if when".split())
 _KIN = (
@@ -69,6 +70,25 @@ _RELATION = re.compile(
 )
 
 
+_THING = re.compile(
+    r"my ((?:dog|cat|horse|pet|car|truck|house|apartment|garden|family|company|band|class|job|boat|"
+    r"farm|bike|puppy|kitten)s?) ((?:is|are|was|were|has|have|had|loves?|likes?|lives?|died|"
+    r"spends?|works?) .+)",
+    re.I,
+)
+_NAMED = re.compile(r"my (?:(\w+)['’]s )?name is ([A-Z][\w'-]*)", re.I)
+_AND = re.compile(r",? (?:and|but|so) (?=i(?:'m|'ve)? |my )", re.I)
+
+
+def clauses(sentence: str) -> list[str]:
+    """What stands on both sides of "and I", "but my" and the like: each is a fact by itself.
+
+    >>> clauses("I like tea but I am too busy.")
+    ['I like tea', 'I am too busy.']
+    """
+    return _AND.split(sentence)
+
+
 def predicate(sentence: str, language: str) -> str:
     """What the sentence says of whoever says it, without a subject or a full stop; nothing where
     that is not sure."""
@@ -97,6 +117,14 @@ def _english(plain: str) -> str:
         which, who, does = found[1] or "", found[2].lower(), found[3]
         article = "" if who in _MANY else "an " if (which or who)[0] in "aeiou" else "a "
         return f"has {article}{which + ' ' if which else ''}{who} who {does}"
+    if found := _NAMED.fullmatch(plain):
+        whose = (found[1] or "").lower()
+        return f"has a {whose} named {found[2]}" if whose else f"is named {found[2]}"
+    if found := _THING.fullmatch(plain):
+        thing, does = found[1].lower(), found[2]
+        many = thing.endswith("s") and thing != "class"
+        article = "" if many else "an " if thing[0] in "aeiou" else "a "
+        return f"has {article}{thing} that {does}"
     found = re.match(r"i(?:'(m|ve|ll|d))? (.+)", plain, re.I)
     if not found:
         return ""

@@ -19,8 +19,12 @@ from omoide.errors import BadInput
 from omoide.memory.transcript import Line
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from omoide.tuning.examples import Example
+    from omoide.tuning.taught import Taught
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +46,8 @@ class Talk:
     """Talks of one chain are what the same two people said at one meeting after another."""
     changed: tuple[tuple[Speaker, str, str], ...] = ()
     """Who it is about, what was known from an earlier talk of the chain, what is so instead."""
+    taught: tuple[Taught, ...] = ()
+    """What a model found beside what is listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +59,8 @@ class Source:
     research: bool
     """Whether it may be used for research alone."""
     read: Callable[[Path], Iterator[Talk]]
+    made: Callable[[Path, random.Random], Iterator[Example]] | None = None
+    """Examples that are no talks, where the set has some."""
 
 
 _UNNAMED = re.compile(r"user [12]|\[[^\]]*name", re.IGNORECASE)
@@ -102,7 +110,8 @@ def _dulemon(folder: Path) -> Iterator[Talk]:
 
 
 def _msc(folder: Path) -> Iterator[Talk]:
-    """The valid part only: the test part is what memory is judged by."""
+    """The valid part only: the test part is what memory is judged by. Its annotators note nearly
+    everything, so a session is taken whole, and those of one pair are a chain."""
     for row in _text(folder / "msc" / "valid.jsonl.gz").splitlines():
         talk = json.loads(row)
         for session in talk["sessions"]:
@@ -111,6 +120,8 @@ def _msc(folder: Path) -> Iterator[Talk]:
             gold = session.get("gold_persona_summary") or ((), ())
             yield Talk(
                 key=f"{talk['id']}/{session['session']}",
+                chain=str(talk["id"]),
+                complete=bool(gold[0] or gold[1]),
                 language="en",
                 lines=tuple(
                     Line(speaker=speakers[turn["speaker"]], text=" ".join(turn["text"].split()))
@@ -164,6 +175,30 @@ def _real_persona_chat(folder: Path) -> Iterator[Talk]:
     return real_persona_chat(folder)
 
 
+def _japanese(folder: Path) -> Iterator[Talk]:
+    from omoide.tuning.research import japanese
+
+    return japanese(folder)
+
+
+def _japanese_choices(folder: Path, dice: random.Random) -> Iterator[Example]:
+    from omoide.tuning.research import japanese_choices
+
+    return japanese_choices(folder, dice)
+
+
+def _memochat(folder: Path, dice: random.Random) -> Iterator[Example]:
+    from omoide.tuning.research import memochat
+
+    return memochat(folder, dice)
+
+
+def _none(folder: Path) -> Iterator[Talk]:
+    """No talks."""
+    del folder
+    yield from ()
+
+
 SOURCES = (
     Source(name="synthetic_persona_chat", licence="CC BY 4.0", research=False, read=_synthetic),
     Source(name="dulemon", licence="Apache-2.0", research=False, read=_dulemon),
@@ -173,6 +208,20 @@ SOURCES = (
     ),
     Source(name="msc", licence="not stated", research=True, read=_msc),
     Source(name="dialogsum", licence="CC BY-NC-SA 4.0", research=True, read=_dialogsum),
+    Source(
+        name="memochat",
+        licence="MIT, out of CC BY-NC-SA 4.0",
+        research=True,
+        read=_none,
+        made=_memochat,
+    ),
+    Source(
+        name="japanese_daily_dialogue",
+        licence="CC BY-NC-ND 4.0",
+        research=True,
+        read=_japanese,
+        made=_japanese_choices,
+    ),
 )
 
 

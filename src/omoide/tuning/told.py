@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker, Turn
 from omoide.errors import BadReply
 from omoide.language import split_sentences
-from omoide.memory.summary.facts import Fact
+from omoide.memory.summary.facts import Fact, read_facts
 from omoide.memory.summary.small_form import MOST, SmallForm, own_words
 from omoide.memory.transcript import Line, lines
 from omoide.tuning.examples import Example
 from omoide.tuning.own import cues
-from omoide.tuning.persons import durable, predicate, recased
+from omoide.tuning.persons import clauses, durable, predicate, recased
 from omoide.tuning.stems import stems
+from omoide.tuning.taught import borne_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from omoide.tuning.sources import Talk
 
 FORM = SmallForm()
+LEAST = 0.6
+"""Share of what is listed of a speaker that must be among the facts of a talk taken whole."""
 START = datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
 """When the first line of a talk is said, where a prompt or a guard wants a time."""
 
@@ -43,7 +46,10 @@ class Tally:
 
     talks: int = 0
     facts: Counter[str] = field(default_factory=Counter)
-    """`kept`, `not turned` into the third person, `not supported`, `repeated`."""
+    """`kept`, `taught` by a model, `not turned` into the third person, `not supported`,
+    `repeated`."""
+    taught: Counter[str] = field(default_factory=Counter)
+    """Facts that a model found beside those listed, by its name."""
     examples: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """By source, task and language."""
     refused: Counter[str] = field(default_factory=Counter)
@@ -79,6 +85,9 @@ class Told:
     """What was made hard about it."""
     cues: tuple[Cue, ...] = ()
     """Moments of the whole talk that call for something remembered, where its maker has said."""
+    partial: frozenset[Speaker] = frozenset()
+    """Of whom the talk's own list says much more than the facts here do: to learn these from the
+    whole talk would be to learn to leave things out."""
 
     def of(self, *speakers: Speaker) -> list[Fact]:
         """The facts about these speakers, or about all, in the order they come up."""
@@ -101,6 +110,7 @@ class Told:
             lines=(*self.lines, *other.lines),
             facts=(*self.facts, *((i + size, fact) for i, fact in other.facts)),
             changed=(*self.changed, *other.changed),
+            partial=self.partial | other.partial,
             topic="",
             summary="",
         )
@@ -151,6 +161,7 @@ def told(talk: Talk, source: str, tally: Tally) -> Told:
     if not talk.complete:
         kept = trimmed(talk.lines, facts, talk.language)
         facts = {who: [f for f in facts[who] if _stands(f, kept, talk.language)] for who in Speaker}
+    listed = Counter(who for who, _ in talk.told)
     changed = tuple(
         (_stripped(speaker, old), _stripped(speaker, new)) for speaker, old, new in talk.changed
     )
@@ -161,11 +172,14 @@ def told(talk: Talk, source: str, tally: Tally) -> Told:
         lines=kept,
         facts=tuple((place(fact, kept), fact) for speaker in Speaker for fact in facts[speaker]),
         chain=talk.chain,
-        judged=bool(talk.told or talk.known or talk.complete),
+        judged=bool(talk.told or talk.known or talk.taught or talk.complete),
         changed=tuple((old, new) for old, new in changed if new in facts[new.about]),
         topic=talk.topic,
         summary=talk.summary,
         cues=cues(talk),
+        partial=frozenset(
+            who for who in Speaker if talk.complete and len(facts[who]) < LEAST * listed[who]
+        ),
     )
 
 
@@ -187,7 +201,7 @@ def supported(talk: Talk, speaker: Speaker, tally: Tally) -> list[Fact]:
     session = [Line(speaker=speaker, text=own)]
     found: dict[str, Fact] = {}
     for text in _texts(talk, speaker, own):
-        if not text or not _noted(text):
+        if not text or not noted(text):
             tally.facts["not turned"] += 1
             continue
         fact = Fact(about=speaker, text=text)
@@ -205,7 +219,35 @@ def supported(talk: Talk, speaker: Speaker, tally: Tally) -> list[Fact]:
             wanted = stems(text)
             found = {o: f for o, f in found.items() if len(wanted & stems(o)) < 0.7 * len(stems(o))}
         found[text] = fact
+    for text, by in _taught(talk, speaker):
+        fact = Fact(about=speaker, text=text)
+        if not noted(text) or not borne_out(fact, talk.lines, talk.language):
+            tally.facts["not supported"] += 1
+        elif any(_overlap(text, other) for other in found):
+            tally.facts["repeated"] += 1  # what was listed keeps its wording
+        elif holds(fact, session, talk.language):
+            tally.facts["taught"] += 1
+            tally.taught[by] += 1
+            found[text] = fact
+        else:
+            tally.facts["not supported"] += 1
     return sorted(found.values(), key=lambda fact: place(fact, said))[:MOST]
+
+
+def _taught(talk: Talk, speaker: Speaker) -> list[tuple[str, str]]:
+    """Predicates that a model found, each with the model's name."""
+    return [
+        (fact.text, one.model)
+        for one in talk.taught
+        for fact in read_facts(one.sentence, talk.language)
+        if one.speaker is speaker is fact.about
+    ]
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two facts say for the most part the same."""
+    mine, theirs = stems(one), stems(other)
+    return len(mine & theirs) > 0.5 * min(len(mine), len(theirs))
 
 
 _QUALIFIERS = frozenset(
@@ -310,7 +352,12 @@ def _texts(talk: Talk, speaker: Speaker, own: str) -> list[str]:
     """Predicates: as they are known, turned from what the data lists, and, in English, turned
     from the speaker's own sentences where a rule is sure that they tell something lasting."""
     known = [_stripped(who, text).text for who, text in talk.known if who is speaker]
-    listed = [predicate(text, talk.language) for who, text in talk.told if who is speaker]
+    listed = [
+        predicate(part, talk.language)
+        for who, text in talk.told
+        if who is speaker
+        for part in (clauses(text) if talk.language == "en" else [text])
+    ]
     if talk.language == "en":
         listed = [_recased(text, own) for text in listed]
         if not talk.complete and (talk.told or talk.known):
@@ -332,6 +379,6 @@ def _stripped(speaker: Speaker, text: str) -> Fact:
     return Fact(about=speaker, text=text.strip(" .。．"))
 
 
-def _noted(text: str) -> bool:
+def noted(text: str) -> bool:
     """Whether the grammar of the notes lets the text pass."""
     return 4 <= len(text) <= 150 and not re.search(r"[\n\r\t?!:;\"“”„«»「」『』？！：；؟]", text)

@@ -48,7 +48,8 @@ def ship(shipment: Shipment, *, base: Path, folder: Path = TUNED) -> Shipped:
     data = _json(shipment.data, "the card of its data, as `omoide tune data` writes it")
     if data.get("shippable") is not True or not data.get("sources"):
         raise BadInput(
-            f"{shipment.data} does not say that the data may be shipped; make it without --research"
+            f"{shipment.data} does not say that the data may be shipped; make it without "
+            "--research, and with no taught sentence whose model has no name"
         )
     others = [one for one in read_manifest(folder) if not _same(one, shipment)]
     for other in others:

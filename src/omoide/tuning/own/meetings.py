@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from omoide.tuning.own.phrases import Book, Change, Kind
 
+FULL = 0.4
+"""Share of the chains at whose meetings much is told."""
 CHAINS = 400
 """Chains of a language."""
 SEED = 20
@@ -85,6 +87,7 @@ class _Chain:
         self.told: list[Told] = []
         self.begun: set[tuple[str, Speaker]] = set()
         """What sorts of facts have been told, and of whom."""
+        self.full = self.dice.random() < FULL
         self.seen: set[tuple[str, ...]] = set()
         """Exchanges that the chain has had."""
 
@@ -113,8 +116,10 @@ class _Chain:
         if empty:
             blocks += ["small", "trap"]
         else:
-            blocks += ["facts"] * self.dice.randint(1, 4 if number == 0 else 2)
-            blocks += ["friend"] * (self.dice.random() < 0.4)
+            few, many = (1, 4 if number == 0 else 2) if not self.full else (3, 5 - (number > 0))
+            blocks += ["facts"] * self.dice.randint(few, many)
+            friend = self.dice.randint(1, 4) if self.full else int(self.dice.random() < 0.4)
+            blocks += ["friend"] * friend
         if number:
             blocks += ["cue"] * self.dice.randint(1, 2)
             if not empty:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def events(told: Told) -> Iterator[Example]:
     """The talk and its events; of one that tells nothing, its first words and none."""
-    if not told.judged:
+    if not told.judged or told.partial:
         return
     known = told.of()
     if not known:

@@ -44,7 +44,12 @@ def _session(parts: Sequence[Told], before: Sequence[Fact]) -> Iterator[Example]
     for part in parts[1:]:
         whole = whole.then(part)
     facts = whole.of()
-    if len(stretches) < len(parts) or len(whole.lines) > LINES or len(facts) > events.LIMIT:
+    if (
+        whole.partial
+        or len(stretches) < len(parts)
+        or len(whole.lines) > LINES
+        or len(facts) > events.LIMIT
+    ):
         return
     language, turns = whole.language, whole.turns
     old = pack(before, language, limit=LIMIT).sentences

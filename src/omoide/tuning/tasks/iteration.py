@@ -34,7 +34,7 @@ def iteration(
         before, known = known, known_after(known, told)
         old = pack(before, told.language, limit=LIMIT).sentences
         new = pack(known, told.language, limit=LIMIT).sentences
-        if not new or not told.judged or (not old and dice.random() >= FIRST):
+        if not new or not told.judged or told.partial or (not old and dice.random() >= FIRST):
             continue
         shown = told.shown
         answer = "\n".join(sentence.text for sentence in new)

@@ -16,33 +16,41 @@ if TYPE_CHECKING:
     from omoide.tuning.examples import Example
     from omoide.tuning.told import Told
 
-LINES = 20
-"""As many lines as the writer shows at a time."""
+LINES = 40
+"""More than the writer shows at a time (20): counts must hold to the last line of whatever it is
+shown."""
+SEAMS = (1, 2, 2, 2, 3, 3, 3, 4, 4, 5)
+"""How many stretches are joined; one in so many is a single one."""
 
 
 def memos(stretches: Sequence[Told], dice: random.Random, *, paper: bool) -> Iterator[Example]:
-    """Two or three stretches joined; the paper joins two."""
-    order = list(stretches)
-    dice.shuffle(order)
-    reached = 0
-    while reached + 2 <= len(order):
-        count = 2 if paper else dice.choice((2, 2, 3))
-        joined = order[reached : reached + count]
-        reached += count
-        while len(joined) > 2 and sum(len(s.lines) for s in joined) > LINES:
-            joined.pop()
-        whole = joined[0]
-        for other in joined[1:]:
-            whole = whole.then(other)
-        limit = max(1, min(8, len(whole.lines) // 4))
-        if len(whole.lines) > LINES or not 2 <= len(joined) <= limit:
-            continue
-        answer = json.dumps({"memos": entries(joined)}, ensure_ascii=False)
-        found, problems = checked(answer, whole.turns, whole.language)
-        if problems or len(found) != len(joined):
-            continue
-        asked = request([line.labelled(whole.language) for line in whole.shown], whole.language)
-        yield whole.example("memos", asked.messages, answer)
+    """One to five stretches joined; the paper joins two. Each is joined twice, with others."""
+    for _ in range(1 if paper else 2):
+        order = list(stretches)
+        dice.shuffle(order)
+        while order:
+            count = 2 if paper else dice.choice(SEAMS)
+            joined = [order.pop() for _ in range(min(count, len(order)))]
+            while len(joined) > 2 and sum(len(s.lines) for s in joined) > LINES:
+                joined.pop()
+            if len(joined) == min(count, 2) or len(joined) > 2:
+                yield from written(joined)
+
+
+def written(joined: Sequence[Told]) -> Iterator[Example]:
+    """The stretches as one session and their memos, where the product would take these."""
+    whole = joined[0]
+    for other in joined[1:]:
+        whole = whole.then(other)
+    limit = max(1, min(8, len(whole.lines) // 4))
+    if len(whole.lines) > LINES or len(joined) > limit:
+        return
+    answer = json.dumps({"memos": entries(joined)}, ensure_ascii=False)
+    found, problems = checked(answer, whole.turns, whole.language)
+    if problems or len(found) != len(joined):
+        return
+    asked = request([line.labelled(whole.language) for line in whole.shown], whole.language)
+    yield whole.example("memos", asked.messages, answer)
 
 
 def entries(stretches: Sequence[Told]) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ BOTH = 0.2
 def notes(told: Told, dice: random.Random) -> Iterator[Example]:
     """One example a speaker, or one for both."""
     shown, language = told.shown, told.language
-    if all(told.of(who) for who in Speaker) and dice.random() < BOTH:
+    if all(told.of(who) and who not in told.partial for who in Speaker) and dice.random() < BOTH:
         facts = [fact for who in Speaker for fact in told.of(who)[:MOST]]
         asked = BothForm().ask(old=(), session=shown, language=language, limit=LIMIT)
         if len(asked) == 1 and _kept(BothForm(), facts, shown, language):
@@ -40,7 +40,12 @@ def notes(told: Told, dice: random.Random) -> Iterator[Example]:
         own = [line for line in shown if line.speaker is who]
         facts = told.of(who)[:MOST]
         asked = SmallForm().ask(old=(), session=own, language=language, limit=LIMIT)
-        if facts and asked and _kept(SmallForm(), facts, shown, language):
+        if (
+            facts
+            and asked
+            and who not in told.partial
+            and _kept(SmallForm(), facts, shown, language)
+        ):
             yield told.example("notes", asked[0].request.messages, _answer(facts, language))
 
 

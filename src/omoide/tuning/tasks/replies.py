@@ -71,7 +71,7 @@ def _cued(told: Told, dice: random.Random, *, order: float) -> Iterator[Example]
         if dice.random() < order:
             shown, memory = _ordered(shown, memory, told.language, dice)
             hard.append("injected")
-        messages = _asked(shown, memory, told.language, dice)
+        messages = asked_reply(shown, memory, told.language, dice)
         yield told.example("reply", messages, cue.reply, *hard)
 
 
@@ -115,7 +115,7 @@ def _turn(
     if dice.random() < order:
         shown, memory = _ordered(shown, memory, told.language, dice)
         hard = "injected"
-    messages = _asked(shown, memory, told.language, dice)
+    messages = asked_reply(shown, memory, told.language, dice)
     yield told.example("reply", messages, reply, hard, "" if used else "nothing")
 
 
@@ -152,7 +152,7 @@ def from_scenes(dice: random.Random, *, times: int, order: float) -> Iterator[Ex
                 language=language,
                 source=SCENES,
                 key=scene.key,
-                messages=_asked(shown, memory, language, dice),
+                messages=asked_reply(shown, memory, language, dice),
                 answer=scene.reply,
                 hard=" ".join(kind for kind in hard if kind),
             )
@@ -291,7 +291,7 @@ def _contribution(text: str, place: Place) -> Contribution:
     )  # fmt: skip
 
 
-def _asked(
+def asked_reply(
     shown: Sequence[Line], memory: Sequence[Contribution], language: str, dice: random.Random
 ) -> tuple[Message, ...]:
     """The product's own request, on some day."""
