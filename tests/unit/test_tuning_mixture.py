@@ -87,6 +87,13 @@ def test_own_talks_of_five_languages_give_every_task(tmp_path: Path) -> None:
     assert card["learnt"] == made.trained == len(learnt)
 
 
+def test_only_the_languages_that_were_named(tmp_path: Path) -> None:
+    """In both files, scenes included."""
+    made = make(tmp_path, tmp_path / "out", names=("own",), talks=20, languages=("en", "ja"))
+    assert {e.language for e in made.examples} == {"en", "ja"}
+    assert "scenes" in {e.source for e in made.examples}
+
+
 def test_the_paper_s_tasks_have_its_counts_as_most_and_two_sets_to_judge_by(tmp_path: Path) -> None:
     """No talk in two of the three files."""
     data = tmp_path / "dialogsum"

@@ -13,6 +13,7 @@ from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import as_json, emit, table
+from omoide.language import LANGUAGES
 from omoide.ports import Skill
 from omoide.tuning.examples import TASKS
 
@@ -67,6 +68,9 @@ def tune() -> None:
 )
 @click.option("--source", "names", multiple=True, help="Only these data sets.")
 @click.option("--task", "tasks", multiple=True, type=click.Choice(TASKS), help="Only these.")
+@click.option(
+    "--language", "languages", multiple=True, type=click.Choice(LANGUAGES), help="Only these."
+)
 @click.option("--most", multiple=True, metavar="TASK=N", help="Most examples of a task to learn.")
 @click.option("--weight", multiple=True, metavar="SOURCE=N", help="Of a source, beside others' 1.")
 @click.option("--hard", default=0.4, show_default=True, help="Least share of hard cases.")
@@ -86,6 +90,7 @@ def data(
     data: Path,
     names: tuple[str, ...],
     tasks: tuple[str, ...],
+    languages: tuple[str, ...],
     most: tuple[str, ...],
     weight: tuple[str, ...],
     hard: float,
@@ -111,6 +116,7 @@ def data(
         folder,
         names=names,
         tasks=tasks,
+        languages=languages,
         most=parsed(most),
         hard=hard,
         order=planted,

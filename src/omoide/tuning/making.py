@@ -53,6 +53,7 @@ def make(
     *,
     names: tuple[str, ...] = (),
     tasks: Sequence[str] = (),
+    languages: Sequence[str] = (),
     most: Mapping[str, int] | None = None,
     hard: float = 0.4,
     order: float = 0.1,
@@ -63,11 +64,11 @@ def make(
     taught: Sequence[Path] = (),
     weights: Mapping[str, float] | None = None,
 ) -> Made:
-    """Build and write all of it. `most` overrides the counts of tasks; `hard` is the least share
-    of hard cases, `order` that of planted orders, `talks` how many of a source and language are
-    read (all if 0, 450 if nothing is said, with `paper` all). `paper` makes paper C's three tasks
-    with its counts and splits: 40 of each to choose by (held-out.jsonl), 150 to be judged by
-    (test.jsonl).
+    """Build and write all of it, in all languages if none is named. `most` overrides the counts of
+    tasks; `hard` is the least share of hard cases, `order` that of planted orders, `talks` how many
+    of a source and language are read (all if 0, 450 if nothing is said, with `paper` all). `paper`
+    makes paper C's three tasks with its counts and splits: 40 of each to choose by
+    (held-out.jsonl), 150 to be judged by (test.jsonl).
     `taught` are files of what models found in the talks (`omoide tune teach`).
     `weights` are the shares of sources beside one another.
     Raises `BadInput` where data is missing or not allowed."""
@@ -85,6 +86,7 @@ def make(
             scenes=not names or "own" in names, paper=paper,
         )
     )  # fmt: skip
+    found = [e for e in found if not languages or e.language in languages]
     random.Random(seed).shuffle(found)  # noqa: S311 - an order, not a secret
     wanted = {**(PAPER if paper else MOST), **(most or {})}
     learnt = mixed(
