@@ -8,7 +8,9 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from omoide.cli.main import cli
 from omoide.domain import Speaker
 from omoide.errors import BadInput, ModelUnavailable
 from omoide.memory.summary.facts import Fact
@@ -261,3 +263,29 @@ async def test_the_card_names_the_model_and_nothing_nameless_is_shipped(tmp_path
     nameless = make(tmp_path / "data", tmp_path / "d", names=names, talks=30, taught=[path])
     assert nameless.card["shippable"] is False
     assert json.loads((tmp_path / "d/card.json").read_text())["taught by"] == {"": 30}
+
+
+def test_the_command_asks_about_nobody_twice(tmp_path: Path) -> None:
+    """A file that has everybody needs no model; it says so."""
+    folder = tmp_path / "data" / "synthetic_persona_chat"
+    folder.mkdir(parents=True)
+    with (folder / "own_valid.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["one", "two", "talk"])
+        for _ in range(3):
+            rows.writerow(["I sing.", "I swim.", "User 1: I sing daily.\nUser 2: I swim daily."])
+    names, path = ("synthetic_persona_chat",), tmp_path / "taught.jsonl"
+    whom = lesson_plan(tmp_path / "data", names=names, talks=2, seed=1)
+    path.write_text("".join(
+        Lesson(source=one.source, key=one.talk.key, speaker=one.speaker, model="m", sentences=())
+        .line() for one in whom
+    ))  # fmt: skip
+    ran = CliRunner().invoke(
+        cli,
+        ["--json", "tune", "teach", str(path), "--data", str(tmp_path / "data"),
+         "--source", names[0], "--talks", "2", "--concurrency", "3"],
+        env={"OMOIDE_MODEL": "http://127.0.0.1:9/v1#nobody"},
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.output
+    told = json.loads(ran.stdout)
+    assert (told["before"], told["asked"], told["left"]) == (4, 0, 0)

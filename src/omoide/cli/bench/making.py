@@ -10,7 +10,7 @@ from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.errors import BadInput
 from omoide.evals.metrics.encoded import BertScore
-from omoide.evals.running.asked import KnownVectors, Line, Silent, Tuned
+from omoide.evals.running.asked import KnownVectors, Line, Tuned
 from omoide.evals.running.calls import CallCache
 from omoide.evals.running.lab import Lab
 from omoide.evals.running.standin import StandIn
@@ -61,16 +61,25 @@ async def lab(
         window=making.window,
     )
     cache = CallCache(making.cache)
-    model = _named(settings, making, making.model)
-    judge = _named(settings, making, making.judge) if making.judge else None
+    model = _model(settings, making.model)
+    judge = _model(settings, making.judge) if making.judge else None
     embedder = bootstrap.make_embedder(settings)
     encoder = _encoder(settings, making.encoder) if making.encoder else None
     tuned = _tuned(settings, making)
-    line = Line(model, cache, concurrency=making.concurrency, tuned=tuned, told=called)
-    judging = None
+
+    def to(asked: ChatModel, beside: Tuned | None = None) -> Line:
+        return Line(
+            asked,
+            cache,
+            concurrency=making.concurrency,
+            tuned=beside,
+            known=making.known,
+            told=called,
+        )
+
+    line, judging = to(model, tuned), None
     if judge is not None:
-        same = making.judge == making.model and tuned is None
-        judging = line if same else Line(judge, cache, concurrency=making.concurrency, told=called)
+        judging = line if making.judge == making.model and tuned is None else to(judge)
     try:
         yield Lab(
             line=line,
@@ -95,16 +104,11 @@ def _tuned(settings: Settings, making: Making) -> Tuned | None:
         if name not in {skill.value for skill in Skill}:
             raise BadInput(f"there is no skill {name!r}; there are {', '.join(Skill)}")
     skills = frozenset(Skill(name) for name in making.skills)
-    return Tuned(model=_named(settings, making, making.tuned), skills=skills)
+    return Tuned(model=_model(settings, making.tuned), skills=skills)
 
 
 def _encoder(settings: Settings, spec: str) -> TokenEncoder | BertScore:
     return BertScore.named(spec) or bootstrap.make_token_encoder(settings, spec)
-
-
-def _named(settings: Settings, making: Making, spec: str) -> ChatModel:
-    model = _model(settings, spec)
-    return Silent(model) if making.known else model
 
 
 def _model(settings: Settings, spec: str) -> ChatModel:

@@ -50,40 +50,10 @@ class Tuned:
     skills: frozenset[Skill]
 
 
-class Silent:
-    """A model that is not asked: what is not in the cache cannot be had."""
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        """As the model's."""
-        return self._model.name
-
-    @property
-    def window(self) -> int:
-        """As the model's."""
-        return self._model.window
-
-    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
-        """Nothing."""
-        del request
-        raise ModelUnavailable(f"{self.name} is not to be asked, and this is not in the cache")
-        yield ""
-
-    async def count(self, text: str) -> int:
-        """As the model's."""
-        return await self._model.count(text)
-
-    async def close(self) -> None:
-        """Close the model."""
-        await self._model.close()
-
-
 class Line:
     """The one way to a model for all who ask: so many calls at a time, each of them once. What
-    the `tuned` model is tuned for goes to it."""
+    the `tuned` model is tuned for goes to it. Where only what is `known` is wanted, nobody is
+    asked: what the cache does not hold cannot be had."""
 
     def __init__(
         self,
@@ -92,11 +62,13 @@ class Line:
         *,
         concurrency: int,
         tuned: Tuned | None = None,
+        known: bool = False,
         told: Callable[[], None] = lambda: None,
     ) -> None:
         self.model = model
         self.cache = cache
         self.tuned = tuned
+        self._closed = known
         self._room = asyncio.Semaphore(concurrency)
         self._under_way: dict[bytes, asyncio.Future[None]] = {}
         self._told = told
@@ -120,6 +92,8 @@ class Line:
             await asyncio.wait([other])
         if (known := self.cache.find(key)) is not None:
             return known, True
+        if self._closed:
+            raise ModelUnavailable(f"this is not in the cache, and {model.name} is not to be asked")
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._under_way[key] = done
         try:
