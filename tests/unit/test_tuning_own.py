@@ -20,7 +20,8 @@ from omoide.tuning.own import OwnTalk, cues
 from omoide.tuning.own.meetings import talks
 from omoide.tuning.own.phrases import book, particle
 from omoide.tuning.real import TELLS, facts, real_persona_chat
-from omoide.tuning.sources import Talk, chosen
+from omoide.tuning.sources import chosen
+from omoide.tuning.talk import Talk
 
 if TYPE_CHECKING:
     from pathlib import Path

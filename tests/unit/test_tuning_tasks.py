@@ -19,7 +19,7 @@ from omoide.memory.transcript import Line
 from omoide.tuning.chains import chains, contradicted, joined, kind, known_after
 from omoide.tuning.hard import kinds, long, ordered
 from omoide.tuning.own import Cue
-from omoide.tuning.sources import Talk
+from omoide.tuning.talk import Talk
 from omoide.tuning.tasks.choice import FEWEST, MOST, choices
 from omoide.tuning.tasks.events import events
 from omoide.tuning.tasks.fused import fused

@@ -17,7 +17,7 @@ from omoide.memory.summary.facts import Fact
 from omoide.memory.transcript import Line
 from omoide.testing import ScriptedModel
 from omoide.tuning.making import Made, make
-from omoide.tuning.sources import Talk
+from omoide.tuning.talk import Talk
 from omoide.tuning.taught import Lesson, borne_out, lessons, with_lessons
 from omoide.tuning.teaching import lesson_plan, pupils, teach
 from omoide.tuning.told import Tally, told

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from omoide.memory.summary.facts import Fact
     from omoide.tuning.examples import Example
-    from omoide.tuning.sources import Source, Talk
+    from omoide.tuning.sources import Source
+    from omoide.tuning.talk import Talk
     from omoide.tuning.told import Told
 
 SHARE = 0.05

@@ -16,7 +16,7 @@ from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.language import split_sentences
 from omoide.memory.transcript import Line
-from omoide.tuning.sources import Talk
+from omoide.tuning.talk import Talk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,7 +27,7 @@ from omoide.memory.summary.facts import Fact
 from omoide.memory.transcript import Line
 from omoide.tuning.examples import Example
 from omoide.tuning.real import facts
-from omoide.tuning.sources import Talk
+from omoide.tuning.talk import Talk
 from omoide.tuning.tasks.choice import asked
 from omoide.tuning.tasks.memos import written
 from omoide.tuning.tasks.naming import summary

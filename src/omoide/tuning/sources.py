@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.memory.transcript import Line
+from omoide.tuning.own.meetings import read as own_talks
+from omoide.tuning.real import real_persona_chat
+from omoide.tuning.research import japanese, japanese_choices, memochat
+from omoide.tuning.talk import Talk
 
 if TYPE_CHECKING:
     import random
@@ -24,30 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.tuning.examples import Example
-    from omoide.tuning.taught import Taught
-
-
-@dataclass(frozen=True, kw_only=True)
-class Talk:
-    """A dialogue and what is known to be true of its speakers, or of itself."""
-
-    key: str
-    language: str
-    lines: tuple[Line, ...]
-    told: tuple[tuple[Speaker, str], ...] = ()
-    """Who says of themselves what, in the first person."""
-    known: tuple[tuple[Speaker, str], ...] = ()
-    """The same in the third person, without the name ("lives in Leeds.")."""
-    complete: bool = False
-    """Whether `told` and `known` hold everything that the speakers tell of themselves."""
-    topic: str = ""
-    summary: str = ""
-    chain: str = ""
-    """Talks of one chain are what the same two people said at one meeting after another."""
-    changed: tuple[tuple[Speaker, str, str], ...] = ()
-    """Who it is about, what was known from an earlier talk of the chain, what is so instead."""
-    taught: tuple[Taught, ...] = ()
-    """What a model found beside what is listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,36 +143,6 @@ def _dialogsum(folder: Path) -> Iterator[Talk]:
         )
 
 
-def _own(folder: Path) -> Iterator[Talk]:
-    from omoide.tuning.own.meetings import read  # it makes talks, and so needs this module
-
-    return read(folder)
-
-
-def _real_persona_chat(folder: Path) -> Iterator[Talk]:
-    from omoide.tuning.real import real_persona_chat
-
-    return real_persona_chat(folder)
-
-
-def _japanese(folder: Path) -> Iterator[Talk]:
-    from omoide.tuning.research import japanese
-
-    return japanese(folder)
-
-
-def _japanese_choices(folder: Path, dice: random.Random) -> Iterator[Example]:
-    from omoide.tuning.research import japanese_choices
-
-    return japanese_choices(folder, dice)
-
-
-def _memochat(folder: Path, dice: random.Random) -> Iterator[Example]:
-    from omoide.tuning.research import memochat
-
-    return memochat(folder, dice)
-
-
 def _none(folder: Path) -> Iterator[Talk]:
     """No talks."""
     del folder
@@ -202,9 +152,9 @@ def _none(folder: Path) -> Iterator[Talk]:
 SOURCES = (
     Source(name="synthetic_persona_chat", licence="CC BY 4.0", research=False, read=_synthetic),
     Source(name="dulemon", licence="Apache-2.0", research=False, read=_dulemon),
-    Source(name="own", licence="Apache-2.0", research=False, read=_own),
+    Source(name="own", licence="Apache-2.0", research=False, read=own_talks),
     Source(
-        name="real_persona_chat", licence="CC BY-SA 4.0", research=False, read=_real_persona_chat
+        name="real_persona_chat", licence="CC BY-SA 4.0", research=False, read=real_persona_chat
     ),
     Source(name="msc", licence="not stated", research=True, read=_msc),
     Source(name="dialogsum", licence="CC BY-NC-SA 4.0", research=True, read=_dialogsum),
@@ -213,14 +163,14 @@ SOURCES = (
         licence="MIT, out of CC BY-NC-SA 4.0",
         research=True,
         read=_none,
-        made=_memochat,
+        made=memochat,
     ),
     Source(
         name="japanese_daily_dialogue",
         licence="CC BY-NC-ND 4.0",
         research=True,
-        read=_japanese,
-        made=_japanese_choices,
+        read=japanese,
+        made=japanese_choices,
     ),
 )
 

@@ -22,6 +22,7 @@ from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.language import split_sentences
 from omoide.tuning.stems import stems
+from omoide.tuning.talk import Taught
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from omoide.memory.summary.facts import Fact
     from omoide.memory.transcript import Line
-    from omoide.tuning.sources import Talk
+    from omoide.tuning.talk import Talk
 
 HELD = 0.75
 """Share of a sentence that one line of its speaker must hold."""
@@ -101,15 +102,6 @@ def _lesson(value: Any) -> Lesson:  # noqa: ANN401 - whatever a line of JSON hol
         model=value["model"],
         sentences=tuple(said),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Taught:
-    """A sentence that a talk was given by a model."""
-
-    speaker: Speaker
-    sentence: str
-    model: str
 
 
 def with_lessons(talks: Iterable[Talk], source: str, given: Sequence[Lesson]) -> Iterator[Talk]:

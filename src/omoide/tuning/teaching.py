@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from omoide.memory.transcript import Line
     from omoide.ports import ChatModel, Request
-    from omoide.tuning.sources import Talk
+    from omoide.tuning.talk import Talk
 
 FORM = SmallForm()
 WARMTH = 0.7

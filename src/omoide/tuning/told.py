@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from omoide.ports import Message
     from omoide.tuning.own import Cue
-    from omoide.tuning.sources import Talk
+    from omoide.tuning.talk import Talk
 
 FORM = SmallForm()
 LEAST = 0.6

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omoide.tuning.sources import Talk
+from omoide.tuning.talk import Talk
 
 if TYPE_CHECKING:
     from omoide.domain import Speaker
