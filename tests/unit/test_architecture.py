@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 import omoide
 
@@ -64,6 +67,37 @@ def imports(path: Path) -> set[str]:
     return found
 
 
+def module(path: Path, root: Path) -> str:
+    """The dotted name of a file; a package has the name of its folder."""
+    parts = [root.name, *path.relative_to(root).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def modules(root: Path) -> dict[str, set[str]]:
+    """What each module imports from the others, wherever in it and whether for types alone."""
+    files = {module(path, root): path for path in root.rglob("*.py")}
+    found: dict[str, set[str]] = {}
+    for name, path in files.items():
+        named = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                named |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                within = {f"{node.module}.{alias.name}" for alias in node.names}
+                named |= {other if other in files else str(node.module) for other in within}
+        found[name] = {other for other in named if other in files} - {name}
+    return found
+
+
+def circle(imported: dict[str, set[str]]) -> list[str]:
+    """A way from a module back to itself; nothing if there is none."""
+    try:
+        TopologicalSorter(imported).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 def test_every_room_is_known() -> None:
     """A new module at the top has to be given its place here."""
     present = {p.stem for p in ROOT.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
@@ -81,6 +115,32 @@ def test_imports_point_inward() -> None:
             if LAYERS[other] >= LAYERS[own]
         ]
     assert wrong == []
+
+
+def test_nothing_is_imported_in_a_circle() -> None:
+    """No module needs one that needs it in turn, not even late or for types alone."""
+    assert circle(modules(ROOT)) == []
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "import room.one",
+        "from room import one",
+        "from room.one import x",
+        "def f():\n import room.one",
+    ],
+)
+def test_a_circle_is_seen(tmp_path: Path, back: str) -> None:
+    """However the second module of a circle imports the first."""
+    root = tmp_path / "room"
+    root.mkdir()
+    (root / "__init__.py").write_text("from room.one import x\n")
+    (root / "one.py").write_text("import os\nfrom room.two import y\n")
+    (root / "two.py").write_text("y = 1\n")
+    assert circle(modules(root)) == []
+    (root / "two.py").write_text(back)
+    assert set(circle(modules(root))) == {"room.one", "room.two"}
 
 
 def test_only_bootstrap_imports_adapters() -> None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.qdrant.points import Item, Whose
-from omoide.adapters.stores.sql.index import OUTSIDE, SqlIndex, check_shape, space_id
+from omoide.adapters.stores.qdrant.points import Item
+from omoide.adapters.stores.sql.index import SqlIndex, check_shape, space_id
 from omoide.adapters.stores.sql.items import shelf_of
 from omoide.adapters.stores.sql.nearness import Near
 from omoide.adapters.stores.sql.rows import owner_id
@@ -26,7 +26,8 @@ from omoide.errors import VectorsUnavailable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from omoide.adapters.stores.qdrant.points import Points
+    from omoide.adapters.stores.qdrant.place import Place
+    from omoide.adapters.stores.qdrant.points import Points, Whose
     from omoide.adapters.stores.qdrant.removing import Removing
     from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.adapters.stores.sql.items import Shelf
@@ -37,27 +38,6 @@ if TYPE_CHECKING:
     from omoide.ports.store import Survey
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Which collections are this database's: one a space."""
-
-    database: str
-    """A name that the database has for itself."""
-
-    def collection(self, space: int) -> str:
-        """The collection of a space of the ledger."""
-        return f"omoide_{self.database}_{space}"
-
-    def ledger(self, space: Space) -> Space:
-        """The space as the ledger calls it."""
-        return replace(space, name=f"{space.name}{self.suffix}")
-
-    @property
-    def suffix(self) -> str:
-        """How the names of the ledger's spaces end."""
-        return f"{OUTSIDE}/{self.database}"
 
 
 class FromPoints:
@@ -111,7 +91,7 @@ class FromPoints:
     def _near(
         self, connection: Connection, key: Key, query: Floats, *, limit: int
     ) -> tuple[Numbers, Floats]:
-        whose = whose_points(connection, self._place, key.owner, key.space)
+        whose = self._place.whose(connection, key.owner, key.space)
         return self._points.near(whose, key.kind, query, limit=limit)
 
     @staticmethod
@@ -130,13 +110,6 @@ def _given(connection: Connection, key: Key) -> int:
         "SELECT given FROM counts WHERE owner = ? AND kind = ?", (key.owner, key.kind)
     ).fetchone()
     return int(row[0]) if row else 0
-
-
-def whose_points(connection: Connection, place: Place, owner: int, space: int) -> Whose:
-    """The points of an owner, with the tenant out of the owner's own row."""
-    row = connection.execute("SELECT tenant FROM owners WHERE id = ?", (owner,)).fetchone()
-    tenant = row[0] if row else ""
-    return Whose(collection=place.collection(space), tenant=tenant, owner=owner)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,6 +222,6 @@ class QdrantIndex(SqlIndex):
         if number is None or space is None or not rows:
             return None
         return _Target(
-            whose=whose_points(connection, self._place, number, space),
+            whose=self._place.whose(connection, number, space),
             items={name: Item(shelf.kind, item) for name, item in rows},
         )

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.qdrant.index import whose_points
 from omoide.adapters.stores.qdrant.points import Item, Whose
 from omoide.adapters.stores.sql.elsewhere import Doom, buried, grave_name
 from omoide.adapters.stores.sql.items import EVENTS, MEMOS, TURNS
@@ -18,7 +17,7 @@ from omoide.errors import VectorsUnavailable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from omoide.adapters.stores.qdrant.index import Place
+    from omoide.adapters.stores.qdrant.place import Place
     from omoide.adapters.stores.qdrant.points import Points
     from omoide.adapters.stores.sql.connection import Connection, Database
 
@@ -90,7 +89,7 @@ class Removing:
             ).fetchall()
             counts = dict(counted)
             return [
-                (space, whose_points(connection, self._place, known, space), counts.get(space, 0))
+                (space, self._place.whose(connection, known, space), counts.get(space, 0))
                 for space in self._spaces(connection)
             ]
 
@@ -106,8 +105,7 @@ class Removing:
     async def _sweep(self, owner: Owner, number: int) -> None:
         def where(connection: Connection) -> list[Whose]:
             return [
-                whose_points(connection, self._place, number, space)
-                for space in self._spaces(connection)
+                self._place.whose(connection, number, space) for space in self._spaces(connection)
             ]
 
         for whose in await self._database.read(owner.tenant, where):

@@ -68,7 +68,8 @@ class QdrantStore:
     closes both."""
 
     def __init__(self, store: SqlStore, points: Points, *, name: str) -> None:
-        from omoide.adapters.stores.qdrant.index import FromPoints, Place, QdrantIndex
+        from omoide.adapters.stores.qdrant.index import FromPoints, QdrantIndex
+        from omoide.adapters.stores.qdrant.place import Place
         from omoide.adapters.stores.qdrant.removing import Removing
 
         self._store = store
