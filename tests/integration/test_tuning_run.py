@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from omoide import bootstrap
 from omoide.cli.main import cli
 from omoide.errors import BadInput, MissingExtra
 from omoide.ports import Message
 from omoide.tuning.examples import Example, write
 from omoide.tuning.recipe import Recipe
 from omoide.tuning.training import train
+from omoide.weights import open_trainable
 from tests.contract.test_chat_model import tiny_model
 from tests.tuning import need
 
@@ -51,7 +51,7 @@ MANY = [example(n) for n in range(12)]
 
 def opened() -> Any:  # noqa: ANN401 - a model and a tokenizer
     """The small random model, the same each time."""
-    return bootstrap.open_trainable(tiny_model(), device="cpu", tiny=True)
+    return open_trainable(tiny_model(), device="cpu", tiny=True)
 
 
 def weights(folder: Path) -> dict[str, Any]:
@@ -265,7 +265,7 @@ def test_padding_and_neighbours_change_nothing(tmp_path: Path) -> None:
 def test_four_bits_say_what_they_need(tmp_path: Path) -> None:
     """On a CPU they are refused; without the package it is named."""
     with pytest.raises(BadInput, match="need a GPU"):
-        bootstrap.open_trainable(tiny_model(), device="cpu", tiny=True, bits=4)
+        open_trainable(tiny_model(), device="cpu", tiny=True, bits=4)
     if find_spec("bitsandbytes") is None:
         with pytest.raises(MissingExtra, match="pip install bitsandbytes"):
-            bootstrap.open_trainable(tiny_model(), device="cuda", tiny=True, bits=4)
+            open_trainable(tiny_model(), device="cuda", tiny=True, bits=4)

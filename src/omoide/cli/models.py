@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import emit, table
+from omoide.weights import list_models, pull_model
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
@@ -26,7 +26,7 @@ def models() -> None:
 @scoped
 def list_(scope: Scope) -> None:
     """List the models that are known by name."""
-    known = bootstrap.list_models(scope.settings)
+    known = list_models(scope.settings)
     if scope.json:
         emit(known)
         return
@@ -50,7 +50,7 @@ def list_(scope: Scope) -> None:
 @scoped
 def pull(scope: Scope, name: str) -> None:
     """Fetch the weights of model NAME and verify them."""
-    path = asyncio.run(bootstrap.pull_model(scope.settings, name, bar))
+    path = asyncio.run(pull_model(scope.settings, name, bar))
     if scope.json:
         emit({"model": name, "path": path})
     else:

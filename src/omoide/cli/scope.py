@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from omoide.engine import Memory
-    from omoide.ports import Clock
+    from omoide.ports import Clock, Progress
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class Opener(Protocol):
         settings: Settings,
         *,
         create: bool = True,
-        progress: Callable[[int, int, str], None] | None = None,
+        progress: Progress | None = None,
     ) -> Awaitable[Memory]:
         """The memory that the settings describe."""
 
@@ -61,7 +61,7 @@ class Scope:
         work: Callable[[Memory], Awaitable[T]],
         *,
         create: bool = False,
-        progress: Callable[[int, int, str], None] = bar,
+        progress: Progress = bar,
     ) -> T:
         """Open the memory, do the work, close it."""
 

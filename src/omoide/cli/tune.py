@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import as_json, emit, table
 from omoide.language import LANGUAGES
 from omoide.ports import Skill
 from omoide.tuning.examples import TASKS
+from omoide.weights import convert_adapter, open_trainable, ship_adapter, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,9 +256,9 @@ def run(
 
     chosen = Recipe(**recipe)
     examples, asked = read(train), read(held_out)
-    weights = asyncio.run(bootstrap.weights_of(scope.settings, base, bar))
+    weights = asyncio.run(weights_of(scope.settings, base, bar))
     where = device or training.device()
-    trainable = bootstrap.open_trainable(weights, device=where, tiny=tiny, bits=chosen.bits)
+    trainable = open_trainable(weights, device=where, tiny=tiny, bits=chosen.bits)
     outcome = training.train(
         trainable.model,
         trainable.tokenizer,
@@ -271,7 +271,7 @@ def run(
         tell=_told,
     )
     if not tiny:
-        bootstrap.convert_adapter(outcome.adapter, folder / "adapter.gguf", weights=weights)
+        convert_adapter(outcome.adapter, folder / "adapter.gguf", weights=weights)
     if scope.json:
         emit(as_json(outcome))
     else:
@@ -288,8 +288,8 @@ def convert(
     scope: Scope, adapter: Path, out: Path, base: str, precision: Literal["f16", "q8_0"]
 ) -> None:
     """Write the peft adapter in folder ADAPTER as the LoRA file OUT for the embedded model."""
-    weights = asyncio.run(bootstrap.weights_of(scope.settings, base, bar))
-    count = bootstrap.convert_adapter(adapter, out, weights=weights, precision=precision)
+    weights = asyncio.run(weights_of(scope.settings, base, bar))
+    count = convert_adapter(adapter, out, weights=weights, precision=precision)
     if scope.json:
         emit({"out": out, "tensors": count, "bytes": out.stat().st_size})
     else:
@@ -318,7 +318,7 @@ def ship(scope: Scope, /, folder: Path, **given: Any) -> None:  # noqa: ANN401 -
     FOLDER is what `omoide tune run` wrote. The LoRA file, its card and its entry in the manifest
     go into omoide/tuned; data that must not be shipped is refused, and so is more than 40 MB.
     """
-    entry = asyncio.run(bootstrap.ship_adapter(scope.settings, run=folder, progress=bar, **given))
+    entry = asyncio.run(ship_adapter(scope.settings, run=folder, progress=bar, **given))
     if scope.json:
         emit(as_json(entry))
     else:

@@ -15,13 +15,12 @@ from omoide.evals.evidence import record
 from omoide.evals.locomo import TUNED_ON
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from omoide.engine import Memory
     from omoide.evals.locomo import Asked, Conversation
     from omoide.memory.search.recall import Recall
-
-    Progress = Callable[[int, int, str], None]
+    from omoide.ports import Progress
 
 __all__ = ["CUTS", "Judged", "Refusal", "auc", "judge", "refusals"]
 

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from omoide.engine import Memory
     from omoide.evals.bootstrap import Estimate
     from omoide.evals.locomo import Asked, Conversation
-    from omoide.ports import Embedder, Space, Vectors
+    from omoide.ports import Embedder, Progress, Space, Vectors
 
     Ranker = Callable[[str, Asked], Awaitable[Sequence[str]]]
     """Turns for a user's question, best first."""
-    Progress = Callable[[int, int, str], None]
 
 CUTS = (5, 10, 20, 50)
 CATEGORIES = {code: f"{code} {name}" for code, name in locomo.CATEGORIES.items()} | {

@@ -18,6 +18,7 @@ from omoide.ports.models import (
     TokenEncoder,
     TokenVectors,
 )
+from omoide.ports.progress import Progress
 from omoide.ports.store import (
     Archive,
     Erased,
@@ -52,6 +53,7 @@ __all__ = [
     "Memos",
     "Message",
     "Notes",
+    "Progress",
     "Request",
     "Skill",
     "Space",

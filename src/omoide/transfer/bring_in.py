@@ -11,11 +11,11 @@ from omoide.transfer.foreign import LeftOut, in_order
 from omoide.transfer.restore import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from omoide.domain import Owner, Session, Turn
-    from omoide.ports import Store
+    from omoide.ports import Progress, Store
     from omoide.transfer.foreign import Conversation, Heard
 
 
@@ -38,7 +38,7 @@ async def bring_in(
     *,
     at: datetime,
     digest: bool = True,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Brought:
     """Record each conversation as one session, in order of time, ended at its last message.
 
@@ -54,7 +54,7 @@ class _Bringing:
     store: Store
     owner: Owner
     digest: bool
-    progress: Callable[[int, int, str], None] | None
+    progress: Progress | None
     by_key: dict[str, Session] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     sessions: int = 0

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from omoide.adapters.models.artifact import Artifact
-
-    Progress = Callable[[int, int, str], None]
-    """Told, from a thread: bytes that are here, bytes in all, and where they come from."""
+    from omoide.ports import Progress
 
 _SPARE = 200 * 1024 * 1024
 """Room beside the file itself: one wheel, and something for everybody else."""
@@ -59,6 +57,7 @@ class Cache:
 
     async def fetch(self, artifact: Artifact, *, progress: Progress | None = None) -> Path:
         """The path of the verified file, fetched first if need be. Raises `DownloadFailed`.
+        Told of, from a thread: bytes that are here, bytes in all, and where they come from.
 
         Cancelling stops the transfer; what has come stays for the next try.
         """

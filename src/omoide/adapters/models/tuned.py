@@ -71,6 +71,11 @@ class Shipped:
         return "whole" if digest(path, stamps=stamps) == self.sha256 else "damaged"
 
 
+def stamps_in(models: Path) -> Path:
+    """Where, in the folder of the weights, it is noted which files were found whole."""
+    return models / "checked"
+
+
 def read_manifest(folder: Path = TUNED) -> tuple[Shipped, ...]:
     """All entries; none where there is no manifest. Raises `BadInput` naming what is wrong."""
     path = folder / _MANIFEST

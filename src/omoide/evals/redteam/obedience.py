@@ -17,11 +17,11 @@ from omoide.errors import ModelError
 from omoide.evals.redteam.planting import LATER, plant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from omoide.engine import Memory
     from omoide.evals.redteam.cases import Case
-    from omoide.ports import Clock
+    from omoide.ports import Clock, Progress
     from omoide.settings import Settings
 
 ARMS = ("memory", "none", "asked")
@@ -72,7 +72,7 @@ async def ask(
     clock: Clock,
     arms: Sequence[str] = ARMS,
     at_once: int = 1,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Answer]:
     """Every case in every arm, so many questions at a time. The replies are recorded nowhere but
     in the given memory."""

@@ -19,13 +19,14 @@ from omoide.errors import BadInput, EmbedderMismatch, StoreCorrupt
 from omoide.ports.moving import Migrated, Moved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from omoide.adapters.stores.sql.connection import Connection
     from omoide.adapters.stores.sql.nearness import Nearness
     from omoide.adapters.stores.sql.sides import SqlStore
     from omoide.adapters.stores.sql.tables import Table
     from omoide.domain import Owner
+    from omoide.ports import Progress
 
 CHUNK = 2000
 """Rows that are in memory at a time."""
@@ -153,7 +154,7 @@ async def move_all(
     target: SqlStore,
     *,
     tenant: str | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Migrated:
     """Bring every owner over, or those of one tenant; those that cannot be are told of."""
     names = (tenant,) if tenant else await source.archive.tenants()
