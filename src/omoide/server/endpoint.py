@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omoide.server.problems import Problem
-from omoide.server.shapes import MOST, NAME
+from omoide.server.shapes.words import MOST, NAME
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from omoide.server.lately import Lately
     from omoide.server.metrics import Metrics
     from omoide.server.remembering import Remembering
-    from omoide.server.shapes import Shape
+    from omoide.server.shapes.words import Shape
     from omoide.server.tenants import Tenants
     from omoide.server.upstream import Upstream
 

@@ -16,7 +16,7 @@ from omoide.memory.events.writer import ModelWriter
 from omoide.server.endpoint import CURSOR, LIMIT, Call, Endpoint, Parameter
 from omoide.server.reads import READ, get, page, shown
 from omoide.server.schema import moment
-from omoide.server.shapes import NUMBERED
+from omoide.server.shapes.words import NUMBERED
 from omoide.version import __version__
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from omoide.server.endpoint import CURSOR, LIMIT, SESSION, Call, Endpoint, Param
 from omoide.server.keys import Scope
 from omoide.server.plain import plain
 from omoide.server.problems import encoded
-from omoide.server.shapes import TIME, WHOLE
+from omoide.server.shapes.words import TIME, WHOLE
 from omoide.versions import When
 
 if TYPE_CHECKING:

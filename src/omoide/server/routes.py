@@ -9,11 +9,12 @@ from starlette.responses import Response
 from omoide.server import looking, probes, proxy, reads, writes
 from omoide.server.endpoint import Call, Endpoint, Parameter
 from omoide.server.problems import encoded
-from omoide.server.shapes import SHAPES, ref
+from omoide.server.shapes import SHAPES
+from omoide.server.shapes.words import ref
 from omoide.version import __version__
 
 if TYPE_CHECKING:
-    from omoide.server.shapes import Shape
+    from omoide.server.shapes.words import Shape
 
 _TEXT = {"type": "string", "maxLength": 256, "pattern": "^[ -~]*$"}
 _HEADERS: dict[str, tuple[str, Shape]] = {

@@ -1,159 +1,34 @@
-"""The shapes of requests and answers, as JSON schemas by name."""
+"""The shapes of what goes out."""
 
 from __future__ import annotations
 
-from typing import Any
-
-Shape = dict[str, Any]
-
-MOST = 2_147_483_647
-WHOLE: Shape = {"type": "integer", "minimum": 0, "maximum": MOST}
-NUMBERED: Shape = {"type": "integer", "minimum": 1, "maximum": MOST}
-TEXT: Shape = {"type": "string"}
-NUMBER: Shape = {"type": "number"}
-TIME: Shape = {"type": "string", "format": "date-time"}
-NAME: Shape = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 256,
-    "pattern": r"^[^\x00-\x1f\x7f-\xa0\xad]+$",
-}
-SPEAKER: Shape = {"type": "string", "enum": ["user", "assistant"]}
-_SAID = r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*"
-WORDS: Shape = {
-    "type": "string",
-    "minLength": 1,
-    "pattern": rf"^{_SAID}[^\s\x00-\x1f\x7f-\x9f]{_SAID}$",
-    "description": "Not blank, and without control characters.",
-}
-
-_ON_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*"
-LINE: Shape = {
-    "type": "string",
-    "minLength": 1,
-    "pattern": rf"^{_ON_LINE}[^\s\x00-\x1f\x7f-\x9f\u2028\u2029]{_ON_LINE}$",
-    "description": "One line, not blank.",
-}
-
-
-def ref(name: str) -> Shape:
-    """A reference to a shape of `SHAPES`."""
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def many(items: Shape, **more: int) -> Shape:
-    """A list of these."""
-    return {"type": "array", "items": items, **more}
-
-
-def may_lack(shape: Shape) -> Shape:
-    """The same, or null."""
-    if "$ref" in shape:
-        return {"anyOf": [shape, {"type": "null"}]}
-    kinds = {"type": [shape["type"], "null"]}
-    enum = {"enum": [*shape["enum"], None]} if "enum" in shape else {}
-    return {**shape, **kinds, **enum}
-
-
-def thing(about: str, optional: tuple[str, ...] = (), /, **fields: Shape) -> Shape:
-    """An object with these fields and no others; all are required but those named."""
-    return {
-        "type": "object",
-        "description": about,
-        "properties": fields,
-        "required": [name for name in fields if name not in optional],
-        "additionalProperties": False,
-    }
-
-
-def page(items: str) -> Shape:
-    """One page of a list."""
-    return thing(
-        "A page; `next` is the cursor of the one after it, null on the last.",
-        items=many(ref(items)),
-        next=may_lack(TEXT),
-    )
-
-
-_PAIR: Shape = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
-_ALL = (
-    *("session", "id", "time", "name", "k", "budget", "at", "asker", "stream"),
-    *("turns", "sentences", "all", "job"),
+from omoide.server.shapes.words import (
+    NUMBER,
+    NUMBERED,
+    SPEAKER,
+    TEXT,
+    TIME,
+    WHOLE,
+    YES_OR_NO,
+    Shape,
+    many,
+    may_lack,
+    page,
+    ref,
+    thing,
 )
 
-SHAPES: dict[str, Shape] = {
-    # ── What comes ──────────────────────────────────────────────────────────────────────────
-    "Utterance": thing(
-        "Words to record.", _ALL, speaker=SPEAKER, text=WORDS, id=NAME, time=TIME, name=NAME
-    ),
-    "Record": thing(
-        "What was said, in order; a turn id given before records nothing again.",
-        ("session",),
-        turns=many(ref("Utterance"), minItems=1, maxItems=1000),
-        session=NAME,
-    ),
-    "Query": thing(
-        "What to call to mind.",
-        _ALL,
-        query=WORDS,
-        k={**NUMBERED, "maximum": 100},
-        budget=NUMBERED,
-        at=TIME,
-        asker=SPEAKER,
-    ),
-    "Say": thing(
-        "Something said by the user, to be answered by the server's own model.",
-        _ALL,
-        text=WORDS,
-        session=NAME,
-        id=NAME,
-        stream={"type": "boolean"},
-    ),
-    "End": thing("Which session to end; all open ones without a number.", _ALL, session=NUMBERED),
-    "Retry": thing("Which job; all that were given up without one.", _ALL, job=NUMBERED),
-    "Rollback": thing("The version to bring back; 0 is the empty one.", version=WHOLE),
-    "Amendment": thing(
-        "A sentence of the newest memory, and what it should say.", sentence=WORDS, text=LINE
-    ),
-    "Demo": thing(
-        "In which language.",
-        ("language",),
-        language={"type": "string", "enum": ["en", "zh", "ja", "ko", "vi"]},
-    ),
-    "Explain": thing("What might be said, now or at a time.", _ALL, text=WORDS, at=TIME),
-    "Erasure": {
-        **thing(
-            "What to remove for good: exactly one of these.",
-            _ALL,
-            session=NUMBERED,
-            turns=many(NAME, minItems=1, maxItems=1000),
-            sentences=many(WORDS, minItems=1, maxItems=1000),
-            all={"type": "boolean", "enum": [True]},
-        ),
-        "minProperties": 1,
-        "maxProperties": 1,
-    },
-    "ChatRequest": {
-        "type": "object",
-        "description": "OpenAI's chat request. Fields not named here are passed on as they are.",
-        "properties": {
-            "messages": {
-                "type": "array",
-                "minItems": 1,
-                "items": {
-                    "type": "object",
-                    "properties": {"role": TEXT},
-                    "required": ["role"],
-                },
-            },
-            "model": may_lack(TEXT),
-            "stream": may_lack({"type": "boolean"}),
-            "user": may_lack(NAME),
-        },
-        "required": ["messages"],
-    },
-    "Passed": {"type": "object", "description": "As OpenAI defines it; passed on as it is."},
-    # ── What goes ───────────────────────────────────────────────────────────────────────────
+_PAIR: Shape = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
+_SESSION = {
+    "number": NUMBERED,
+    "started": TIME,
+    "last": TIME,
+    "ended": may_lack(TIME),
+    "key": may_lack(TEXT),
+    "turns": WHOLE,
+}
+
+OUTGOING: dict[str, Shape] = {
     "Problem": {
         "type": "object",
         "description": "RFC 9457.",
@@ -188,7 +63,7 @@ SHAPES: dict[str, Shape] = {
         "Something that came to mind.",
         kind=TEXT,
         text=TEXT,
-        score={"type": "number"},
+        score=NUMBER,
         sources=many(TEXT),
         time=TIME,
         tokens=WHOLE,
@@ -197,9 +72,9 @@ SHAPES: dict[str, Shape] = {
     ),
     "Support": thing(
         "What speaks for memory knowing anything of it: `known` is the probability.",
-        known={"type": "number"},
-        best={"type": "number"},
-        mismatch={"type": "number"},
+        known=NUMBER,
+        best=NUMBER,
+        mismatch=NUMBER,
     ),
     "RecalledList": thing(
         "Best first. `lacking` says why only words were looked at, if so: where the vectors are "
@@ -215,7 +90,7 @@ SHAPES: dict[str, Shape] = {
         kind=TEXT,
         id=TEXT,
         text=TEXT,
-        value={"type": "number"},
+        value=NUMBER,
         sources=many(TEXT),
         time=TIME,
         why=TEXT,
@@ -247,24 +122,11 @@ SHAPES: dict[str, Shape] = {
         text=TEXT,
         contributions=many(ref("Contribution")),
     ),
-    "Session": thing(
-        "A stretch of conversation.",
-        number=NUMBERED,
-        started=TIME,
-        last=TIME,
-        ended=may_lack(TIME),
-        key=may_lack(TEXT),
-        turns=WHOLE,
-    ),
+    "Session": thing("A stretch of conversation.", **_SESSION),
     "SessionPage": page("Session"),
     "SessionCard": thing(
         "A session with its opening words.",
-        number=NUMBERED,
-        started=TIME,
-        last=TIME,
-        ended=may_lack(TIME),
-        key=may_lack(TEXT),
-        turns=WHOLE,
+        **_SESSION,
         opening=TEXT,
     ),
     "SessionCards": thing("The newest first.", items=many(ref("SessionCard"))),
@@ -278,7 +140,7 @@ SHAPES: dict[str, Shape] = {
         time=TIME,
         compressed=TEXT,
         method=TEXT,
-        whole={"type": "boolean"},
+        whole=YES_OR_NO,
         folded_into=may_lack(TEXT),
     ),
     "MemoPage": page("Memo"),
@@ -315,7 +177,7 @@ SHAPES: dict[str, Shape] = {
         event=ref("Happened"),
         by=TEXT,
         odds=ref("Odds"),
-        recalled={"type": "boolean"},
+        recalled=YES_OR_NO,
         why=TEXT,
     ),
     "Explained": thing("The likeliest first.", items=many(ref("Weighed")), calibration=TEXT),
@@ -357,7 +219,7 @@ SHAPES: dict[str, Shape] = {
         prompt=TEXT,
         prompt_tokens=WHOLE,
         completion_tokens=WHOLE,
-        seconds={"type": "number"},
+        seconds=NUMBER,
         notes=many(TEXT),
     ),
     "MemoryPage": page("Memory"),
@@ -387,7 +249,7 @@ SHAPES: dict[str, Shape] = {
         sessions=WHOLE,
         turns=WHOLE,
         sentences=WHOLE,
-        pending={"type": "boolean"},
+        pending=YES_OR_NO,
     ),
     "Sum": thing(
         "What some calls of models took.",
@@ -396,7 +258,7 @@ SHAPES: dict[str, Shape] = {
         failed=WHOLE,
         prompt_tokens=WHOLE,
         completion_tokens=WHOLE,
-        seconds={"type": "number"},
+        seconds=NUMBER,
     ),
     "Cost": thing("Sums by group, and of all.", groups=many(ref("Sum")), total=ref("Sum")),
     "Job": thing(
