@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,14 +14,12 @@ from omoide.domain.text import checked_name, checked_text
 from omoide.errors import BadInput, NoSuchJob
 from omoide.language import detect
 from omoide.memory.mechanism import KeepingUp
-from omoide.memory.replies import looping
-from omoide.ports import Completion
-from omoide.reply import Reply
+from omoide.reply import Reply, heard
 from omoide.versions import Versions, When
 from omoide.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Sequence
     from datetime import datetime, timedelta
 
     from omoide.domain import (
@@ -174,27 +170,16 @@ class Memory:
             max_tokens=self._limits.reply_tokens,
         )
 
-        async def pieces() -> AsyncGenerator[str, None]:
-            account = self._account(owner, turn.session)
-            answer = ""
-            try:
-                async with aclosing(account.stream(self.model, request, Purpose.REPLY)) as stream:
-                    async for piece in stream:
-                        if not isinstance(piece, Completion):
-                            answer += piece
-                            yield piece
-                        if looping(answer):
-                            break
-            finally:
-                if answer.strip():
-                    said = Utterance(speaker=Speaker.ASSISTANT, text=_printable(answer))
-                    await asyncio.shield(asyncio.ensure_future(keep(said)))
-
-        async def keep(said: Utterance) -> None:
+        async def keep(answer: str) -> None:
+            said = Utterance(speaker=Speaker.ASSISTANT, text=answer)
             await self.record(user, [said], session=session, at=at)
             await self.attending.used(attention)
 
-        return Reply(turn=turn, contributions=attention.contributions, pieces=pieces())
+        account = Account(
+            ledger=self.store.ledger, clock=self._clock, owner=owner, session=turn.session
+        )
+        pieces = heard(account.stream(self.model, request, Purpose.REPLY), keep=keep)
+        return Reply(turn=turn, contributions=attention.contributions, pieces=pieces)
 
     async def recall(
         self,
@@ -404,11 +389,3 @@ class Memory:
             "this needs the mechanism human-recall; name it in OMOIDE_MECHANISMS, for example "
             "OMOIDE_MECHANISMS=summary,search,human-recall"
         )
-
-    def _account(self, owner: Owner, session: int | None) -> Account:
-        return Account(ledger=self.store.ledger, clock=self._clock, owner=owner, session=session)
-
-
-def _printable(answer: str) -> str:
-    """A model's answer without control characters, which no one said on purpose."""
-    return "".join(c for c in answer if c in "\n\t" or c.isprintable() or c > "\x9f")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from omoide.memory.mechanism import Place
+from omoide.memory.replies import looping
+from omoide.ports import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+    from typing import Any
 
     from omoide.domain import Turn
     from omoide.memory.mechanism import Contribution
@@ -44,3 +49,28 @@ class Reply:
     async def close(self) -> None:
         """Break it off, if it has not ended."""
         await self._pieces.aclose()
+
+
+async def heard(
+    stream: AsyncGenerator[str | Completion], *, keep: Callable[[str], Coroutine[Any, Any, None]]
+) -> AsyncGenerator[str, None]:
+    """The pieces of a model's answer, as they come; one that runs in circles is broken off.
+    However it ends, what was said by then is given to `keep`, which is not cancelled with it."""
+    answer = ""
+    try:
+        async with aclosing(stream) as pieces:
+            async for piece in pieces:
+                if not isinstance(piece, Completion):
+                    answer += piece
+                    yield piece
+                if looping(answer):
+                    break
+    finally:
+        said = _printable(answer)
+        if said.strip():
+            await asyncio.shield(asyncio.ensure_future(keep(said)))
+
+
+def _printable(answer: str) -> str:
+    """A model's answer without control characters, which no one said on purpose."""
+    return "".join(c for c in answer if c in "\n\t" or c.isprintable() or c > "\x9f")

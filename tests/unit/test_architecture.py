@@ -47,6 +47,8 @@ LAYERS = {
     "cli": 12,
     "__main__": 13,
 }
+LONGEST = 400
+"""Lines of a file."""
 
 
 def room(module: str) -> str:
@@ -142,6 +144,15 @@ def test_a_circle_is_seen(tmp_path: Path, back: str) -> None:
     assert circle(modules(root)) == []
     (root / "two.py").write_text(back)
     assert set(circle(modules(root))) == {"room.one", "room.two"}
+
+
+def test_no_file_is_long() -> None:
+    """A file of more than 400 lines holds more than one thing."""
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text().splitlines())
+        for path in ROOT.rglob("*.py")
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
 
 
 def test_only_the_composition_roots_import_adapters() -> None:

@@ -97,6 +97,14 @@ async def test_a_reply_that_loops_is_stopped(world: World) -> None:
     assert (await world.memory.turns("ana"))[-1].text == text
 
 
+async def test_a_reply_without_a_printable_character_is_not_recorded(world: World) -> None:
+    """A broken model that sends control characters alone has said nothing."""
+    world.replier.answers.append("\x00\x07")
+    reply = await world.memory.reply("ana", "Hello?")
+    assert await reply.text() == "\x00\x07"
+    assert [t.text for t in await world.memory.turns("ana")] == ["Hello?"]
+
+
 async def test_a_cancelled_reply_keeps_what_was_shown(world: World) -> None:
     """Ctrl-C in the middle of a reply, seen from below."""
     world.replier.answers.append("One two three four")
