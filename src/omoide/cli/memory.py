@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
 
 import click
 
@@ -23,6 +23,7 @@ from omoide.versions import When
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
+    from typing import Unpack
 
     from omoide.cli.scope import Scope
     from omoide.cli.standing import Standing
@@ -57,6 +58,17 @@ def versioned(prefix: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:
         return command
 
     return add
+
+
+class BothEnds(TypedDict):
+    """What `versioned` gives to a command that has it for the older and for the newer."""
+
+    from_version: int | None
+    from_session: int | None
+    from_at: datetime | None
+    to_version: int | None
+    to_session: int | None
+    to_at: datetime | None
 
 
 def named(
@@ -122,15 +134,16 @@ def history(scope: Scope) -> None:
 @versioned("from-")
 @versioned("to-")
 @scoped
-def diff_(
-    scope: Scope, /, older: int | None, newer: int | None, **given: int | datetime | None
-) -> None:
+def diff_(scope: Scope, /, older: int | None, newer: int | None, **given: Unpack[BothEnds]) -> None:
     """Show what changed from version OLDER to version NEWER.
 
     Without NEWER, to the newest; without either, what the last update changed.
     """
-    old = _end_of(older, "from", given)
-    new = _end_of(newer, "to", given) or When()
+    old = named(
+        older, version=given["from_version"], session=given["from_session"], at=given["from_at"]
+    )
+    new = named(newer, version=given["to_version"], session=given["to_session"], at=given["to_at"])
+    new = new or When()
 
     async def work(memory: Memory) -> tuple[Summary, Summary, tuple[SentenceChange, ...]]:
         last = await _find(memory, scope.user, new)
@@ -220,11 +233,6 @@ def _sentence_json(sentence: Sentence) -> dict[str, object]:
         **(plain if isinstance(plain, dict) else {}),
         "supported": sentence.supported,
     }
-
-
-def _end_of(number: int | None, end: str, given: dict[str, int | datetime | None]) -> When | None:
-    version, session, at = (given[f"{end}_{name}"] for name in ("version", "session", "at"))
-    return named(number, version=version, session=session, at=at)  # type: ignore[arg-type]  # as declared above
 
 
 async def _find(memory: Memory, user: str, when: When) -> Summary:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from omoide.server.tenants import Tenants
     from omoide.server.upstream import Upstream
 
+    Handler = Callable[["Call"], Awaitable[Response]]
+    """What answers a call."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
@@ -110,7 +113,7 @@ class Endpoint:
 
     method: str
     path: str
-    handler: Callable[[Call], Awaitable[Response]]
+    handler: Handler
     about: str
     needs: frozenset[Scope] | None
     """Scopes of a key, all of them; None lets everyone in."""

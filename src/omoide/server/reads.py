@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from omoide import domain
+    from omoide.server.endpoint import Handler
 
     T = TypeVar("T")
 
@@ -159,7 +160,7 @@ def _when(call: Call) -> When:
 
 def get(
     path: str,
-    handler: Callable[[Call], object],
+    handler: Handler,
     answer: str,
     *query: Parameter,
     about: str,
@@ -170,7 +171,7 @@ def get(
     return Endpoint(
         method="GET",
         path=path,
-        handler=handler,  # type: ignore[arg-type] # one of these functions
+        handler=handler,
         about=about,
         needs=READ,
         answer=answer,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final, TypedDict
 
-SLOTS = ("home", "job", "partner", "study", "diet", "smoking")
+SLOTS: Final = ("home", "job", "partner", "study", "diet", "smoking")
 """What a person has one of at a time."""
 
 
@@ -38,44 +39,48 @@ class Cues:
     """Where someone was or goes, as the group `where`."""
 
 
-def _cues(
-    *,
-    home: str,
-    job: str,
-    partner: str,
-    study: str,
-    diet: str,
-    smoking: str,
-    changed: dict[str, str],
-    left: str,
-    ended: str,
-    once: str,
-    planned: str,
-    lasting: str,
-    place: str,
-    whereabouts: str,
-) -> Cues:
-    slots = dict(zip(SLOTS, (home, job, partner, study, diet, smoking), strict=True))
-    return Cues(
-        slots={slot: re.compile(pattern) for slot, pattern in slots.items()},
-        changed={slot: re.compile(pattern) for slot, pattern in changed.items()},
-        left=re.compile(left),
-        ended=re.compile(ended),
-        once=re.compile(once),
-        planned=re.compile(planned),
-        lasting=re.compile(lasting),
-        place=re.compile(place),
-        whereabouts=re.compile(whereabouts),
-    )
+class _Slots(TypedDict):
+    """A pattern for each of `SLOTS`."""
+
+    home: str
+    job: str
+    partner: str
+    study: str
+    diet: str
+    smoking: str
+
+
+class _Lists(_Slots):
+    """The patterns of a language; see `Cues`."""
+
+    changed: _Slots
+    left: str
+    ended: str
+    once: str
+    planned: str
+    lasting: str
+    place: str
+    whereabouts: str
 
 
 @lru_cache(maxsize=8)
 def cues(language: str) -> Cues:
     """The cues of a language; English for one we do not know."""
-    return _cues(**_LISTS.get(language, _LISTS["en"]))  # type: ignore[arg-type]
+    lists = _LISTS.get(language, _LISTS["en"])
+    return Cues(
+        slots={slot: re.compile(lists[slot]) for slot in SLOTS},
+        changed={slot: re.compile(lists["changed"][slot]) for slot in SLOTS},
+        left=re.compile(lists["left"]),
+        ended=re.compile(lists["ended"]),
+        once=re.compile(lists["once"]),
+        planned=re.compile(lists["planned"]),
+        lasting=re.compile(lists["lasting"]),
+        place=re.compile(lists["place"]),
+        whereabouts=re.compile(lists["whereabouts"]),
+    )
 
 
-_LISTS: dict[str, dict[str, object]] = {
+_LISTS: dict[str, _Lists] = {
     "en": {
         "home": r"\b(?:live[sd]?|living|moved|moving|reside[sd]?|relocated|apartment|settled)\b",
         "job": r"\b(?:works?|working|job|employed|hired|quit|retired?|career|company|employer|"

@@ -213,9 +213,9 @@ def _check_version(path: str, connection: apsw.Connection, *, exactly: bool) -> 
     wanted = len(_steps())
     if version > wanted:
         writer = "a newer omoide"
-        with suppress(apsw.Error, TypeError):
+        with suppress(apsw.Error):
             row = connection.execute("SELECT value FROM meta WHERE name = 'written_by'").fetchone()
-            writer = f"omoide {row[0]}"  # type: ignore[index]  # TypeError: there is no row
+            writer = f"omoide {row[0]}" if row else writer
         raise StoreTooNew(
             f"{path} was written by {writer} (schema {version}); this is omoide {__version__}, "
             f"which knows schemas up to {wanted}: upgrade omoide to open it"
