@@ -23,7 +23,7 @@ import apsw
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.bootstrap import make_embedder
 from omoide.domain import Owner, Said, Speaker
-from omoide.evals.locomo import load
+from omoide.evals.corpora.locomo import load
 from omoide.language import detect
 from omoide.settings import Settings
 

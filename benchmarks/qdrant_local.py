@@ -35,13 +35,13 @@ from omoide.adapters.stores.qdrant.points import Points
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.bootstrap import make_embedder
 from omoide.domain import Origin, Owner, Said, Speaker, Summary
-from omoide.evals.data.locomo import load
+from omoide.evals.corpora.locomo import load
 from omoide.language import detect
 from omoide.memory.search.recall import Recall
 from omoide.settings import Settings
 
 if TYPE_CHECKING:
-    from omoide.evals.data.locomo import Conversation
+    from omoide.evals.corpora.asking import Conversation
     from omoide.ports import Embedder, Store, Vectors
 
 OWNER = Owner(tenant="t", user="u")

@@ -26,8 +26,8 @@ import numpy as np
 
 from omoide.bootstrap import make_embedder
 from omoide.domain import Speaker, Turn
-from omoide.evals import locomo
 from omoide.evals.bootstrap import estimate
+from omoide.evals.corpora import locomo
 from omoide.language import content_terms
 from omoide.memory.fused.notes import gist
 from omoide.memory.memos.segments import BY_WORDS, WITH_VECTORS, Cuts, boundaries, segments
@@ -38,6 +38,8 @@ from omoide.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from omoide.evals.corpora.asking import Conversation
+    from omoide.evals.data.shapes import Line
     from omoide.ports import Embedder, Vectors
 
 
@@ -216,7 +218,7 @@ async def found(folder: Path, embedder: Embedder, *, conversations: int) -> None
         )
 
 
-def _turn(line: locomo.Line, conversation: locomo.Conversation, place: int) -> Turn:
+def _turn(line: Line, conversation: Conversation, place: int) -> Turn:
     own = line.speaker == conversation.speakers[0]
     return Turn(
         id=line.id,

@@ -65,7 +65,7 @@ def test_the_published_bleu_cannot_tell_methods_apart() -> None:
 
 def test_locomo() -> None:
     """Ten conversations: 272 sessions, 5,882 turns, 1,986 questions."""
-    found = [conversation.dialogue() for conversation in locomo.load(DATA)]
+    found = locomo.load(DATA)
     assert len(found) == 10
     assert sum(len(d.sessions) for d in found) == 272
     assert sum(len(d.lines) for d in found) == 5882

@@ -8,7 +8,8 @@ import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.composition import compose
-from omoide.evals import evidence, locomo
+from omoide.evals import evidence
+from omoide.evals.corpora import locomo
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, ScriptedModel
 

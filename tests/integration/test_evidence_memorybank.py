@@ -20,8 +20,8 @@ FLOOR = {"English": 0.93, "Chinese": 0.91}
 
 @pytest.mark.data
 @pytest.mark.skipif(
-    not (DATA / memorybank.EN.file).exists(),
-    reason=f"MemoryBank is not at {DATA}; get {memorybank.EN.file} from its authors to run this",
+    not (DATA / memorybank.FILE).exists(),
+    reason=f"MemoryBank is not at {DATA}; get {memorybank.FILE} from its authors to run this",
 )
 async def test_floor_in_two_languages() -> None:
     """By words alone, nearly all of the evidence of 178 questions is among the first ten turns."""

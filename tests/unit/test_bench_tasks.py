@@ -10,7 +10,6 @@ import pytest
 
 from omoide.adapters.analysers import choose
 from omoide.errors import BadInput
-from omoide.evals.data import memorybank as data
 from omoide.evals.methods import parse, registry
 from omoide.evals.running.carry import carry_out
 from omoide.evals.running.standin import StandIn
@@ -24,7 +23,6 @@ from tests.unit.bench_lab import FIXTURES, course, job, lab
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
-    from pathlib import Path
 
     from omoide.ports import Completion, Request
 
@@ -283,7 +281,7 @@ async def test_marks_come_with_what_the_judge_is_worth(task: str) -> None:
     if task == "msc":
         work = job(task, "session", sessions="5", memory="no")
     if task == "memorybank":  # the fixture's users are not those whose turns were labelled
-        labelled = MemoryBankQuestions(labels=_first_turns)
+        labelled = MemoryBankQuestions(labels="0.0u 1.0u")
         work = replace(work, task=labelled, cases=labelled.cases(FIXTURES, work.sample))
     kind = ScriptedModel([lambda _: '{"score": 100}'] * 200, name="kind")
     async with lab(judge=kind) as parts:
@@ -292,16 +290,6 @@ async def test_marks_come_with_what_the_judge_is_worth(task: str) -> None:
         wrong = f"the judge kind accepts wrong replies (all) as {name}, with 50 or more: 100.0 %"
         assert any(note.startswith(wrong) and "AUC 0.50" in note for note in result.notes)
         assert all(item.scores[name] == 100 for item in result.methods[0].items)
-
-
-def _first_turns(folder: Path, language: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """As if each user's questions were answered by what the user said in turn."""
-    users = data.load(folder, language)
-    return {
-        (user.id, question.text): (line.text,)
-        for user in users
-        for question, line in zip(user.questions, user.lines[::2], strict=False)
-    }
 
 
 async def test_words_survive_by_themselves_where_none_are_written_apart() -> None:

@@ -11,7 +11,7 @@ import pytest
 from omoide.errors import BadInput
 from omoide.evals import evidence
 from omoide.evals.bootstrap import estimate
-from omoide.evals.locomo import load
+from omoide.evals.corpora.locomo import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,12 +10,13 @@ import pytest
 
 from omoide.domain import Speaker
 from omoide.errors import BadInput
-from omoide.evals.corpora import dulemon, load, longmemeval, memorybank, msc, real_persona_chat
+from omoide.evals.corpora import dulemon, load, longmemeval, msc, real_persona_chat
+from omoide.evals.data.memorybank import LABELS, SUFFIX
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from omoide.evals.locomo import Asked, Conversation
+    from omoide.evals.corpora.asking import Asked, Conversation
 
 
 def lines_of(path: Path, *records: Any) -> None:  # noqa: ANN401 - whatever JSON can hold
@@ -37,17 +38,17 @@ def asked(conversations: tuple[Conversation, ...]) -> list[Asked]:
 
 def test_memorybank_labels_point_at_turns(tmp_path: Path) -> None:
     """89 of the 100 questions have evidence in each language: a turn, or a few."""
-    labels = memorybank.LABELS.split("\n")[1:-1]
+    labels = LABELS.strip().splitlines()
     exchange = {"query": "I grow tomatoes.", "response": "Nice!"}
     days = {f"2023-05-{day:02}": [exchange] * 9 for day in range(1, 11)}
-    for edition in (memorybank.EN, memorybank.CN):
-        chats = {f" {edition.language}{i} ": {"history": days} for i in range(len(labels))}
-        (tmp_path / edition.file).write_text(json.dumps(chats), encoding="utf-8")
+    for ending in SUFFIX.values():
+        chats = {f" {ending}{i} ": {"history": days} for i in range(len(labels))}
+        (tmp_path / f"memory_bank_{ending}.json").write_text(json.dumps(chats), encoding="utf-8")
         questions = [
             {name.strip(): ["What do I grow?"] * len(label.split())}
             for name, label in zip(chats, labels, strict=True)
         ]
-        lines_of(tmp_path / edition.questions, *questions)
+        lines_of(tmp_path / f"probing_questions_{ending}.jsonl", *questions)
     found = asked(load(tmp_path))
     assert [sum(q.category == c for q in found) for c in (11, 12)] == [89, 89]
     assert max(len(q.evidence) for q in found) == 2
@@ -60,14 +61,15 @@ def test_dulemon_tags_are_evidence(tmp_path: Path) -> None:
         {
             "bot_persona": ["B1: 我 养 鱼", "B2: 我 很 高"],
             "user_said_persona": ["U1: 我 喜欢 跑步"],
-            "conversation": ["Usr: 一起 跑步 吗\tU1", "Bot: 好 啊\tU1", "Bot: 我 去 喂 鱼\tB1"],
+            "user_no_said_persona": ["U2: 我 会 画画"],
+            "conversation": ["Usr: 一起 跑步 吗\tU1", "Bot: 好 啊\tU1", "Bot: 我 去 喂 鱼\tB1 U2"],
         },
     )
-    fish, run = asked(load(tmp_path))
+    run, fish = sorted(asked(load(tmp_path)), key=lambda question: question.asker, reverse=True)
     assert (fish.text, fish.asker) == ("我养鱼", Speaker.ASSISTANT)
-    assert fish.evidence == {"1:2"}
+    assert fish.evidence == {"1:s1.3"}
     assert (run.text, run.asker) == ("我喜欢跑步", Speaker.USER)
-    assert run.evidence == {"1:0", "1:1"}
+    assert run.evidence == {"1:s1.1", "1:s1.2"}
 
 
 def test_longmemeval_marks_its_turns(tmp_path: Path) -> None:
@@ -77,9 +79,12 @@ def test_longmemeval_marks_its_turns(tmp_path: Path) -> None:
         [
             {
                 "question_id": "q",
+                "question_type": "single-session-user",
                 "question": "What do I grow?",
+                "answer": "Tomatoes",
                 "question_date": "2023/05/30 (Tue) 23:40",
                 "haystack_dates": ["2023/05/21 (Sun) 02:21", "2023/05/20 (Sat) 02:21"],
+                "haystack_session_ids": ["later", "sooner"],
                 "haystack_sessions": [
                     [{"role": "user", "content": "I grow tomatoes.", "has_answer": True}],
                     [{"role": "user", "content": "Hi."}],
@@ -88,7 +93,7 @@ def test_longmemeval_marks_its_turns(tmp_path: Path) -> None:
         ],
     )
     [question] = asked(load(tmp_path))
-    assert question.evidence == {"2:0"}
+    assert question.evidence == {"2.later.1"}
 
 
 def test_msc_takes_the_one_turn_with_the_words(tmp_path: Path) -> None:
@@ -98,6 +103,7 @@ def test_msc_takes_the_one_turn_with_the_words(tmp_path: Path) -> None:
         tmp_path / msc.FILE,
         {
             "id": "d",
+            "init_personas": [[], []],
             "sessions": [
                 {
                     "session": 1,
@@ -113,7 +119,7 @@ def test_msc_takes_the_one_turn_with_the_words(tmp_path: Path) -> None:
         },
     )
     [question] = asked(load(tmp_path))
-    assert question.evidence == {"1:0"}
+    assert question.evidence == {"s1.1"}
     assert question.asker is Speaker.USER
 
 
@@ -127,17 +133,23 @@ def test_real_persona_chat_asks_for_nouns(tmp_path: Path) -> None:
             "pair": ["AA", "BB"],
             "dialogues": [
                 {
+                    "dialogue_id": 7,
                     "utterances": [
-                        {"interlocutor_id": "AA", "text": text, "timestamp": time}
-                        for text, time in zip(told, times, strict=True)
-                    ]
+                        {
+                            "utterance_id": place,
+                            "interlocutor_id": "AA",
+                            "text": text,
+                            "timestamp": time,
+                        }
+                        for place, (text, time) in enumerate(zip(told, times, strict=True))
+                    ],
                 }
             ],
         },
     )
     found = {question.text: question.evidence for question in asked(load(tmp_path))}
-    assert found["犬"] == {"1:0"}
-    assert found["沖縄旅行とカメラ"] == {"1:1"}
+    assert found["犬"] == {"7.0"}
+    assert found["沖縄旅行とカメラ"] == {"7.1"}
 
 
 def test_an_unknown_folder_is_refused(tmp_path: Path) -> None:

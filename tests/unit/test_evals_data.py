@@ -11,6 +11,7 @@ import pytest
 
 from omoide.domain import Span
 from omoide.errors import BadData, BadInput, DownloadFailed
+from omoide.evals import corpora
 from omoide.evals.data import (
     SOURCES,
     carecall,
@@ -87,8 +88,7 @@ def test_carecall() -> None:
 
 def test_locomo_in_the_shared_shape() -> None:
     """All questions come along by category, with answers where there are any."""
-    [conversation] = locomo.load(FIXTURES)
-    dialogue = conversation.dialogue()
+    [dialogue] = locomo.load(FIXTURES)
     assert [(q.category, q.answer) for q in dialogue.questions] == [
         ("temporal", "7 May 2023"),
         ("multi-hop", "a parrot, two cats"),
@@ -99,7 +99,8 @@ def test_locomo_in_the_shared_shape() -> None:
     ]
     assert dialogue.questions[-1].wrong == "a green kayak"
     assert [session.number for session in dialogue.sessions] == [1, 2]
-    assert dialogue.lines == conversation.lines
+    [conversation] = corpora.locomo.load(FIXTURES)
+    assert conversation.lines == dialogue.lines
     assert len(conversation.questions) == 4, "one has no evidence, one no answer"
 
 
@@ -156,6 +157,11 @@ def test_memorybank() -> None:
     assert [line.speaker for line in mira.sessions[0].lines] == ["Mira", "AI"] * 2
     assert mira.questions[0].text == "Where is my workshop?"
     assert mira.questions[0].answer is None
+    assert not mira.questions[0].evidence, "those whose turns were labelled are others"
+    [known] = memorybank.load(FIXTURES, labels="0.1u -")
+    assert [len(question.evidence) for question in known.questions] == [1, 0]
+    [line] = [line for line in known.lines if line.id in known.questions[0].evidence]
+    assert line.text == "My workshop is in Turku."
     [chinese] = memorybank.load(FIXTURES, "zh")
     assert chinese.language == "zh"
 

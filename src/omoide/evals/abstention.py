@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Owner, nothing
 from omoide.evals.agreement import auc
+from omoide.evals.corpora.locomo import TUNED_ON
 from omoide.evals.evidence import record
-from omoide.evals.locomo import TUNED_ON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from omoide.engine import Memory
-    from omoide.evals.locomo import Asked, Conversation
+    from omoide.evals.corpora.asking import Asked, Conversation
     from omoide.memory.search.recall import Recall
     from omoide.ports import Progress
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Owner, Speaker, nothing
 from omoide.engine import Utterance
-from omoide.evals import locomo
 from omoide.evals.bootstrap import estimate
 from omoide.evals.corpora import dulemon, longmemeval, memorybank, msc, real_persona_chat
-from omoide.evals.locomo import TUNED_ON
+from omoide.evals.corpora.locomo import TUNED_ON
+from omoide.evals.data import locomo
 from omoide.language import query_terms
 from omoide.memory.search.evidence import Weights
 from omoide.memory.search.recall import Recall
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from omoide.engine import Memory
     from omoide.evals.bootstrap import Estimate
-    from omoide.evals.locomo import Asked, Conversation
+    from omoide.evals.corpora.asking import Asked, Conversation
     from omoide.ports import Embedder, Progress, Space, Vectors
 
     Ranker = Callable[[str, Asked], Awaitable[Sequence[str]]]
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 CUTS = (5, 10, 20, 50)
 CATEGORIES = {code: f"{code} {name}" for code, name in locomo.CATEGORIES.items()} | {
-    memorybank.EN.category: "English",
-    memorybank.CN.category: "Chinese",
+    memorybank.CATEGORIES["en"]: "English",
+    memorybank.CATEGORIES["zh"]: "Chinese",
     longmemeval.CATEGORY: "marked turns",
     dulemon.CATEGORY: "tagged turns",
     msc.CATEGORY: "shared words",

@@ -135,7 +135,7 @@ def _circumstances(settings: Settings, data: Path) -> dict[str, object]:
 
 async def _judged(settings: Settings, data: Path) -> tuple[list[Refusal], dict[str, float]]:
     from omoide.evals import abstention as task
-    from omoide.evals.locomo import load
+    from omoide.evals.corpora.locomo import load
     from omoide.memory.search.recall import Recall
 
     memory = await bootstrap.open_memory(settings, progress=bar)

@@ -1,6 +1,7 @@
 """Conversations with questions whose evidence is known or can be derived, from several corpora.
 
-Each module reads one corpus from a folder and says in its docstring where its evidence comes from.
+Each module takes one corpus as `evals.data` reads it and says in its docstring where its evidence
+comes from.
 Where the evidence is made from the words of the query, that is said too: such a set shows that
 nothing broke, not how good recall is.
 """
@@ -9,18 +10,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.evals import locomo
-from omoide.evals.corpora import dulemon, longmemeval, memorybank, msc, real_persona_chat
+from omoide.evals.corpora import (
+    dulemon,
+    locomo,
+    longmemeval,
+    memorybank,
+    msc,
+    real_persona_chat,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from omoide.evals.locomo import Conversation
+    from omoide.evals.corpora.asking import Conversation
 
 CORPORA: dict[str, Callable[[Path], tuple[Conversation, ...]]] = {
     locomo.FILE: locomo.load,
-    memorybank.EN.file: memorybank.load,
+    memorybank.FILE: memorybank.load,
     dulemon.FILE: dulemon.load,
     longmemeval.FILE: longmemeval.load,
     msc.FILE: msc.load,
@@ -34,6 +41,5 @@ def load(folder: Path) -> tuple[Conversation, ...]:
     for file, reader in CORPORA.items():
         if (folder / file).exists():
             return reader(folder)
-    return locomo.load(
-        folder
-    )  # it may lie in a folder of its own, or the error says what is wanted
+    # It may lie in a folder of its own; or the error says what is wanted.
+    return locomo.load(folder)

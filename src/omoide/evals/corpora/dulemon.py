@@ -1,83 +1,69 @@
 """DuLeMon (Xu et al. 2022), the sample of twenty Chinese dialogues: sentences of two personas, and
 for many turns the tag of the sentence that it rests on.
 
-A query is a persona's sentence; its evidence, the turns that people tagged with it. The dialogues
-are the sessions of one owner, a week apart, so that the turns of all of them are candidates. Of
-one, with words of our own:
-
-    {"bot_persona": ["B1: 我 养 鱼"], "user_said_persona": ["U1: 我 喜欢 跑步"],
-     "conversation": ["Usr: 一起 跑步 吗\\tU1", "Bot: 好 啊"]}
+A query is a sentence of the bot's or one that the user is held to have told; its evidence, the
+turns that people tagged with it. The dialogues are the sessions of one owner, a week apart, so that
+the turns of all of them are candidates.
 """
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.evals.locomo import Asked, Conversation, Line
+from omoide.evals.corpora.asking import Asked, Conversation
+from omoide.evals.data import dulemon
+from omoide.evals.data.shapes import FIRST_DAY
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
     from pathlib import Path
+
+    from omoide.evals.data.dulemon import Grounded
+    from omoide.evals.data.shapes import Line
 
 FILE = "samples.json"
 CATEGORY = 14
-_START = datetime(2022, 1, 1, tzinfo=UTC)
 
 
 def load(folder: Path) -> tuple[Conversation, ...]:
     """One conversation of all dialogues."""
-    texts = (folder / FILE).read_text("utf-8").splitlines()
-    lines: list[Line] = []
-    asked: list[Asked] = []
-    for number, record in enumerate(map(json.loads, texts), start=1):
-        gold = _told(record, number, lines)
-        personas = (*record["bot_persona"], *record["user_said_persona"])
-        for tag, sentence in (entry.split(":", 1) for entry in personas):
-            if tag in gold:
-                asked.append(
-                    Asked(
-                        text=_joined(sentence),
-                        category=CATEGORY,
-                        evidence=frozenset(gold[tag]),
-                        at=_START + timedelta(weeks=len(texts) + 1),
-                        asker=Speaker.ASSISTANT if tag.startswith("B") else Speaker.USER,
-                    )
-                )
+    found = list(enumerate(dulemon.load(folder, FILE), start=1))
+    at = FIRST_DAY + timedelta(weeks=len(found) + 1)
     return (
         Conversation(
             name="dulemon",
-            speakers=("Usr", "Bot"),
-            lines=tuple(lines),
-            questions=tuple(asked),
-            unanswerable=(),
-            named=False,
+            speakers=("user", "bot"),
+            lines=tuple(line for number, one in found for line in _lines(one, number)),
+            questions=tuple(asked for number, one in found for asked in _asked(one, number, at)),
         ),
     )
 
 
-def _told(record: dict[str, Any], number: int, lines: list[Line]) -> dict[str, list[str]]:
-    """Add a dialogue's turns to `lines`; which of them have which tag."""
-    gold: dict[str, list[str]] = {}
-    for place, entry in enumerate(record["conversation"]):
-        said, *tags = entry.split("\t")
-        speaker, text = said.split(":", 1)
-        name = f"{number}:{place}"
-        lines.append(
-            Line(
-                id=name,
-                session=number,
-                speaker=speaker,
-                text=_joined(text),
-                time=_START + timedelta(weeks=number, minutes=place),
+def _lines(one: Grounded, number: int) -> Iterator[Line]:
+    """The dialogue as a session of its own."""
+    for line in one.dialogue.lines:
+        later = line.time + timedelta(weeks=number)
+        yield replace(line, id=_id(number, line.id), session=number, time=later)
+
+
+def _asked(one: Grounded, number: int, at: datetime) -> Iterator[Asked]:
+    """The bot's sentences first, as the file has them."""
+    told = (label for label in one.facts if label not in one.unsaid)
+    for label in sorted(told, key=lambda label: label[0]):
+        gold = frozenset(_id(number, line) for line, known in one.grounds.items() if label in known)
+        if gold:
+            yield Asked(
+                text=one.facts[label],
+                category=CATEGORY,
+                evidence=gold,
+                at=at,
+                asker=Speaker.ASSISTANT if label.startswith("B") else Speaker.USER,
             )
-        )
-        for tag in " ".join(tags).replace(",", " ").split():
-            gold.setdefault(tag, []).append(name)
-    return gold
 
 
-def _joined(text: str) -> str:
-    """The words are set apart in the file; people do not write so."""
-    return text.replace(" ", "")
+def _id(number: int, line: str) -> str:
+    return f"{number}:{line}"

@@ -3,28 +3,25 @@
 There are no questions in it. A query is one noun, or two, of a turn, and its evidence the turns
 that have them all, at most five: **made from the words themselves**, so the set tells whether short
 Japanese queries are looked up rightly, not how good recall is. Nouns are runs of kanji or katakana
-between other characters; one-character nouns stand for the short queries. Of one pair, with words
-of our own:
-
-    {"pair": ["AA", "BB"], "dialogues": [{"utterances": [
-        {"interlocutor_id": "AA", "text": "犬を飼いました", "timestamp": "2022-08-13T17:40:16"}]}]}
+between other characters; one-character nouns stand for the short queries.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from omoide.evals.locomo import Asked, Conversation, Line
+from omoide.evals.corpora.asking import Asked, Conversation, conversation
+from omoide.evals.data import real_persona_chat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from omoide.evals.data.shapes import Line
 
 FILE = "multi_day_pairs.jsonl.gz"
 CATEGORIES = {"one character": 16, "one noun": 17, "two nouns": 18}
@@ -38,40 +35,16 @@ _NOUN = re.compile(r"[\u4e00-\u9fff]+|[\u30a1-\u30f6ー]{2,}")
 
 def load(folder: Path) -> tuple[Conversation, ...]:
     """The first pairs, each an owner."""
-    with gzip.open(folder / FILE, "rt", encoding="utf-8") as file:
-        records = [json.loads(line) for line, _ in zip(file, range(PAIRS), strict=False)]
-    return tuple(map(_conversation, records))
-
-
-def _conversation(record: dict[str, Any]) -> Conversation:
-    lines: list[Line] = []
-    for number, dialogue in enumerate(record["dialogues"], start=1):
-        for place, turn in enumerate(dialogue["utterances"]):
-            told = turn["timestamp"]
-            # A few have none: they came after the one before.
-            time = datetime.fromisoformat(told).replace(tzinfo=UTC) if told != "NaT" else None
-            if turn["text"].strip() and (time or lines):
-                lines.append(
-                    Line(
-                        id=f"{number}:{place}",
-                        session=number,
-                        speaker=turn["interlocutor_id"],
-                        text=turn["text"],
-                        time=time or lines[-1].time,
-                    )
-                )
-    first, second = record["pair"]
-    return Conversation(
-        name=f"{first} {second}",
-        speakers=(first, second),
-        lines=tuple(lines),
-        questions=tuple(_asked(lines, random.Random(f"{first}{second}"))),  # noqa: S311
-        unanswerable=(),
-        named=False,
+    return tuple(
+        conversation(
+            pair,
+            _asked(pair.lines, random.Random("".join(pair.speakers))),  # noqa: S311
+        )
+        for pair in real_persona_chat.load(folder, limit=PAIRS)
     )
 
 
-def _asked(lines: list[Line], dice: random.Random) -> Iterator[Asked]:
+def _asked(lines: Sequence[Line], dice: random.Random) -> Iterator[Asked]:
     nouns = {line.id: _NOUN.findall(line.text) for line in lines}
     last = max(line.time for line in lines)
     wanted: dict[str, list[tuple[str, ...]]] = {

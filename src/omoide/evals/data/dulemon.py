@@ -44,6 +44,8 @@ class Grounded:
     dialogue: Dialogue
     facts: dict[str, str]
     """By their label: B1, U1, …"""
+    unsaid: frozenset[str]
+    """Labels of those that the user is held not to have told (`user_no_said_persona`)."""
     grounds: dict[str, tuple[str, ...]]
     """Line id to labels."""
 
@@ -54,11 +56,11 @@ def load(data: Path | None, file: str = "samples.json") -> list[Grounded]:
 
 
 def _grounded(record: Record, number: int) -> Grounded:
-    facts = dict(
-        _fact(member)
+    own, unsaid, bots = (
+        dict(map(_fact, record.of(key).each()))
         for key in ("user_said_persona", "user_no_said_persona", "bot_persona")
-        for member in record.of(key).each()
     )
+    facts = {**own, **unsaid, **bots}
     turns = [(_LINE.fullmatch(told.text), told) for told in record.of("conversation").each()]
     said, labels = [], []
     for found, told in turns:
@@ -80,6 +82,7 @@ def _grounded(record: Record, number: int) -> Grounded:
             dated=False,
         ),
         facts=facts,
+        unsaid=frozenset(unsaid),
         grounds={line.id: known for line, known in zip(lines, labels, strict=True) if known},
     )
 

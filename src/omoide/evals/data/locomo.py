@@ -24,12 +24,9 @@ told by its caption. Evidence is every `D…:…` in the field that names an exi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from omoide.domain import Speaker
 from omoide.evals.data.reading import json_file
 from omoide.evals.data.shapes import Dialogue, Line, Question, Session, next_day
 from omoide.evals.data.source import Source
@@ -45,120 +42,56 @@ SOURCE = Source(
     licence="CC BY-NC 4.0: not for commercial use",
     page="https://github.com/snap-research/locomo",
 )
-FILE = "locomo10.json.gz"
-TUNED_ON = 5
-"""The weights of recall were fitted on the first so many conversations."""
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
 ADVERSARIAL = "adversarial"
 """What category 5 is called in `Question.category`."""
 _EVIDENCE = re.compile(r"D\d+:\d+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A question and the turns that hold its answer."""
-
-    text: str
-    category: int
-    evidence: frozenset[str]
-    at: datetime
-    id: str = ""
-    answer: str | None = None
-    """None in category 5."""
-    wrong: str | None = None
-    """What is told of the other person, in category 5."""
-    asker: Speaker = Speaker.USER
-    """Who "I" is in it."""
-
-    def question(self) -> Question:
-        """In the shape that all data sets share, the category by its name."""
-        return Question(
-            id=self.id,
-            text=self.text,
-            at=self.at,
-            answer=self.answer,
-            category=CATEGORIES.get(self.category, ADVERSARIAL),
-            evidence=self.evidence,
-            wrong=self.wrong,
-        )
+def load(data: Path | None) -> list[Dialogue]:
+    """All conversations, in the order of the file, with every question."""
+    return [_dialogue(record) for record in json_file(SOURCE.find(data, "locomo10.json")).each()]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Conversation:
-    """Two people over many sessions."""
-
-    name: str
-    speakers: tuple[str, str]
-    lines: tuple[Line, ...]
-    questions: tuple[Asked, ...]
-    """Of categories 1 to 4, as far as their evidence exists."""
-    unanswerable: tuple[Asked, ...]
-    """Of category 5."""
-    asked: tuple[Asked, ...] = ()
-    """Every question of the file, those without evidence too."""
-    named: bool = True
-    """Whether the speakers call each other by these names."""
-
-    def dialogue(self) -> Dialogue:
-        """In the shape that all data sets share, with every question."""
-        return Dialogue(
-            id=self.name,
-            language="en",
-            speakers=self.speakers,
-            sessions=tuple(
-                Session(number=number, lines=tuple(lines))
-                for number, lines in groupby(self.lines, key=lambda line: line.session)
-            ),
-            questions=tuple(asked.question() for asked in self.asked),
-        )
-
-
-def load(data: Path | None) -> tuple[Conversation, ...]:
-    """All conversations, in the order of the file."""
-    path = SOURCE.find(data, FILE.removesuffix(".gz"))
-    return tuple(_conversation(record) for record in json_file(path).each())
-
-
-def _conversation(record: Record) -> Conversation:
+def _dialogue(record: Record) -> Dialogue:
     told = record.of("conversation")
-    name = record.of("sample_id").text
-    lines: list[Line] = []
+    sessions: list[Session] = []
     number = 1
     while told.has(f"session_{number}_date_time"):
         key = f"session_{number}"
         if told.has(key):
             began = _time(told.of(f"{key}_date_time"))
-            lines += [
+            lines = tuple(
                 _line(turn, number, began + timedelta(seconds=place))
                 for place, turn in enumerate(told.of(key).each())
-            ]
+            )
+            sessions += [Session(number=number, lines=lines)] if lines else []
         number += 1
-    if not lines:
+    if not sessions:
         raise told.bad("at least one session with a date and turns")
-    known = {line.id for line in lines}
-    asked = tuple(
-        Asked(
-            id=f"{name}.{n}",
-            text=question.of("question").text,
-            category=question.of("category").number,
-            evidence=_evidence(question) & known,
-            at=next_day(lines),
-            answer=_answer(question),
-            wrong=(
-                question.of("adversarial_answer").plain
-                if question.has("adversarial_answer")
-                else None
-            ),
-        )
-        for n, question in enumerate(record.of("qa").each(), start=1)
-    )
-    return Conversation(
-        name=name,
+    name = record.of("sample_id").text
+    known = {line.id for session in sessions for line in session.lines}
+    return Dialogue(
+        id=name,
+        language="en",
         speakers=(told.of("speaker_a").text, told.of("speaker_b").text),
-        lines=tuple(lines),
-        questions=tuple(q for q in asked if q.category in CATEGORIES and q.evidence),
-        unanswerable=tuple(q for q in asked if q.category not in CATEGORIES),
-        asked=asked,
+        sessions=tuple(sessions),
+        questions=tuple(
+            Question(
+                id=f"{name}.{n}",
+                text=question.of("question").text,
+                category=CATEGORIES.get(question.of("category").number, ADVERSARIAL),
+                evidence=_evidence(question) & known,
+                at=next_day(sessions[-1].lines),
+                answer=_answer(question),
+                wrong=(
+                    question.of("adversarial_answer").plain
+                    if question.has("adversarial_answer")
+                    else None
+                ),
+            )
+            for n, question in enumerate(record.of("qa").each(), start=1)
+        ),
     )
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.evals import evidence
-from omoide.evals.data import locomo
+from omoide.evals.corpora import locomo
+from omoide.evals.data.locomo import CATEGORIES, SOURCE
 from omoide.evals.methods import Method
 from omoide.evals.running.items import Item
 from omoide.evals.tasks.base import Measure
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from omoide.evals.data.locomo import Conversation
+    from omoide.evals.corpora.asking import Conversation
     from omoide.evals.evidence import Ranker
     from omoide.evals.running.lab import Place
     from omoide.evals.tasks.base import Sample, Trial
@@ -36,7 +37,7 @@ class Evidence:
 
     name = "evidence"
     about = "how much of the evidence for LoCoMo's questions is among the first k turns"
-    source = locomo.SOURCE
+    source = SOURCE
     usual: tuple[str, ...] = ("BM25", "rank fusion", "recall")
     rivals: tuple[str, ...] = ("BM25", "rank fusion", "recall")
     measures = tuple(
@@ -63,7 +64,7 @@ class Evidence:
             Item(
                 id=f"{case.id}/{i}",
                 cluster=case.id,
-                group=locomo.CATEGORIES[outcome.category],
+                group=CATEGORIES[outcome.category],
                 scores={
                     f"recall@{k}": share
                     for k, share in zip(evidence.CUTS, outcome.recall, strict=True)

@@ -2,16 +2,14 @@
 
 There are no gold answers, so a judge is needed; without one the replies are made, counted and
 left unscored. For most questions it is known by hand which turns answer them
-(`corpora.memorybank`): by these the prompt is scored, and the judge is tried.
+(`data.memorybank`): by these the prompt is scored, and the judge is tried.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omoide.evals.corpora.memorybank import labelled_turns
 from omoide.evals.data import memorybank
 from omoide.evals.judges import Case
 from omoide.evals.metrics import reply_length
@@ -20,15 +18,12 @@ from omoide.evals.tasks import judging, scoring
 from omoide.evals.tasks.dialogues import evidence_share, short_answer, utterances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from omoide.evals.data.shapes import Dialogue, Question
     from omoide.evals.running.lab import Place
     from omoide.evals.tasks.base import Sample, Trial
-
-    Labels = Callable[[Path, str], Mapping[tuple[str, str], Sequence[str]]]
-    """By folder and language: user and question, and the words of the turns that answer it."""
 
 
 class MemoryBankQuestions:
@@ -43,15 +38,13 @@ class MemoryBankQuestions:
     criteria = (scoring.JUDGED.name,)
     options: Mapping[str, str] = {"language": "en (default) or zh"}
 
-    def __init__(self, *, labels: Labels = labelled_turns) -> None:
+    def __init__(self, *, labels: str = memorybank.LABELS) -> None:
         self._labels = labels
 
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
         """Users who are asked about something."""
-        language = sample.option("language", "en")
-        users = memorybank.load(data, language)
-        labels = self._labels(memorybank.folder(data, language), language)
-        return sample.draw([_with_evidence(user, labels) for user in users if user.questions])
+        users = memorybank.load(data, sample.option("language", "en"), labels=self._labels)
+        return sample.draw([user for user in users if user.questions])
 
     async def run(self, case: Dialogue, trial: Trial) -> list[Item]:
         """Live through the days, then ask."""
@@ -110,24 +103,3 @@ class MemoryBankQuestions:
         """Nothing beyond the means."""
         del items
         return {}
-
-
-def _with_evidence(user: Dialogue, labels: Mapping[tuple[str, str], Sequence[str]]) -> Dialogue:
-    """The user with the turns that answer each question, where they are known."""
-    ids: dict[str, str] = {}
-    for line in user.lines:
-        ids.setdefault(line.text.strip(), line.id)
-    return replace(
-        user,
-        questions=tuple(
-            replace(
-                question,
-                evidence=frozenset(
-                    ids[text]
-                    for text in labels.get((user.id, question.text.strip('"')), ())
-                    if text in ids
-                ),
-            )
-            for question in user.questions
-        ),
-    )

@@ -132,7 +132,7 @@ class Locomo(_Questions):
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
         """Conversations, by name or drawn."""
         wanted = {part for part in sample.option("conversations", "").split(",") if part}
-        found = [one.dialogue() for one in locomo.load(data)]
+        found = locomo.load(data)
         if missing := wanted - {one.id for one in found}:
             raise BadInput(f"LoCoMo has no conversation {sorted(missing)[0]!r}")
         return sample.draw([one for one in found if not wanted or one.id in wanted])
