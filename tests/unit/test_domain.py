@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.domain import Change, Sentence, diff
+from omoide.domain import Call, Change, Purpose, Sentence, diff
+from omoide.domain.cost import grouped
 from omoide.domain.text import checked_name, checked_text
 from omoide.errors import BadInput, BadText, EmptyText, TextTooLong
 
@@ -65,3 +68,30 @@ def test_names_are_one_printable_line(name: str) -> None:
     """A user or turn id that could forge a line is refused."""
     with pytest.raises(BadInput, match="one printable line"):
         checked_name(name, "the user")
+
+
+def test_a_day_of_calls_is_that_of_the_zone() -> None:
+    """The same two calls are one day in Tokyo and two in UTC; a failed one is paid for too."""
+    evening, night = (
+        Call(
+            purpose=Purpose.REPLY,
+            model="m",
+            session=1,
+            prompt_tokens=10,
+            completion_tokens=2,
+            seconds=0.5,
+            time=time,
+            failed=failed,
+        )
+        for time, failed in (
+            (datetime(2026, 1, 5, 23, tzinfo=UTC), False),
+            (datetime(2026, 1, 6, 1, tzinfo=UTC), True),
+        )
+    )
+    assert [s.name for s in grouped([evening, night], "day", zone=UTC)] == [
+        "2026-01-05",
+        "2026-01-06",
+    ]
+    [took] = grouped([evening, night], "day", zone=timezone(timedelta(hours=9)))
+    assert (took.name, took.calls, took.failed) == ("2026-01-06", 2, 1)
+    assert (took.prompt_tokens, took.completion_tokens, took.seconds) == (20, 4, 1.0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response, StreamingResponse
 
 from omoide.domain import State
+from omoide.domain.cost import GROUPS, grouped, summed
 from omoide.server.endpoint import CURSOR, LIMIT, SESSION, Call, Endpoint, Parameter
 from omoide.server.keys import Scope
 from omoide.server.plain import plain
@@ -17,10 +18,9 @@ from omoide.server.shapes.words import TIME, WHOLE
 from omoide.versions import When
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable
     from typing import TypeVar
 
-    from omoide import domain
     from omoide.server.endpoint import Handler
 
     T = TypeVar("T")
@@ -31,12 +31,6 @@ WHEN = (
     Parameter(name="session", shape=SESSION.shape, about="As it was after that session."),
     Parameter(name="at", shape=TIME, about="As it was at that time."),
 )
-GROUPS: dict[str, Callable[[domain.Call], str]] = {
-    "purpose": lambda call: call.purpose.value,
-    "session": lambda call: f"session {call.session}" if call.session else "no session",
-    "model": lambda call: call.model,
-    "day": lambda call: f"{call.time:%Y-%m-%d}",
-}
 
 
 def shown(value: object, *, status: int = 200) -> Response:
@@ -121,37 +115,11 @@ async def users(call: Call) -> Response:
     return page(call, everyone, lambda pair: pair[0], lambda pair: pair[1])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sum:
-    """What a group of calls took. Calls that failed were paid for all the same."""
-
-    name: str
-    calls: int
-    failed: int
-    prompt_tokens: int
-    completion_tokens: int
-    seconds: float
-
-
 async def cost(call: Call) -> Response:
-    """What the models took."""
+    """What the models took; days are those of UTC."""
     calls = await call.memory.calls(call.user)
-    groups: dict[str, list[domain.Call]] = {}
-    for made in calls:
-        groups.setdefault(GROUPS[call.query.get("by", "purpose")](made), []).append(made)
-    sums = [_sum(name, members) for name, members in groups.items()]
-    return shown({"groups": sums, "total": _sum("total", calls)})
-
-
-def _sum(name: str, calls: Sequence[domain.Call]) -> Sum:
-    return Sum(
-        name=name,
-        calls=len(calls),
-        failed=sum(call.failed for call in calls),
-        prompt_tokens=sum(call.prompt_tokens for call in calls),
-        completion_tokens=sum(call.completion_tokens for call in calls),
-        seconds=round(sum(call.seconds for call in calls), 3),
-    )
+    groups = grouped(calls, call.query.get("by", "purpose"), zone=UTC)
+    return shown({"groups": groups, "total": summed("total", calls)})
 
 
 def _when(call: Call) -> When:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from omoide.reply import Reply
+    from omoide.server.endpoint import Handler
 
 WRITE = frozenset({Scope.WRITE})
 ADMIN = frozenset({Scope.ADMIN})
@@ -156,18 +157,40 @@ def _event(name: str, data: object) -> bytes:
     return b"event: " + name.encode() + b"\ndata: " + encoded(plain(data)) + b"\n\n"
 
 
-ROUTES = (
-    Endpoint(
+def post(
+    path: str,
+    handler: Handler,
+    *,
+    takes: str,
+    answer: str,
+    about: str,
+    needs: frozenset[Scope] = WRITE,
+    status: int = 200,
+    fails: tuple[int, ...] = (404, 409),
+) -> Endpoint:
+    """A row for a change, which is done once for each idempotency key."""
+    return Endpoint(
         method="POST",
-        path="/api/turns",
-        handler=record,
-        about="Record what was said; durable on return",
-        needs=WRITE,
+        path=path,
+        handler=handler,
+        about=about,
+        needs=needs,
+        takes=takes,
+        answer=answer,
+        status=status,
+        headers=ONCE,
+        fails=fails,
+    )
+
+
+ROUTES = (
+    post(
+        "/api/turns",
+        record,
         takes="Record",
         answer="Recorded",
+        about="Record what was said; durable on return",
         status=201,
-        headers=ONCE,
-        fails=(404, 409),
     ),
     Endpoint(
         method="POST",
@@ -191,73 +214,51 @@ ROUTES = (
         headers=ONCE,
         fails=(404, 409, 502, 504),
     ),
-    Endpoint(
-        method="POST",
-        path="/api/sessions/end",
-        handler=end,
-        about="End sessions; the memory is rewritten in the background",
-        needs=WRITE,
+    post(
+        "/api/sessions/end",
+        end,
         takes="End",
         answer="Ended",
-        headers=ONCE,
-        fails=(404, 409),
+        about="End sessions; the memory is rewritten in the background",
     ),
-    Endpoint(
-        method="POST",
-        path="/api/jobs/retry",
-        handler=retry,
-        about="Give work that was given up (GET /api/jobs?state=dead) another try",
-        needs=WRITE,
+    post(
+        "/api/jobs/retry",
+        retry,
         takes="Retry",
         answer="Retried",
-        headers=ONCE,
-        fails=(404, 409),
+        about="Give work that was given up (GET /api/jobs?state=dead) another try",
     ),
-    Endpoint(
-        method="POST",
-        path="/api/memory/rollback",
-        handler=rollback,
-        about="Bring an old version back, as a new one",
-        needs=WRITE,
+    post(
+        "/api/memory/rollback",
+        rollback,
         takes="Rollback",
         answer="Memory",
+        about="Bring an old version back, as a new one",
         status=201,
-        headers=ONCE,
-        fails=(404, 409),
     ),
-    Endpoint(
-        method="POST",
-        path="/api/memory/amend",
-        handler=amend,
-        about="Put a sentence of the newest memory right, as a new version",
-        needs=WRITE,
+    post(
+        "/api/memory/amend",
+        amend,
         takes="Amendment",
         answer="Memory",
+        about="Put a sentence of the newest memory right, as a new version",
         status=201,
-        headers=ONCE,
-        fails=(404, 409),
     ),
-    Endpoint(
-        method="POST",
-        path="/api/demo",
-        handler=demo,
-        about="Load the demo conversation, with its memory, into a user without any",
-        needs=WRITE,
+    post(
+        "/api/demo",
+        demo,
         takes="Demo",
         answer="Loaded",
+        about="Load the demo conversation, with its memory, into a user without any",
         status=201,
-        headers=ONCE,
         fails=(409,),
     ),
-    Endpoint(
-        method="POST",
-        path="/api/erase",
-        handler=erase,
-        about="Remove for good",
-        needs=ADMIN,
+    post(
+        "/api/erase",
+        erase,
         takes="Erasure",
         answer="Erased",
-        headers=ONCE,
-        fails=(404, 409),
+        about="Remove for good",
+        needs=ADMIN,
     ),
 )

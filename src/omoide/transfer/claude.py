@@ -44,10 +44,7 @@ def _message(message: object, *, where: str, found: Gathering) -> None:
     if not isinstance(message, dict):
         found.leave_out(f"a message must be an object, not {type(message).__name__}", where=where)
         return
-    sender = message.get("sender")
-    speaker = _SPEAKERS.get(sender) if isinstance(sender, str) else None
-    if speaker is None:
-        found.leave_out(f"nobody of the two said it (sender {str(sender)[:20]!r})", where=where)
+    if (speaker := found.speaker(message, "sender", _SPEAKERS, where=where)) is None:
         return
     text = _text(message)
     for kind in ("attachments", "files"):

@@ -11,7 +11,7 @@ from omoide.domain.text import checked_text
 from omoide.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from omoide.domain import Speaker
 
@@ -88,6 +88,16 @@ class Gathering:
         """Note that something is not taken along."""
         place = ", ".join(part for part in (self._where, where) if part)
         self._left_out.append(LeftOut(where=place, reason=reason))
+
+    def speaker(
+        self, message: dict[str, object], key: str, known: Mapping[str, Speaker], *, where: str
+    ) -> Speaker | None:
+        """Who said a message, by what stands under `key`; noted if it was neither of the two."""
+        said = message.get(key)
+        speaker = known.get(said) if isinstance(said, str) else None
+        if speaker is None:
+            self.leave_out(f"nobody of the two said it ({key} {str(said)[:20]!r})", where=where)
+        return speaker
 
     def add(
         self, *, where: str, id_: object, speaker: Speaker, text: str, time: datetime | None

@@ -57,10 +57,7 @@ def _message(message: object, *, where: str, found: Gathering) -> None:
     if not isinstance(message, dict):
         found.leave_out(f"a message must be an object, not {type(message).__name__}", where=where)
         return
-    role = message.get("role")
-    speaker = _SPEAKERS.get(role) if isinstance(role, str) else None
-    if speaker is None:
-        found.leave_out(f"nobody of the two said it (role {str(role)[:20]!r})", where=where)
+    if (speaker := found.speaker(message, "role", _SPEAKERS, where=where)) is None:
         return
     text = _text(message.get("content"))
     if text is None:

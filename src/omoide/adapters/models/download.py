@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import shutil
 import threading
@@ -11,6 +10,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from omoide.adapters.models.digests import mark, sha256
 from omoide.adapters.models.sources import (
     LEFTOVER,
     Job,
@@ -73,16 +73,16 @@ class Cache:
         path = self.folder / artifact.file
         if not path.is_file():
             return None
-        mark, stamp = _mark(path), path.with_name(path.name + ".ok")
+        seen, stamp = mark(path), path.with_name(path.name + ".ok")
         with suppress(OSError, ValueError):
             known = json.loads(stamp.read_text())
-            if known in [{**mark, "sha256": digest} for digest in artifact.digests]:
+            if known in [{**seen, "sha256": digest} for digest in artifact.digests]:
                 return path
-        digest = _sha256(path)
+        digest = sha256(path)
         if digest not in artifact.digests:
             return None
         with suppress(OSError):  # a read-only cache is hashed each time
-            stamp.write_text(json.dumps({**mark, "sha256": digest}))
+            stamp.write_text(json.dumps({**seen, "sha256": digest}))
         return path
 
     def _fetch(
@@ -130,12 +130,12 @@ class Cache:
             except SourceFailed as error:
                 failures.append(f"{source}: {error}")
                 continue
-            digest = _sha256(part)
+            digest = sha256(part)
             if digest in artifact.digests:
                 part.replace(target)
                 with suppress(OSError):
                     stamp = target.with_name(target.name + ".ok")
-                    stamp.write_text(json.dumps({**_mark(target), "sha256": digest}))
+                    stamp.write_text(json.dumps({**mark(target), "sha256": digest}))
                     for leftover in target.parent.glob(f"{target.name}.*{LEFTOVER}*"):
                         leftover.unlink()
                 return target
@@ -184,13 +184,3 @@ def _try_lock(file: IO[bytes]) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _mark(path: Path) -> dict[str, object]:
-    status = path.stat()
-    return {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

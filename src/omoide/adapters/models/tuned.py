@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.models.adapter import Adapter
 from omoide.adapters.models.catalogue import CATALOGUE, GgufFile, Weights
+from omoide.adapters.models.digests import mark, sha256
 from omoide.errors import BadInput
 from omoide.ports import Skill
 
@@ -132,20 +133,18 @@ def adapters_for(
 def digest(path: Path, *, stamps: Path) -> str:
     """The SHA-256 of a file, worked out once for each size and time of change that it has; what
     is known is kept in the folder `stamps`."""
-    status = path.stat()
-    mark = {"path": str(path.resolve()), "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    seen = {"path": str(path.resolve()), **mark(path)}
     stamp = stamps / f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}.json"
     try:
         known = json.loads(stamp.read_text(encoding="utf-8"))
-        if {name: known.get(name) for name in mark} == mark and isinstance(known["sha256"], str):
+        if {name: known.get(name) for name in seen} == seen and isinstance(known["sha256"], str):
             return str(known["sha256"])
     except (OSError, ValueError, KeyError, AttributeError):
         pass
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    found = sha256(path)
     try:
         stamps.mkdir(parents=True, exist_ok=True)
-        stamp.write_text(json.dumps({**mark, "sha256": found}), encoding="utf-8")
+        stamp.write_text(json.dumps({**seen, "sha256": found}), encoding="utf-8")
     except OSError:  # a folder that cannot be written: it is hashed each time
         log.debug("no stamp could be written in %s", stamps)
     return found
