@@ -108,7 +108,7 @@ class StoreReadOnly(StoreError):
 
 
 class StoreFull(StoreError):
-    """There is no space left on the disk."""
+    """There is no space left on the disk, or no more of it is allowed."""
 
 
 class StoreSealed(StoreError):

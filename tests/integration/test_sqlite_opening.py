@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import stat
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import apsw
 import pytest
 
 from omoide import __version__
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.adapters.stores.sqlite.connection import translated
 from omoide.adapters.stores.sqlite.opening import APPLICATION_ID
 from omoide.errors import (
     StoreCorrupt,
+    StoreError,
     StoreFull,
     StoreLocked,
     StoreMissing,
@@ -228,6 +231,62 @@ async def test_disk_full(tiny_disk: Path) -> None:
     assert kept
     assert [turn.text for turn in await store.turns.read(ANN)] == kept
     await store.close()
+
+
+GROWING = """
+import asyncio, resource, sys
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.errors import StoreFull
+from tests.contract.making import ANN
+from tests.integration.test_sqlite_opening import fill_up
+async def main():
+    store = await SqliteStore.open(sys.argv[1])
+    most = 400_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    kept = []
+    try:
+        await fill_up(store, kept)
+    except StoreFull as error:
+        print(error)
+    assert kept == [turn.text for turn in await store.turns.read(ANN)]
+asyncio.run(main())
+"""
+
+
+def outgrown(path: Path) -> str:
+    """What a process says that fills a database up to its limit on the size of files."""
+    command = [sys.executable, "-c", GROWING, str(path)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+async def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
+    """A limit on the size of files is told as one, with what to do about it."""
+    pytest.importorskip("resource")
+    told = outgrown(tmp_path / "omoide.db")
+    assert "no space is left for" in told
+    assert "ulimit -f" in told
+    store = await SqliteStore.open(tmp_path / "omoide.db")
+    assert await store.turns.read(ANN)
+    await tell(store, ANN, "now it may grow", "word " * 5000)
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"), [(errno.EMFILE, "ulimit -n"), (errno.EIO, "ulimit -a"), (0, "the disk")]
+)
+def test_what_the_disk_says_comes_with_advice(number: int, advice: str) -> None:
+    """Other failures of reading and writing name the cause, if it is known, and where to look."""
+
+    class Failing:
+        system_errno = number
+
+    with (
+        pytest.raises(StoreError, match=advice) as told,
+        translated("here", cast("apsw.Connection", Failing())),
+    ):
+        raise apsw.IOError("disk I/O error")
+    assert not isinstance(told.value, StoreFull)
+    assert (os.strerror(number) in str(told.value)) is bool(number)
 
 
 READING = """

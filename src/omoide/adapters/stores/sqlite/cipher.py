@@ -83,7 +83,8 @@ def seal(path: Path, *, old: str, new: str, patience: float = 5.0) -> None:
             except apsw.Error as error:  # whose words may name the target, and so the key
                 raise StoreError(
                     f"{where} could not be written anew ({type(error).__name__}); it is as it "
-                    "was. Is there room for a second copy beside it?"
+                    "was. A second copy must have room beside it: free some space on the disk, or "
+                    "raise the limit (a quota, or ulimit -f), then try again"
                 ) from None
             _sync(fresh)
             fresh.replace(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -156,7 +157,8 @@ def translated(where: str, connection: apsw.Connection | None = None) -> Iterato
         raise _translate(error, where, number) from error
 
 
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The disk is full, or a quota, or a file may not grow any more (`ulimit -f`)."""
 _TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 
 
@@ -169,14 +171,19 @@ def _translate(error: apsw.Error, where: str, number: int) -> StoreError:
                 "wait for it or stop it, then try again"
             )
         case apsw.FullError():
-            return _full(where, error)
+            return full(where, str(error))
         case apsw.IOError() | apsw.CantOpenError() if (
-            number in _NO_SPACE or extended == apsw.SQLITE_IOERR_SHMSIZE
+            number in NO_SPACE or extended == apsw.SQLITE_IOERR_SHMSIZE
         ):
-            return _full(where, error)
+            return full(where, str(error))
         case apsw.ReadOnlyError() | apsw.PermissionsError():
             return _forbidden(where, error)
-        case apsw.CantOpenError() if number not in _TOO_MANY_FILES:
+        case apsw.CantOpenError() | apsw.IOError() if number in _TOO_MANY_FILES:
+            return StoreError(
+                f"{where}: too many files are open ({os.strerror(number)}); nothing of this call "
+                "was kept. Close some, or raise the limit (ulimit -n), then try again"
+            )
+        case apsw.CantOpenError():
             # The file itself was seen before: it is the log or the lock file beside it.
             return _forbidden(where, error)
         # Far above any limit of ours, a length can only be a damaged one.
@@ -185,14 +192,22 @@ def _translate(error: apsw.Error, where: str, number: int) -> StoreError:
                 f"{where} is damaged or is not a database ({error}); bring back a copy of it, "
                 "or move it away to begin anew"
             )
+        case apsw.IOError():
+            reason = f"{error}, {os.strerror(number)}" if number else str(error)
+            return StoreError(
+                f"{where} could not be read or written ({reason}); nothing of this call was kept. "
+                "Look at the disk, at what is free on it and at the limits of this process "
+                "(ulimit -a), then try again"
+            )
         case _:
             return StoreError(f"{where}: {type(error).__name__}: {error}")
 
 
-def _full(where: str, error: apsw.Error) -> StoreFull:
+def full(where: str, why: str) -> StoreFull:
+    """There is no space, or no more is allowed."""
     return StoreFull(
-        f"no space is left for {where} ({error}); nothing of this call was kept. "
-        "Free some space or raise its limit, then try again"
+        f"no space is left for {where} ({why}); nothing of this call was kept. "
+        "Free some space on the disk, or raise the limit (a quota, or ulimit -f), then try again"
     )
 
 

@@ -23,15 +23,16 @@ from omoide.adapters.stores.sql.outlines import days_named
 from omoide.adapters.stores.sql.rows import moment
 from omoide.adapters.stores.sqlite.cipher import checked_key, is_sealed, unlock
 from omoide.adapters.stores.sqlite.connection import (
+    NO_SPACE,
     READERS,
     SqliteDatabase,
+    full,
     transaction,
     translated,
 )
 from omoide.errors import (
     StoreCorrupt,
     StoreError,
-    StoreFull,
     StoreMissing,
     StoreReadOnly,
     StoreSealed,
@@ -250,8 +251,8 @@ def _see_to_file(path: Path, *, create: bool) -> None:
         except FileExistsError:
             pass  # another process was quicker
         except OSError as error:
-            if error.errno == errno.ENOSPC:
-                raise StoreFull(f"there is no space left for {path}; free some") from error
+            if error.errno in NO_SPACE:
+                raise full(str(path), str(error.strerror)) from error
             if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
                 raise StoreError(
                     f"{path} cannot be created ({error.strerror}); check it"
