@@ -93,8 +93,10 @@ class Worker:
         try:
             await self._tasks[job.task](job)
         except asyncio.CancelledError:
-            # Not its fault: whoever comes next may take it at once.
-            await asyncio.shield(self._again(job, error=job.error, wait=timedelta(0)))
+            # Not its fault: whoever comes next may take it at once; or when its lease is over,
+            # if the database is away.
+            with contextlib.suppress(StoreError):
+                await asyncio.shield(self._again(job, error=job.error, wait=timedelta(0)))
             raise
         except BadReply as error:
             await self._jobs.settle(job, state=State.DEAD, error=str(error))

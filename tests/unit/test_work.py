@@ -171,6 +171,48 @@ async def test_a_lease_is_kept_over_a_broken_database(
     assert shaky.extended == 2
 
 
+class Away:
+    """Jobs that can be taken, and cannot be reached from then on."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._jobs, name)
+
+    async def settle(self, job: Job, **_: object) -> bool:
+        """Fail."""
+        raise StoreLocked(f"the server of job {job.id} is away")
+
+
+async def test_a_worker_ends_though_the_database_is_away(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """One that is cancelled in the middle of a job, and cannot give it back, ends all the same:
+    the job is free when its lease is over."""
+    world = await make_world()
+    world.replier.answers.append("Go on.")
+    await (await world.memory.reply("x", "I live in Oslo.")).text()
+    begun = asyncio.Event()
+
+    async def work(_: Job) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    worker = Worker(
+        jobs=cast("Jobs", Away(world.store.jobs)),
+        tenant=world.memory.tenant,
+        name="w",
+        clock=world.clock,
+        tasks={Task.DIGEST: work, Task.EMBED: work},
+    )
+    running = asyncio.create_task(worker.run())
+    await begun.wait()
+    running.cancel()
+    await asyncio.wait({running}, timeout=1)
+    assert running.cancelled()
+
+
 def test_the_command_works_for_all_tenants_or_for_one(tmp_path: Path) -> None:
     """And tells how much it tried."""
     bench = Bench(tmp_path)
