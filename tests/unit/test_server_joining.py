@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.server.joining import MOST, joined
+from omoide.server.joining import MOST, Inbox, joined
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -72,6 +72,39 @@ async def test_silence_is_borne_for_so_long() -> None:
     with pytest.raises(TimeoutError):
         await anext(blocks)
     assert source.closed
+
+
+async def test_what_comes_in_the_last_moment_is_in_time() -> None:
+    """A block that comes just as the time is over goes on, and the time begins anew behind it."""
+    gates = [asyncio.Event(), asyncio.Event()]
+    source = Source(gates[0], b"just", gates[1], b"later")
+    inbox = Inbox(patience=100.0)
+    reading = asyncio.ensure_future(inbox.fill(source.blocks()))
+
+    async def taking() -> asyncio.Task[bytes]:
+        task = asyncio.ensure_future(inbox.take())
+        for _ in range(3):  # both of them wait now
+            await asyncio.sleep(0)
+        return task
+
+    first = await taking()
+    gates[0].set()
+    inbox.look(asyncio.get_running_loop().time() + 200.0)
+    assert await first == b"just"
+    second = await taking()
+    assert not second.done()
+    gates[1].set()
+    assert await second == b"later"
+    assert await inbox.take() == b""
+    third = Inbox(patience=100.0)
+    waiting = asyncio.ensure_future(third.take())
+    await asyncio.sleep(0)
+    third.look(asyncio.get_running_loop().time() + 200.0)
+    with pytest.raises(TimeoutError):
+        await waiting
+    for one in (inbox, third):
+        one.close()
+    await reading
 
 
 async def test_a_slow_taker_holds_the_reading_up() -> None:

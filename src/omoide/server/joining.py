@@ -18,7 +18,7 @@ async def joined(blocks: AsyncIterator[bytes], *, patience: float) -> AsyncGener
 
     Raises `TimeoutError` if nothing comes for `patience` seconds, and what the blocks raise.
     """
-    inbox = _Inbox(patience)
+    inbox = Inbox(patience)
     reading = asyncio.ensure_future(inbox.fill(blocks))
     try:
         while block := await inbox.take():
@@ -28,9 +28,11 @@ async def joined(blocks: AsyncIterator[bytes], *, patience: float) -> AsyncGener
         inbox.close()
         reading.cancel()
         await asyncio.wait({reading})
+        if not reading.cancelled():
+            reading.exception()  # whoever hung up does not want to know
 
 
-class _Inbox:
+class Inbox:
     """What has come and was not handed on yet. One timer watches over all of a stream: setting a
     new one for each block would cost more than all else here."""
 
@@ -42,7 +44,7 @@ class _Inbox:
         self._over = self._late = False
         self._news, self._room = asyncio.Event(), asyncio.Event()
         self._waiting_since: float | None = None
-        self._watch = self._loop.call_later(patience, self._look)
+        self._watch = self._loop.call_later(patience, self.look)
 
     async def fill(self, blocks: AsyncIterator[bytes]) -> None:
         """Take in all blocks."""
@@ -69,6 +71,9 @@ class _Inbox:
             self._waiting_since = self._loop.time()
             await self._news.wait()
             self._waiting_since = None
+        if self._late:  # not quite: it came in the last moment
+            self._late = False
+            self._watch = self._loop.call_later(self._patience, self.look)
         block = b"".join(self._blocks)
         self._blocks.clear()
         self._size = 0
@@ -79,12 +84,12 @@ class _Inbox:
         """Stop watching."""
         self._watch.cancel()
 
-    def _look(self) -> None:
+    def look(self, now: float | None = None) -> None:
         """See how long it has been waited; while nobody waits, no one is late."""
-        now = self._loop.time()
+        now = self._loop.time() if now is None else now
         since = now if self._waiting_since is None else self._waiting_since
         if now - since >= self._patience:
             self._late = True
             self._news.set()
         else:
-            self._watch = self._loop.call_at(since + self._patience, self._look)
+            self._watch = self._loop.call_at(since + self._patience, self.look)
