@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from omoide.domain import Call
-from omoide.errors import BadReply
+from omoide.errors import BadReply, OmoideError
+from omoide.language import estimate_tokens
 from omoide.ports import Completion
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ async def _whole(stream: AsyncGenerator[str | Completion], name: str) -> Complet
             if isinstance(piece, Completion):
                 return piece
     raise BadReply(f"{name} ended its answer without saying so; wanted a completion")
+
+
+async def _counted(model: ChatModel, request: Request, text: str) -> tuple[int, int]:
+    """The tokens of a call that was broken off. A model that said nothing may not be there at all:
+    asking it to count would load it, or fetch its weights, once more."""
+    prompt = "\n".join(message.content for message in request.messages)
+    if text:
+        with suppress(OmoideError):
+            return await model.count(prompt), await model.count(text)
+    return estimate_tokens(prompt), estimate_tokens(text) if text else 0
 
 
 class Account:
@@ -66,9 +77,7 @@ class Account:
                     yield piece
         finally:
             if not written:
-                prompt = "\n".join(message.content for message in request.messages)
-                tokens = await model.count(prompt), await model.count(text)
-                spent = (*tokens, monotonic() - began)
+                spent = (*await _counted(model, request, text), monotonic() - began)
                 await self._write(model.name, purpose, spent=spent, failed=True)
 
     async def _write(

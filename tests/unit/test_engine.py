@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide import Kind, Speaker, Utterance, When
+from omoide.adapters.models.lazy import LazyChat
 from omoide.domain import Change, Origin, State, Task
 from omoide.errors import (
     BadInput,
     ConflictingTurn,
+    DownloadFailed,
     EmptyText,
     ModelStalled,
     ModelUnavailable,
@@ -25,6 +27,7 @@ from omoide.ports import Completion
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from omoide.ports import ChatModel
     from omoide.testing import Answer
 
     from .conftest import World
@@ -77,6 +80,26 @@ async def test_the_users_words_are_recorded_before_the_model_is_asked(world: Wor
     assert [t.text for t in await world.memory.turns("ana")] == ["Remember this."]
     (call,) = await world.memory.calls("ana")
     assert call.failed
+
+
+async def test_a_model_that_cannot_be_had_is_not_asked_to_count(world: World) -> None:
+    """Counting would load it, or fetch its weights, once more; the failed call is written down with
+    an estimate."""
+    tries = 0
+
+    async def load() -> ChatModel:
+        nonlocal tries
+        tries += 1
+        raise DownloadFailed("the network is down")
+
+    world.memory.model = LazyChat(load, name="lazy", window=8192)
+    reply = await world.memory.reply("ana", "Are you there?")
+    with pytest.raises(DownloadFailed, match="network is down"):
+        await reply.text()
+    assert tries == 1
+    (call,) = await world.memory.calls("ana")
+    assert (call.model, call.failed, call.completion_tokens) == ("lazy", True, 0)
+    assert call.prompt_tokens > 10
 
 
 async def test_a_reply_that_is_broken_off_is_recorded_as_far_as_it_came(world: World) -> None:
