@@ -99,7 +99,7 @@ class Versions:
         `StaleVersion`, and leaves nothing behind, where the memory does not hold the sentence or
         was rewritten meanwhile.
         """
-        if len(text.splitlines()) > 1:
+        if text.splitlines() != [text]:
             raise BadInput("a sentence of the memory is one line: take out the line breaks")
         newest = await self.find(owner, When(), now=now)
         places = [i for i, known in enumerate(newest.sentences) if known.text == sentence]

@@ -69,6 +69,8 @@ async def test_a_correction_of_what_is_not_there_leaves_nothing(world: World) ->
         await world.memory.amend("ana", "The user lives in Rome.", BERGEN)
     with pytest.raises(BadInput, match="one line"):
         await world.memory.amend("ana", OSLO, "The user\nmoved.")
+    with pytest.raises(BadInput, match="one line"):
+        await world.memory.amend("ana", OSLO, f"{BERGEN}\n")
     assert await world.memory.turns("ana") == before
 
 

@@ -85,6 +85,18 @@ async def test_a_turn_may_bring_its_time_id_and_name(bench: Bench) -> None:
     assert (other.status_code, other.json()["type"]) == (409, "urn:omoide:problem:conflicting-turn")
 
 
+async def test_a_line_break_behind_a_line_is_one_too_many(bench: Bench) -> None:
+    """What is described as one line is refused with another begun; patterns hold for the whole."""
+    bad = await post(bench, "/api/memory/amend", {"sentence": "x", "text": "One line.\n"})
+    assert (bad.status_code, bad.json()["field"]) == (422, "text")
+    bad = await post(
+        bench, "/api/turns", {"turns": [{"speaker": "user", "text": "Hi", "id": "a\n"}]}
+    )
+    assert (bad.status_code, bad.json()["field"]) == (422, "turns[0].id")
+    made = await post(bench, "/api/turns", {"turns": [{"speaker": "user", "text": "Hi\n"}]})
+    assert made.status_code == 201
+
+
 async def test_recall_finds_what_was_said(bench: Bench) -> None:
     """Best first, with the turns it rests on, and no more than asked for."""
     await bench.remember()

@@ -35,7 +35,8 @@ _LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     "minProperties": (lambda v, limit: len(v) >= limit, "have at least so many fields:"),
     "maxProperties": (lambda v, limit: len(v) <= limit, "have at most so many fields:"),
     "enum": (lambda v, among: v in among, "be one of"),
-    "pattern": (lambda v, form: re.search(form, v) is not None, "match"),
+    # As a whole: all of our patterns are anchored, and Python's $ lets a line break pass behind it.
+    "pattern": (lambda v, form: re.fullmatch(form, v) is not None, "match"),
 }
 _APPLIES = {
     "minimum": (int, float),
