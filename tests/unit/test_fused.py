@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from omoide.domain import Owner, Purpose, Speaker, State, Turn
 from omoide.engine import Utterance
-from omoide.errors import BadInput
+from omoide.errors import BadInput, BadReply
 from omoide.language import LANGUAGES
+from omoide.memory.fused.notes import gist
+from omoide.memory.fused.whole import WholeForm
 from omoide.memory.memos.segments import BY_WORDS, boundaries, segments
 from omoide.memory.memos.topics import keywords, phrases, topic
 from omoide.memory.summary.both_form import BothForm
@@ -160,6 +162,16 @@ async def test_no_usable_answer_loses_nothing(
     assert "no usable events" in dead.error
 
 
+@pytest.mark.parametrize("told", [7, {"user": "a cat"}, True, None, [3], ""], ids=str)
+def test_a_memory_that_is_no_list_of_texts_is_a_bad_reply(told: object) -> None:
+    """Whatever JSON a model writes under "memory", it is asked again; prose counts as a list."""
+    given: dict[str, Any] = {"old": (), "session": (), "language": "en", "limit": 20}
+    with pytest.raises(BadReply, match="wanted JSON"):
+        WholeForm().read([json.dumps({"memory": told})], **given)
+    read = WholeForm().read(['{"memory": "User has a cat. User is a nurse."}'], **given)
+    assert [s.text for s in read.sentences] == ["User has a cat.", "User is a nurse."]
+
+
 async def test_the_order_of_mechanisms_does_not_matter(
     make_world: Callable[..., Awaitable[World]],
 ) -> None:
@@ -266,6 +278,16 @@ async def test_nothing_is_left_out_however_long_the_dialogue() -> None:
     assert max(map(len, cut)) <= BY_WORDS.longest
     assert await segments((), embedder=None) == ()
     assert await segments(talk[:1], embedder=None) == (talk[:1],)
+
+
+def test_a_gist_is_told_in_the_order_it_was_said() -> None:
+    """Also where one turn holds several of its sentences, the most telling of them last."""
+    told = ["Yes. I moved to Oslo. In March 2025 I began as a nurse at the Ullevål hospital there."]
+    [turn] = turns(*told)
+    assert gist([turn], "en", most=2) == (
+        "User: I moved to Oslo. "
+        "User: In March 2025 I began as a nurse at the Ullevål hospital there."
+    )
 
 
 def test_one_topic_is_not_cut() -> None:

@@ -113,10 +113,13 @@ def _who(note: Sentence, language: str) -> tuple[str, ...]:
 
 def gist(stretch: Sequence[Turn], language: str, most: int = 3) -> str:
     """The sentences that tell most, as they were said, in order, with who said them."""
-    found = [
-        (telling(sentence), -i, f"{words(language)[line.speaker.value]}: {sentence}")
-        for i, line in enumerate(lines(stretch))
+    said = [
+        (line.speaker, sentence)
+        for line in lines(stretch)
         for sentence in split_sentences(line.text)
     ]
-    best = sorted(sorted(found, reverse=True)[:most], key=lambda one: -one[1])
-    return " ".join(text for _, _, text in best)
+    best = sorted(range(len(said)), key=lambda i: -telling(said[i][1]))[:most]
+    return " ".join(
+        f"{words(language)[speaker.value]}: {sentence}"
+        for speaker, sentence in (said[i] for i in sorted(best))
+    )

@@ -165,7 +165,8 @@ def _memory(answer: str) -> list[str]:
         except (ValueError, RecursionError):
             continue
         told = value.get("memory")
-        listed = told if isinstance(told, list) else split_sentences(told) if told else []
+        listed = split_sentences(told) if isinstance(told, str) else told
+        listed = listed if isinstance(listed, list) else []
         texts = [" ".join(unmarked(t).split()) for t in listed if isinstance(t, str)]
         if any(texts):
             return [text for text in texts if text]
