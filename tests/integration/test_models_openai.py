@@ -311,6 +311,69 @@ async def test_an_error_inside_the_stream_is_raised(
         await answer(Desk(stream(chunk("a"), raw)).model(), PLAIN)
 
 
+async def test_an_error_that_is_none_is_passed_over() -> None:
+    """Some endpoints send `"error": null` with every chunk."""
+    chunks = [
+        {"choices": [{"delta": {"content": "Hello"}}], "error": None},
+        {"choices": [{"delta": {}, "finish_reason": "stop"}], "error": None},
+    ]
+    desk = Desk(stream(*(f"data: {json.dumps(one)}\n\n".encode() for one in chunks)))
+    pieces, _ = await answer(desk.model(), PLAIN)
+    assert pieces == ["Hello"]
+
+
+async def test_an_error_in_place_of_a_whole_answer_is_told() -> None:
+    """With status 200, as routers of several endpoints send it; it may pass."""
+    page = {"error": {"message": "the provider is overloaded", "code": 429}}
+    whole = {"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}
+    desk = Desk(httpx.Response(200, json=page), httpx.Response(200, json=whole))
+    assert (await answer(desk.model(whole=True), PLAIN))[1].text == "Hello"
+    assert len(desk.slept) == 1
+    desk = Desk(*(httpx.Response(200, json=page) for _ in range(3)))
+    with pytest.raises(ModelUnavailable, match="overloaded"):
+        await answer(desk.model(whole=True), PLAIN)
+
+
+async def test_half_a_character_is_marked() -> None:
+    """An endpoint that cuts a character in two gives text that can be shown and recorded."""
+    halves = [rf'{{"choices": [{{"delta": {{"content": "{half}"}}}}]}}' for half in HALVES]
+    desk = Desk(stream(*(f"data: {half}\n\n".encode() for half in halves), *HELLO[2:]))
+    pieces, completion = await answer(desk.model(), PLAIN)
+    assert pieces == ["Hi \ufffd", "\ufffd!", "\U0001f600"]
+    assert completion.text.encode() == "".join(pieces).encode()
+
+
+HALVES = (r"Hi \ud83d", r"\ude00!", r"\ud83d\ude00")
+
+
+async def test_what_cannot_be_unpacked_is_unavailable() -> None:
+    """Neither a broken compression nor a page of brackets ends in a stranger's error."""
+
+    def broken() -> httpx.Response:
+        headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+        return httpx.Response(200, headers=headers, stream=Bytes(b"not gzip"))
+
+    desk = Desk(broken(), broken(), broken())
+    with pytest.raises(ModelUnavailable, match="cannot be unpacked"):
+        await answer(desk.model(), PLAIN)
+    deep = b"[" * 60_000
+    desk = Desk(httpx.Response(200, content=deep), httpx.Response(400, content=deep))
+    with pytest.raises(ModelUnavailable, match="not JSON"):
+        await answer(desk.model(), PLAIN)
+    with pytest.raises(ModelRefused):
+        await answer(desk.model(), PLAIN)
+
+
+class Bytes(httpx.AsyncByteStream):
+    """A body as it is on the wire."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._data
+
+
 async def test_a_filtered_answer_is_refused() -> None:
     """An answer that a content filter cut is not passed off as whole."""
     with pytest.raises(ModelRefused, match="filter"):

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import httpx
@@ -117,7 +118,7 @@ class Endpoint:
                     self.send(path, body, texts=texts) as response,
                 ):
                     return await response.aread()
-            except (Transient, httpx.TransportError) as failure:
+            except (Transient, httpx.RequestError) as failure:
                 attempt += 1
                 await self.wait(self.transient(path, failure), attempt=attempt)
 
@@ -180,6 +181,8 @@ class Endpoint:
         if isinstance(failure, Transient):
             return failure
         said = str(failure) or type(failure).__name__
+        if isinstance(failure, httpx.DecodingError):
+            return Transient(f"{self.url(path)} sent what cannot be unpacked ({said})")
         return Transient(f"{self.url(path)} could not be reached ({said}); is it running?")
 
     def in_stream(self, path: str, event: object, *, texts: Sequence[str]) -> ModelError:
@@ -250,9 +253,11 @@ def _asked(header: str | None) -> float | None:
     if not header:
         return None
     try:
-        return float(header)
+        seconds = float(header)
     except ValueError:
         pass
+    else:
+        return seconds if isfinite(seconds) else None
     try:
         moment = parsedate_to_datetime(header)
     except ValueError:

@@ -30,10 +30,9 @@ def excerpt(body: str, *, secrets: Sequence[str], texts: Sequence[str]) -> str:
 def _message(body: str) -> str:
     """The human words in the JSON that endpoints answer with, or the page without its tags."""
     try:
-        parsed = json.loads(body)
-    except ValueError:
+        return " ".join("; ".join(_words(json.loads(body))).split())
+    except (ValueError, RecursionError):
         return " ".join(_TAG.sub(" ", body).split())
-    return " ".join("; ".join(_words(parsed)).split())
 
 
 def _words(value: object) -> Iterable[str]:

@@ -120,7 +120,7 @@ class OpenAIChat:
                 break
             except Rejected as error:
                 dropped, limit = _relent(error, body, dropped=dropped, limit=limit)
-            except (Transient, httpx.TransportError) as error:
+            except (Transient, httpx.RequestError) as error:
                 failure = self._endpoint.transient(_PATH, error)
                 if answer.pieces:  # half an answer was given out already: no second one
                     raise ModelUnavailable(f"{failure} (in the middle of an answer)") from error
@@ -167,7 +167,10 @@ class OpenAIChat:
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 async with endpoint.stalling(_PATH, "answer", deadline - loop.time()):
                     page = await response.aread()
-                yield _whole(endpoint.url(_PATH), page, answer)
+                chunk = _page(endpoint.url(_PATH), page)
+                if chunk.get("error"):
+                    raise endpoint.in_stream(_PATH, chunk["error"], texts=texts)
+                yield _whole(endpoint.url(_PATH), chunk, answer)
                 return
             data = await stack.enter_async_context(aclosing(events(response.aiter_bytes())))
             while True:
@@ -176,7 +179,7 @@ class OpenAIChat:
                 if event is None or event.strip() == "[DONE]":
                     break
                 chunk = _parsed(endpoint.url(_PATH), event)
-                if "error" in chunk:
+                if chunk.get("error"):  # some send it with every chunk, and null
                     raise endpoint.in_stream(_PATH, chunk["error"], texts=texts)
                 deadline = loop.time() + times.between
                 if piece := _piece(chunk, answer):
@@ -207,7 +210,7 @@ def _relent(
 def _parsed(url: str, event: str) -> dict[str, object]:
     try:
         chunk = json.loads(event)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelUnavailable(
             f"{url} sent an event that is not JSON ({len(event)} characters); "
             "is it an OpenAI-compatible endpoint?"
@@ -233,18 +236,24 @@ def _piece(chunk: dict[str, object], answer: _Answer) -> str:
     text = said.get("content") if isinstance(said, dict) else None
     if not isinstance(text, str) or not text:
         return ""
+    # Half a character that an endpoint has cut in two can neither be shown nor recorded.
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     answer.pieces.append(text)
     return text
 
 
-def _whole(url: str, page: bytes, answer: _Answer) -> str:
-    """The answer of an endpoint that does not stream, or complaint about a page that is none."""
+def _page(url: str, page: bytes) -> dict[str, object]:
+    """What an endpoint that does not stream has sent, or complaint about a page that is none."""
     start = page[:64].lstrip().lower()
     if start.startswith(b"<"):
         raise ModelUnavailable(
             f"{url} answered with a web page; check the base URL (it mostly ends in /v1)"
         )
-    chunk = _parsed(url, page.decode("utf-8", "replace"))
+    return _parsed(url, page.decode("utf-8", "replace"))
+
+
+def _whole(url: str, chunk: dict[str, object], answer: _Answer) -> str:
+    """The answer in it."""
     piece = _piece(chunk, answer)
     if not isinstance(chunk.get("choices"), list):
         raise ModelUnavailable(f"{url} answered without choices; wanted a chat completion")
