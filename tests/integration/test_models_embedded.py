@@ -273,6 +273,24 @@ def test_a_file_cut_anywhere_is_refused(tmp_path: Path, cut: int) -> None:
         read_head(write_gguf(tmp_path / "m.gguf", cut=cut))
 
 
+@pytest.mark.parametrize(
+    ("whole", "damaged"),
+    [
+        (struct.pack("<IIQ3i", 9, 5, 3, 1, 3, 4), struct.pack("<IIQ2i", 9, 5, 2, 1, 3)),
+        (struct.pack("<II", 4, 100_000), struct.pack("<I", 9) + struct.pack("<IQ", 9, 1) * 5000),
+    ],
+    ids=["a token without a type", "lists in lists"],
+)
+def test_a_head_that_contradicts_itself_is_refused(
+    tmp_path: Path, whole: bytes, damaged: bytes
+) -> None:
+    """Which tokens steer the model must be known of all of them."""
+    path = write_gguf(tmp_path / "m.gguf")
+    path.write_bytes(path.read_bytes().replace(whole, damaged))
+    with pytest.raises(ModelUnavailable, match=r"m\.gguf is not a whole GGUF"):
+        read_head(path)
+
+
 async def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """No file, no model."""
     with pytest.raises(ModelUnavailable, match="no model file"):

@@ -72,13 +72,16 @@ class _Broken(Exception):
 def read_head(path: Path) -> Head:
     """Read it; raises `ModelUnavailable` for a file that is not a whole GGUF."""
     values = read_contents(path).values
+    tokens, types = (values.get(f"tokenizer.ggml.{name}") for name in ("tokens", "token_type"))
+    try:
+        specials = _specials(tokens, types)
+    except ValueError as error:
+        raise _refused(path, "it has not as many types as tokens") from error
     length = values.get(f"{values.get('general.architecture')}.context_length")
     return Head(
         context_length=length if isinstance(length, int) else 0,
         has_template=bool(values.get("tokenizer.chat_template")),
-        specials=_specials(
-            values.get("tokenizer.ggml.tokens"), values.get("tokenizer.ggml.token_type")
-        ),
+        specials=specials,
     )
 
 
@@ -91,10 +94,14 @@ def read_contents(path: Path) -> Contents:
         raise ModelUnavailable(f"there is no model file at {path}; check the path") from error
     except OSError as error:
         raise ModelUnavailable(f"{path} could not be read: {error}") from error
-    except (_Broken, struct.error, UnicodeDecodeError, OverflowError, MemoryError) as error:
-        raise ModelUnavailable(
-            f"{path} is not a whole GGUF model ({error}); delete it and fetch it again"
-        ) from error
+    except (_Broken, struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
+        raise _refused(path, str(error)) from error
+
+
+def _refused(path: Path, why: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        f"{path} is not a whole GGUF model ({why}); delete it and fetch it again"
+    )
 
 
 def _read(file: BinaryIO, *, size: int) -> Contents:
