@@ -97,6 +97,26 @@ async def test_a_line_break_behind_a_line_is_one_too_many(bench: Bench) -> None:
     assert made.status_code == 201
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/api/erase", {"turns": ["\ud83d"]}, "turns[0]"),
+        ("/api/erase", {"sentences": ["x\ud83d"]}, "sentences[0]"),
+        ("/api/explain", {"text": "\ud83d"}, "text"),
+        ("/api/turns", {"turns": [{"speaker": "user", "text": "\ude00"}]}, "turns[0].text"),
+        ("/api/reply", {"text": "Hi", "session": "\ud83d"}, "session"),
+    ],
+)
+async def test_half_a_character_is_refused(
+    bench: Bench, path: str, body: object, field: str
+) -> None:
+    """JSON can escape what no text holds; it is told at the door, by its field."""
+    sent = {"content-type": "application/json"}
+    text = json.dumps(body)
+    bad = await bench.client.post(path, params={"user": "ana"}, content=text, headers=sent)
+    assert (bad.status_code, bad.json()["field"]) == (422, field)
+
+
 async def test_recall_finds_what_was_said(bench: Bench) -> None:
     """Best first, with the turns it rests on, and no more than asked for."""
     await bench.remember()

@@ -59,6 +59,8 @@ def check(schema: Schema, value: object, *, where: str, known: Mapping[str, Sche
     types = [wanted] if isinstance(wanted, str) else wanted
     if not any(_TYPES[name](value) for name in types):
         raise _wrong(where, f"be {' or '.join(types)}, not {type(value).__name__}")
+    if isinstance(value, str) and not _is_unicode(value):
+        raise _wrong(where, "be valid Unicode: half of a pair of \\u escapes stands alone")
     for word, (holds, said) in _LIMITS.items():
         applies = word in schema and isinstance(value, _APPLIES.get(word, (object,)))
         if applies and not holds(value, schema[word]):
@@ -106,6 +108,14 @@ def moment(text: str, *, where: str) -> datetime:
         return time.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise _wrong(where, "be a time such as 2026-01-05T09:00:00Z") from error
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _below(where: str, name: str) -> str:
