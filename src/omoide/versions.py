@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omoide.domain import Origin, Said, Sentence, Speaker, diff, nothing
-from omoide.errors import BadInput, NoSuchVersion, StaleVersion
+from omoide.errors import BadInput, NoSuchVersion, OmoideError, StaleVersion, StoreError
 from omoide.language import detect
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ class Versions:
 
         The user's own correction is recorded as words of theirs, in a session of its own that is
         over at once and not digested; that turn is what the new sentence rests on. Raises
-        `StaleVersion`, and leaves nothing behind, where the memory does not hold the sentence or
-        was rewritten meanwhile.
+        `StaleVersion` where the memory does not hold the sentence or was rewritten meanwhile. What
+        fails leaves nothing behind, as long as the store can still be written.
         """
         if text.splitlines() != [text]:
             raise BadInput("a sentence of the memory is one line: take out the line breaks")
@@ -127,8 +128,9 @@ class Versions:
                 language=newest.language,
             )
             await self._store.summaries.commit(owner, edited)
-        except StaleVersion:
-            await self._store.archive.erase(owner, session=turn.session)
+        except OmoideError:
+            with suppress(StoreError):
+                await self._store.archive.erase(owner, session=turn.session)
             raise
         return edited
 

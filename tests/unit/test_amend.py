@@ -9,7 +9,7 @@ import pytest
 from omoide.cli.standing import standing
 from omoide.cli.views import version_line
 from omoide.domain import Origin
-from omoide.errors import BadInput, StaleVersion
+from omoide.errors import BadInput, StaleVersion, StoreFull
 from omoide.transfer import to_record
 from omoide.transfer.files import Element
 from omoide.transfer.restore import contents
@@ -90,6 +90,20 @@ async def test_of_two_corrections_at_once_the_later_is_told(world: World) -> Non
     said = [turn.text for turn in await world.memory.turns("ana")]
     assert said[-1] == BERGEN
     assert "The user lives in Rome." not in said
+
+
+async def test_a_correction_that_cannot_be_kept_leaves_nothing(world: World) -> None:
+    """Where the version cannot be written, the words of it are taken back."""
+    await remembered(world)
+    before = await world.memory.turns("ana")
+
+    async def full(owner: object, summary: object) -> None:
+        raise StoreFull("no space is left")
+
+    world.store.summaries.commit = full  # type: ignore[method-assign]
+    with pytest.raises(StoreFull):
+        await world.memory.amend("ana", OSLO, BERGEN)
+    assert await world.memory.turns("ana") == before
 
 
 async def test_a_correction_survives_the_next_session_and_an_export(world: World) -> None:
