@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import State
 from omoide.errors import (
     BadReply,
+    DownloadFailed,
     ModelUnavailable,
     OmoideError,
     StaleVersion,
@@ -103,7 +104,7 @@ class Worker:
         except VectorsUnavailable as error:
             wait = min(LONGEST, timedelta(seconds=2.0 ** min(job.attempts, 10)))
             await self._again(job, error=str(error), wait=wait)
-        except (ModelUnavailable, StaleVersion, StoreError) as error:
+        except (ModelUnavailable, DownloadFailed, StaleVersion, StoreError) as error:
             await self._retry(job, str(error))
         except OmoideError as error:
             await self._jobs.settle(job, state=State.DEAD, error=str(error))

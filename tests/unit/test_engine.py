@@ -188,7 +188,10 @@ async def test_the_session_after_a_bad_one_is_still_digested(world: World) -> No
     assert memory.session == 2
 
 
-@pytest.mark.parametrize("error", [ModelUnavailable("HTTP 500"), ModelStalled("no token")])
+@pytest.mark.parametrize(
+    "error",
+    [ModelUnavailable("HTTP 500"), ModelStalled("no token"), DownloadFailed("no network")],
+)
 async def test_a_model_that_cannot_be_had_is_tried_again_later(
     world: World, error: Exception
 ) -> None:
