@@ -6,6 +6,7 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from omoide.domain.text import printable
 from omoide.memory.mechanism import Place
 from omoide.memory.replies import looping
 from omoide.ports import Completion
@@ -66,11 +67,5 @@ async def heard(
                 if looping(answer):
                     break
     finally:
-        said = _printable(answer)
-        if said.strip():
+        if said := printable(answer):
             await asyncio.shield(asyncio.ensure_future(keep(said)))
-
-
-def _printable(answer: str) -> str:
-    """A model's answer without control characters, which no one said on purpose."""
-    return "".join(c for c in answer if c in "\n\t" or c.isprintable() or c > "\x9f")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from omoide.domain import Call, Change, Purpose, Sentence, diff
 from omoide.domain.cost import grouped
-from omoide.domain.text import checked_name, checked_text
+from omoide.domain.text import checked_name, checked_text, printable
 from omoide.errors import BadInput, BadText, EmptyText, TextTooLong
 
 
@@ -68,6 +68,23 @@ def test_names_are_one_printable_line(name: str) -> None:
     """A user or turn id that could forge a line is refused."""
     with pytest.raises(BadInput, match="one printable line"):
         checked_name(name, "the user")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        ("Hello,\n\tyou.", "Hello,\n\tyou."),
+        ("Hel\x00lo\x9f", "Hello"),
+        ("Hi \ud83d\ude00!", "Hi \U0001f600!"),
+        ("Hi \ud83d!", "Hi \ufffd!"),
+        ("\x00 \n", ""),
+        ("猫\u200bです", "猫\u200bです"),
+    ],
+)
+def test_what_is_kept_of_an_answer(answer: str, kept: str) -> None:
+    """It can be recorded, or it is nothing."""
+    assert printable(answer) == kept
+    assert not kept or checked_text(kept, longest=100) == kept
 
 
 def test_a_day_of_calls_is_that_of_the_zone() -> None:

@@ -32,6 +32,15 @@ def checked_text(text: str, *, longest: int) -> str:
     return text
 
 
+def printable(answer: str) -> str:
+    """A model's answer without control characters, which nobody said on purpose; empty if no words
+    are left. Halves of a character that came apart are joined; one without the other is marked."""
+    if not answer.isprintable():
+        whole = answer.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        answer = "".join(c for c in whole if c in "\n\t" or c.isprintable() or c > "\x9f")
+    return answer if answer.strip() else ""
+
+
 def checked_name(name: str, what: str) -> str:
     """A user, tenant or turn id: one printable line of at most 256 characters."""
     if not name or len(name) > 256 or not name.isprintable():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
+from omoide.domain.text import printable
 from omoide.language import estimate_tokens
 
 LONGEST = 64 * 1024 * 1024
@@ -30,12 +31,8 @@ class Heard:
 
     @property
     def said(self) -> str:
-        """The text without control characters; empty if there was none."""
-        answer = "".join(self.pieces)
-        if not answer.isprintable():
-            whole = answer.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            answer = "".join(c for c in whole if c in "\n\t" or c.isprintable() or c > "\x9f")
-        return answer if answer.strip() else ""
+        """The text as it is recorded; empty if there was none."""
+        return printable("".join(self.pieces))
 
     @property
     def prompt_tokens(self) -> int:
