@@ -12,7 +12,7 @@ from omoide.errors import BadInput
 from omoide.memory.baselines.generative_agents import GenerativeAgents
 from omoide.memory.baselines.memory_bank import MemoryBank
 from omoide.memory.baselines.memory_bank_summaries import DailySummaries
-from omoide.memory.baselines.plain import Baseline, Bm25, ContextOnly, Dense, Gold
+from omoide.memory.baselines.plain import Bm25, ContextOnly, Dense, Gold, SessionOnly
 from omoide.memory.events.human_recall import HumanRecall
 from omoide.memory.events.writer import ModelWriter, Unwritten
 from omoide.memory.fused.notes import CodeScribe, Notes
@@ -242,7 +242,7 @@ MECHANISMS: dict[str, Entry] = {
         needs="an embedder",
     ),
     "session": Entry(
-        make=lambda _: Baseline(),
+        make=lambda _: SessionOnly(),
         about="the current session only",
         paper="baseline of Wang et al. 2023 (without memory)",
         calls="none",

@@ -122,6 +122,17 @@ class Mechanism(Protocol):
         for a reply that was broken off before its first word."""
 
 
+class Onlooker:
+    """A mechanism that digests nothing and learns nothing from being used: what it brings lies
+    there already. How it brings that is for others to say."""
+
+    async def digest(self, ended: Ended) -> None:
+        """Nothing to take in: the turns are there."""
+
+    async def used(self, moment: Moment, contributions: Sequence[Contribution]) -> None:
+        """Nothing to note."""
+
+
 @runtime_checkable
 class KeepingUp(Protocol):
     """A mechanism that need not wait for a session's end."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, Note
 from omoide.language import query_terms
-from omoide.memory.mechanism import Contribution, Place, weighed
+from omoide.memory.mechanism import Contribution, Onlooker, Place, weighed
 from omoide.memory.transcript import line
 
 if TYPE_CHECKING:
@@ -19,29 +19,22 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Owner, Turn
-    from omoide.memory.mechanism import Ended, Moment
+    from omoide.memory.mechanism import Moment
     from omoide.ports import Embedder, Store
 
 
-class Baseline:
-    """A mechanism that digests nothing and learns nothing from being used."""
+class SessionOnly(Onlooker):
+    """The paper's "without memory": the current session and nothing else."""
 
     name = "session"
-    """By itself it is the paper's "without memory": the current session and nothing else."""
-
-    async def digest(self, ended: Ended) -> None:
-        """Nothing to take in: the turns are there."""
 
     async def contribute(self, moment: Moment) -> tuple[Contribution, ...]:
         """Nothing."""
         del moment
         return ()
 
-    async def used(self, moment: Moment, contributions: Sequence[Contribution]) -> None:
-        """Nothing to note."""
 
-
-class ContextOnly(Baseline):
+class ContextOnly(Onlooker):
     """All past sessions, word for word. What does not fit the budget is left out from the
     oldest on, and the reply's account of what went in says so."""
 
@@ -67,7 +60,7 @@ class ContextOnly(Baseline):
         )
 
 
-class Bm25(Baseline):
+class Bm25(Onlooker):
     """The k past utterances with the best BM25 score."""
 
     name = "bm25"
@@ -84,7 +77,7 @@ class Bm25(Baseline):
         return await _ranked(self._store, moment, scores, mechanism=self.name, k=self._k)
 
 
-class Dense(Baseline):
+class Dense(Onlooker):
     """The k past utterances with the nearest vectors."""
 
     name = "dense"
@@ -104,7 +97,7 @@ class Dense(Baseline):
         return await _ranked(self._store, moment, scores, mechanism=self.name, k=self._k)
 
 
-class Gold(Baseline):
+class Gold(Onlooker):
     """A memory that people wrote: the upper bound of the paper's ablation.
 
     It is read from the owner's notes of the kind `GOLD`, a sentence a line, as far as they were

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Kind, nothing
-from omoide.memory.baselines.plain import Baseline
-from omoide.memory.mechanism import Contribution, Place
+from omoide.memory.mechanism import Contribution, Onlooker, Place
 from omoide.prompts import words
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from omoide.memory.search.recall import Recall
 
 
-class Search(Baseline):
+class Search(Onlooker):
     """All that was said, weighed by words, meaning, context, speakers and days, without a model
     call."""
 
