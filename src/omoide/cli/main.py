@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from omoide import __version__
 from omoide.cli.bench import bench
 from omoide.cli.chat import chat
 from omoide.cli.cost import cost
@@ -32,6 +31,7 @@ from omoide.cli.transfer import erase, export, import_
 from omoide.cli.tune import tune
 from omoide.cli.work import work
 from omoide.errors import OmoideError
+from omoide.version import __version__
 
 if TYPE_CHECKING:
     from typing import Any

@@ -17,11 +17,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from omoide import __version__
 from omoide.domain import Speaker
 from omoide.engine import Utterance
 from omoide.errors import OmoideError, StoreError
 from omoide.facts import find_fact, forget
+from omoide.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
