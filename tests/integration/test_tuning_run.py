@@ -243,7 +243,7 @@ def test_compiled_layers_learn_the_same(tmp_path: Path) -> None:
             folder=tmp_path / str(compiled),
             tell=seen.append,
         )
-        told[compiled] = [p.loss for p in seen] + [seen[-1].held_out]
+        told[compiled] = [*(p.loss for p in seen), seen[-1].held_out]
     assert len(told[True]) == 3
     assert told[True] == pytest.approx(told[False], rel=1e-3)
 
