@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from omoide.bootstrap import chat_model
 from omoide.cli.progress import bar
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import as_json, emit, table
@@ -174,7 +175,7 @@ def teach(scope: Scope, /, file: Path, **given: Any) -> None:  # noqa: ANN401 - 
     )  # fmt: skip
 
     async def all_of_it() -> Report:
-        model = bootstrap.chat_model(scope.settings, scope.settings.model, progress=bar, whole=True)
+        model = chat_model(scope.settings, scope.settings.model, progress=bar, whole=True)
         try:
             return await teach(
                 model, whom, file, tries=given["tries"], concurrency=given["concurrency"],
