@@ -19,6 +19,7 @@ from omoide.language import plainly, split_clauses, split_sentences
 from omoide.memory.overlap import stems
 from omoide.memory.summary.facts import VOICES, Fact, merge, pack, read_facts
 from omoide.memory.summary.forms import Question, Reading
+from omoide.memory.summary.naming import names_in, told_name, with_name
 from omoide.memory.summary.retire import retire
 from omoide.ports import Request, Skill
 from omoide.prompts import render, words
@@ -82,8 +83,10 @@ class SmallForm:
                 notes.append(f"not kept, {reason}: {fact.sentence(language)}")
             else:
                 good.append(fact)
+        known, good = with_name(told_name(session, language), known, good, language)
         holding, untrue = retire(known, good, language, said=said)
-        packed = pack(merge(holding, good), language, limit=limit)
+        facts = merge(holding, good)
+        packed = pack(facts, language, limit=limit, first=names_in(facts, language))
         notes += [f"no longer true: {fact.sentence(language)}" for fact in untrue]
         notes += [f"no room for: {fact.sentence(language)}" for fact in packed.left_out]
         return Reading(
