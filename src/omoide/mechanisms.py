@@ -28,6 +28,7 @@ from omoide.memory.summary.both_form import BothForm
 from omoide.memory.summary.forms import Form, PaperForm
 from omoide.memory.summary.iterator import RecursiveSummary
 from omoide.memory.summary.mechanism import SummaryMechanism
+from omoide.memory.summary.partner import Partner
 from omoide.memory.summary.small_form import SmallForm
 
 if TYPE_CHECKING:
@@ -83,9 +84,13 @@ class Parts:
     def iteration(self) -> Iterator:
         """What rewrites the memory; fused, the same for all mechanisms of this memory."""
         forms = FUSED if self.fused else FORMS
+        partner = Partner(
+            person=chosen(PARTNERS, self.settings.partner, "partner"),
+            persona=self.settings.persona,
+        )
         iterator = RecursiveSummary(
             model=self.iterator,
-            form=chosen(forms, self.settings.form, "form"),
+            form=chosen(forms, self.settings.form, "form")(partner),
             limit=self.settings.sentences,
         )
         if not self.fused:
@@ -138,9 +143,10 @@ class Entry:
     needs: str = ""
 
 
-FORMS: dict[str, Form] = {"small": SmallForm(), "paper": PaperForm()}
-FUSED: dict[str, Form] = {"small": BothForm(), "paper": WholeForm()}
+FORMS: dict[str, Callable[[Partner], Form]] = {"small": SmallForm, "paper": lambda _: PaperForm()}
+FUSED: dict[str, Callable[[Partner], Form]] = {"small": BothForm, "paper": lambda _: WholeForm()}
 """What takes their place when one call is to give everything."""
+PARTNERS = {"assistant": False, "person": True}
 WRITERS = {"separate": False, "fused": True}
 
 

@@ -80,6 +80,10 @@ class Settings:
     the paper's single prompts: `paper`, `retrieval`, `retrieval+memory`, `2-shot`, `3-shot`."""
     persona: str = ""
     """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""
+    partner: str = "assistant"
+    """Whom the user talks with: an `assistant`, of whose words about itself only what its persona
+    bears out and what it promised or advised are noted; or a `person`, as in dialogues of two
+    people, of whom all is. With `form` small; `paper` always remembers both."""
     called: str = ""
     """What the user is called, where neither turns nor memory say so."""
     timezone: str = ""
