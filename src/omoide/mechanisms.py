@@ -76,6 +76,11 @@ class Parts:
         return max(self.model.window - taken, 0)
 
     @property
+    def person(self) -> bool:
+        """Whether the user talks with somebody who has a life of their own."""
+        return chosen(PARTNERS, self.settings.partner, "partner")
+
+    @property
     def small(self) -> bool:
         """Whether the model is to be asked for notes, not for JSON."""
         return self.settings.form == "small"
@@ -84,10 +89,7 @@ class Parts:
     def iteration(self) -> Iterator:
         """What rewrites the memory; fused, the same for all mechanisms of this memory."""
         forms = FUSED if self.fused else FORMS
-        partner = Partner(
-            person=chosen(PARTNERS, self.settings.partner, "partner"),
-            persona=self.settings.persona,
-        )
+        partner = Partner(person=self.person, persona=self.settings.persona)
         iterator = RecursiveSummary(
             model=self.iterator,
             form=chosen(forms, self.settings.form, "form")(partner),
@@ -203,7 +205,10 @@ MECHANISMS: dict[str, Entry] = {
     ),
     "search": Entry(
         make=lambda parts: Search(
-            parts.recall, k=parts.settings.recall, budget=parts.settings.recall_tokens
+            parts.recall,
+            k=parts.settings.recall,
+            budget=parts.settings.recall_tokens,
+            replies=parts.person or parts.settings.asks_by != "small",
         ),
         about="turns of earlier sessions by words and vectors, fused",
         paper="omoide",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +13,7 @@ from omoide.engine import Utterance
 from omoide.errors import BadInput
 from omoide.evals.methods import Method
 from omoide.evals.running.asked import Asked
+from omoide.memory.search.mechanism import asks_after_replies
 from omoide.memory.summary.both_form import BothForm
 from omoide.memory.summary.partner import Partner
 from omoide.memory.summary.small_form import SmallForm, own_words
@@ -121,3 +122,54 @@ async def test_benchmarks_remember_both_speakers() -> None:
         await place.live_through([talk])
         about = {s.about for s in (await place.memory.memory("ana")).sentences}
     assert about == {USER, ASSISTANT}
+
+
+@pytest.mark.parametrize(
+    ("partner", "model", "asked", "shown"),
+    [
+        ("assistant", "default", "Is the tall bookshelf too heavy?", False),
+        ("assistant", "default", "Which bookshelf did you recommend?", True),
+        ("person", "default", "Is the tall bookshelf too heavy?", True),
+        ("assistant", "http://127.0.0.1:9/v1#large", "Is the tall bookshelf too heavy?", True),
+    ],
+)
+async def test_a_small_model_is_not_shown_what_it_said_before(
+    make_world: Callable[..., Awaitable[World]], partner: str, model: str, asked: str, shown: bool
+) -> None:
+    """It would say it again; who asks after it, or has a larger model or a person, gets it."""
+    settings = replace(SETTINGS, mechanisms=("search",), partner=partner, model=model)
+    world = await make_world(settings=settings)
+    talk = [
+        Utterance(speaker=USER, text="I bought a tall bookshelf."),
+        Utterance(speaker=ASSISTANT, text="A tall bookshelf is heavy, I recommend a low one."),
+    ]
+    await world.memory.record("ana", talk)
+    await world.memory.end_session("ana")
+    await world.memory.settle()
+    world.clock.advance(timedelta(days=7))
+    world.replier.answers.append("Fine.")
+    reply = await world.memory.reply("ana", asked)
+    brought = [c.text for c in reply.contributions]
+    assert any("I bought" in text for text in brought)
+    assert any("low one" in text for text in brought) is shown
+    await reply.text()
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("What did you tell me about bread?", True),
+        ("你上次推荐的书叫什么？", True),
+        ("この前おすすめしてくれた本は何だっけ？", True),
+        ("지난번에 추천해 준 책이 뭐였지?", True),
+        ("Bạn đã gợi ý quyển sách nào?", True),
+        ("What shall I cook tonight?", False),
+        ("周末去哪儿玩？", False),
+        ("週末は何をしようかな？", False),
+        ("주말에 뭘 할까?", False),
+        ("Cuối tuần nên đi đâu?", False),
+    ],
+)
+def test_asking_after_what_was_said_is_told_from_asking(text: str, asks: bool) -> None:
+    """In five languages."""
+    assert asks_after_replies(text) is asks
