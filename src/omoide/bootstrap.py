@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from omoide.composition import compose
@@ -189,6 +190,7 @@ def chat_model(
             timeouts=Timeouts(between=settings.timeout),
         )
 
+    from omoide.adapters.models.adapter import signature
     from omoide.adapters.models.lazy import LazyChat
     from omoide.adapters.models.tuned import adapters_for, stamps_in
 
@@ -216,7 +218,12 @@ def chat_model(
         return embedded(await cache.fetch(choice.artifact, progress=progress), choice.name)
 
     name = "+".join((choice.name, *(adapter.name for adapter in adapters)))
-    return LazyChat(load, name=name, window=settings.window)
+    return LazyChat(
+        load,
+        name=name,
+        window=settings.window,
+        author=partial(signature, choice.name, adapters),
+    )
 
 
 def make_embedder(settings: Settings) -> Embedder | None:

@@ -28,6 +28,7 @@ from omoide.memory.summary.both_form import BothForm
 from omoide.memory.summary.forms import Form, PaperForm
 from omoide.memory.summary.iterator import RecursiveSummary
 from omoide.memory.summary.mechanism import SummaryMechanism
+from omoide.memory.summary.partner import Partner
 from omoide.memory.summary.small_form import SmallForm
 
 if TYPE_CHECKING:
@@ -75,6 +76,11 @@ class Parts:
         return max(self.model.window - taken, 0)
 
     @property
+    def person(self) -> bool:
+        """Whether the user talks with somebody who has a life of their own."""
+        return chosen(PARTNERS, self.settings.partner, "partner")
+
+    @property
     def small(self) -> bool:
         """Whether the model is to be asked for notes, not for JSON."""
         return self.settings.form == "small"
@@ -83,9 +89,10 @@ class Parts:
     def iteration(self) -> Iterator:
         """What rewrites the memory; fused, the same for all mechanisms of this memory."""
         forms = FUSED if self.fused else FORMS
+        partner = Partner(person=self.person, persona=self.settings.persona)
         iterator = RecursiveSummary(
             model=self.iterator,
-            form=chosen(forms, self.settings.form, "form"),
+            form=chosen(forms, self.settings.form, "form")(partner),
             limit=self.settings.sentences,
         )
         if not self.fused:
@@ -138,9 +145,10 @@ class Entry:
     needs: str = ""
 
 
-FORMS: dict[str, Form] = {"small": SmallForm(), "paper": PaperForm()}
-FUSED: dict[str, Form] = {"small": BothForm(), "paper": WholeForm()}
+FORMS: dict[str, Callable[[Partner], Form]] = {"small": SmallForm, "paper": lambda _: PaperForm()}
+FUSED: dict[str, Callable[[Partner], Form]] = {"small": BothForm, "paper": lambda _: WholeForm()}
 """What takes their place when one call is to give everything."""
+PARTNERS = {"assistant": False, "person": True}
 WRITERS = {"separate": False, "fused": True}
 
 
@@ -197,7 +205,10 @@ MECHANISMS: dict[str, Entry] = {
     ),
     "search": Entry(
         make=lambda parts: Search(
-            parts.recall, k=parts.settings.recall, budget=parts.settings.recall_tokens
+            parts.recall,
+            k=parts.settings.recall,
+            budget=parts.settings.recall_tokens,
+            replies=parts.person or parts.settings.asks_by != "small",
         ),
         about="turns of earlier sessions by words and vectors, fused",
         paper="omoide",

@@ -80,6 +80,11 @@ class Settings:
     the paper's single prompts: `paper`, `retrieval`, `retrieval+memory`, `2-shot`, `3-shot`."""
     persona: str = ""
     """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""
+    partner: str = "assistant"
+    """Whom the user talks with: an `assistant`, of whose words about itself only what its persona
+    bears out and what it promised or advised are noted (by `form` small; `paper` notes both
+    speakers), and whose own earlier replies a local model is shown only when somebody asks after
+    them; or a `person`, as in dialogues of two people, of whom all is remembered."""
     called: str = ""
     """What the user is called, where neither turns nor memory say so."""
     timezone: str = ""

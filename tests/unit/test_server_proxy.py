@@ -6,23 +6,29 @@ import asyncio
 import json
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
+from omoide.adapters.models.adapter import Adapter, signature
+from omoide.adapters.models.lazy import LazyChat
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.errors import ContextTooLong, ModelStalled, ModelUnavailable, StoreFull
+from omoide.ports import Skill
+from omoide.server.embedded import EngineUpstream
 from omoide.server.options import Options
 from omoide.server.testing import DONE, Scripted, event, failure, stream, whole
-from omoide.server.upstream import proxy_to
+from omoide.server.upstream import Forward, proxy_to
+from omoide.testing import ScriptedModel
 
 from .conftest import SETTINGS
 from .serving import CAT, CHAT, M1, Bench, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from omoide.memory.mechanism import Moment
 
@@ -336,6 +342,40 @@ async def test_the_embedded_model_answers_in_the_same_form(own: Bench) -> None:
 
 
 @pytest.mark.parametrize(
+    ("skills", "author"),
+    [(frozenset({Skill.REPLY}), "weights"), (None, "weights+tuned")],
+    ids=["an adapter for replies", "an adapter for everything"],
+)
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+async def test_the_embedded_model_answers_under_the_name_of_what_answered(
+    skills: frozenset[Skill] | None, author: str, streamed: bool
+) -> None:
+    """A client's request asks for no skill: an adapter that was not used is not named, in the
+    answer or in the list of models."""
+    adapters = (Adapter(name="tuned", path=Path("tuned.gguf"), skills=skills),)
+
+    async def load() -> ScriptedModel:
+        return ScriptedModel(["Hello there."])
+
+    model = LazyChat(
+        load, name="weights+tuned", window=512, author=partial(signature, "weights", adapters)
+    )
+    upstream = EngineUpstream(model, None, max_tokens=20)
+    body = {"messages": [{"role": "user", "content": "Hi"}], "stream": streamed}
+
+    async def sent(path: str) -> str:
+        forward = Forward(method="POST", path=path, body=json.dumps(body).encode())
+        async with upstream.send(forward) as answer:
+            return b"".join([block async for block in answer.blocks]).decode()
+
+    listed = json.loads(await sent("/models"))["data"]
+    assert [card["id"] for card in listed] == [upstream.model] == [author]
+    text = await sent("/chat/completions")
+    told = [json.loads(e) for e in text.split("data: ")[1:-1]] if streamed else [json.loads(text)]
+    assert {chunk["model"] for chunk in told} == {author}
+
+
+@pytest.mark.parametrize(
     ("error", "status"),
     [
         (ModelUnavailable("down"), 502),
@@ -393,8 +433,6 @@ async def test_the_next_words_wait_for_the_last_reply(bench: Bench) -> None:
 
 async def test_closing_an_answer_early_closes_the_upstream(bench: Bench) -> None:
     """Leaving the context breaks the answer off."""
-    from omoide.server.upstream import Forward
-
     bench.upstairs.answers.append(stream("a", asyncio.Event(), "b"))
     forward = Forward(method="POST", path="/chat/completions", body=b'{"stream":true}')
     async with bench.server.upstream.send(forward) as answer:

@@ -64,3 +64,26 @@ def plainly(text: str, language: str) -> str:
     for pattern, ending in _ENDINGS:
         text = pattern.sub(ending, text)
     return text
+
+
+_OPEN = {
+    "ja": (
+        (re.compile(r"(?<=[てで])いて$"), "いる"),
+        (re.compile(r"(?<=[しいきりみえびれちけせねべめげんっ]て)$|(?<=[んい]で)$"), "いる"),
+        (re.compile(r"で$"), "だ"),
+        (re.compile(r"(?<=[たるいだ])(?:し|けど|から|が)$"), ""),
+    ),
+    "ko": (
+        (re.compile(r"인데$"), "이다"),
+        (re.compile(r"(?:고|며|지만|는데)$"), "다"),
+    ),
+}
+"""How a clause ends that another one follows, and how if none does."""
+
+
+def concluded(clause: str, language: str) -> str:
+    """A clause whose successor is gone, as the end of a note; any other as it is."""
+    for pattern, ending in _OPEN.get(language, ()):
+        if pattern.search(clause):
+            return pattern.sub(ending, clause)
+    return clause

@@ -15,6 +15,7 @@ from omoide.domain import Speaker
 from omoide.language import content_terms, split_sentences
 from omoide.memory.overlap import coverage, rarity, stems
 from omoide.memory.summary.facts import VOICES
+from omoide.memory.summary.naming import introducing
 from omoide.memory.transcript import spoken
 
 if TYPE_CHECKING:
@@ -49,7 +50,10 @@ def attribute(
                     for part in JOINED.split(sentence.text)
                     for source in (
                         *_inherited(part, sentence, old, known, before, weight),
-                        *_sources(replace(sentence, text=part), known, turns, heard, weight),
+                        *(
+                            introducing(part, turns)
+                            or _sources(replace(sentence, text=part), known, turns, heard, weight)
+                        ),
                     )
                 )
             ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -108,6 +108,15 @@ class ChatModel(Protocol):
 
     async def close(self) -> None:
         """Let go of whatever it holds. Calling it again does nothing."""
+
+
+@runtime_checkable
+class Signing(Protocol):
+    """A chat model that can say beforehand who will answer: where an answer goes out piece by
+    piece, its author is named with the first, and `Completion.by` comes with the last."""
+
+    def author(self, request: Request) -> str:
+        """The weights, and after a `+` the adapter that this request gets."""
 
 
 @dataclass(frozen=True, kw_only=True)

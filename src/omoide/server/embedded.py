@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from omoide.errors import BadInput, OmoideError
 from omoide.memory.replies import PENALTY, looping
-from omoide.ports import Completion, Message, Request
+from omoide.ports import Completion, Message, Request, Signing
 from omoide.server.conversation import text_of
 from omoide.server.problems import Problem, encoded, problem_of
 from omoide.server.upstream import Answer
@@ -34,7 +34,11 @@ _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
 
 
 class EngineUpstream:
-    """Serves `/chat/completions`, `/models` and `/embeddings` from this process."""
+    """Serves `/chat/completions`, `/models` and `/embeddings` from this process.
+
+    What a client writes is none of the forms that adapters were tuned for: it is answered by the
+    weights alone, unless an adapter claims all requests, and under the name of what answered.
+    """
 
     def __init__(self, model: ChatModel, embedder: Embedder | None, *, max_tokens: int) -> None:
         self._model = model
@@ -44,7 +48,7 @@ class EngineUpstream:
     @property
     def model(self) -> str:
         """See `Upstream.model`."""
-        return self._model.name
+        return self._author(_PLAIN)
 
     async def close(self) -> None:
         """The model is closed with the memory."""
@@ -59,15 +63,17 @@ class EngineUpstream:
                 yield _json(await self._embed(json.loads(forward.body)))
             else:
                 body = json.loads(forward.body)
-                async with aclosing(self._model.stream(self._request(body))) as pieces:
+                request = self._request(body)
+                author = self._author(request)
+                async with aclosing(self._model.stream(request)) as pieces:
                     first = await anext(pieces)  # an error before it still has its own status
                     if body.get("stream"):
                         usage = bool((body.get("stream_options") or {}).get("include_usage"))
-                        events = self._events(first, pieces, usage=usage)
+                        events = _events(first, pieces, author=author, usage=usage)
                         async with aclosing(events):
                             yield _answer("text/event-stream; charset=utf-8", events)
                     else:
-                        yield _json(await self._whole(first, pieces))
+                        yield _json(await _whole(first, pieces, author=author))
         except OmoideError as error:
             raise problem_of(error) from error
 
@@ -101,42 +107,6 @@ class EngineUpstream:
             schema=schema if isinstance(schema, dict) else None,
         )
 
-    async def _events(
-        self,
-        first: str | Completion,
-        pieces: AsyncGenerator[str | Completion],
-        *,
-        usage: bool,
-    ) -> AsyncGenerator[bytes]:
-        head = self._head("chat.completion.chunk")
-        yield _event({**head, "choices": [_choice({"role": "assistant", "content": ""})]})
-        said, done = "", None
-        async with aclosing(_chained(first, pieces)) as all_pieces:
-            async for piece in all_pieces:
-                if isinstance(piece, Completion):
-                    done = piece
-                elif piece:
-                    said += piece
-                    yield _event({**head, "choices": [_choice({"content": piece})]})
-                    if looping(said):
-                        break
-        yield _event({**head, "choices": [_choice({}, finish=done.finish if done else "stop")]})
-        if usage and done:
-            yield _event({**head, "choices": [], "usage": _usage(done)})
-        yield b"data: [DONE]\n\n"
-
-    async def _whole(
-        self, first: str | Completion, pieces: AsyncGenerator[str | Completion]
-    ) -> dict[str, object]:
-        done = None
-        async for piece in _chained(first, pieces):
-            done = piece if isinstance(piece, Completion) else done
-        if done is None:
-            raise Problem(502, "upstream-broke-off", "the model ended without an answer")
-        message = {"role": "assistant", "content": done.text, "refusal": None}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": done.finish}
-        return {**self._head("chat.completion"), "choices": [choice], "usage": _usage(done)}
-
     async def _embed(self, body: dict[str, Any]) -> dict[str, object]:
         if self._embedder is None:
             raise Problem(404, "no-embedder", "this server has no embedder: set OMOIDE_EMBEDDER")
@@ -159,15 +129,63 @@ class EngineUpstream:
         return {"object": "list", "data": data, "model": name, "usage": usage}
 
     def _card(self) -> dict[str, object]:
-        return {"id": self._model.name, "object": "model", "created": 0, "owned_by": "omoide"}
+        return {"id": self.model, "object": "model", "created": 0, "owned_by": "omoide"}
 
-    def _head(self, kind: str) -> dict[str, object]:
-        return {
-            "id": f"chatcmpl-{secrets.token_hex(12)}",
-            "object": kind,
-            "created": int(time.time()),
-            "model": self._model.name,
-        }
+    def _author(self, request: Request) -> str:
+        model = self._model
+        return model.author(request) if isinstance(model, Signing) else model.name
+
+
+_PLAIN = Request(messages=(), max_tokens=0)
+"""A request that asks for no skill, as all that come from a client."""
+
+
+async def _events(
+    first: str | Completion,
+    pieces: AsyncGenerator[str | Completion],
+    *,
+    author: str,
+    usage: bool,
+) -> AsyncGenerator[bytes]:
+    head = _head("chat.completion.chunk", author)
+    yield _event({**head, "choices": [_choice({"role": "assistant", "content": ""})]})
+    said, done = "", None
+    async with aclosing(_chained(first, pieces)) as all_pieces:
+        async for piece in all_pieces:
+            if isinstance(piece, Completion):
+                done = piece
+            elif piece:
+                said += piece
+                yield _event({**head, "choices": [_choice({"content": piece})]})
+                if looping(said):
+                    break
+    yield _event({**head, "choices": [_choice({}, finish=done.finish if done else "stop")]})
+    if usage and done:
+        yield _event({**head, "choices": [], "usage": _usage(done)})
+    yield b"data: [DONE]\n\n"
+
+
+async def _whole(
+    first: str | Completion, pieces: AsyncGenerator[str | Completion], *, author: str
+) -> dict[str, object]:
+    done = None
+    async for piece in _chained(first, pieces):
+        done = piece if isinstance(piece, Completion) else done
+    if done is None:
+        raise Problem(502, "upstream-broke-off", "the model ended without an answer")
+    message = {"role": "assistant", "content": done.text, "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": done.finish}
+    head = _head("chat.completion", done.by or author)
+    return {**head, "choices": [choice], "usage": _usage(done)}
+
+
+def _head(kind: str, author: str) -> dict[str, object]:
+    return {
+        "id": f"chatcmpl-{secrets.token_hex(12)}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": author,
+    }
 
 
 async def _chained(

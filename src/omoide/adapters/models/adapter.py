@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from omoide.ports import Skill
+    from omoide.ports import Request, Skill
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,3 +24,14 @@ class Adapter:
     def serves(self, skill: Skill | None) -> bool:
         """Whether a request of that skill is to get it."""
         return self.skills is None or skill in self.skills
+
+
+def serving(adapters: Sequence[Adapter], request: Request) -> Adapter | None:
+    """The adapter that a request gets: the first that claims its skill."""
+    return next((one for one in adapters if one.serves(request.skill)), None)
+
+
+def signature(base: str, adapters: Sequence[Adapter], request: Request) -> str:
+    """Who answers a request: the weights, and after a `+` the adapter it gets."""
+    chosen = serving(adapters, request)
+    return f"{base}+{chosen.name}" if chosen else base

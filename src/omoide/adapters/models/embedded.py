@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from omoide.adapters.models.adapter import serving, signature
 from omoide.adapters.models.llama import Llama
 from omoide.adapters.models.slots import Slots
 from omoide.errors import (
@@ -97,6 +98,10 @@ class EmbeddedChat:
         """How many tokens prompt and answer may have together."""
         return self._window
 
+    def author(self, request: Request) -> str:
+        """See `ports.Signing`."""
+        return signature(self._base, self._adapters, request)
+
     async def count(self, text: str) -> int:
         """The exact number of tokens `text` takes in a message."""
         return await asyncio.to_thread(self._counted, text)
@@ -147,7 +152,7 @@ class EmbeddedChat:
                 seconds=time.monotonic() - started,
                 finish=finish,
                 cached_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
-                by=self._author(chosen),
+                by=self.author(request) if self._adapters else "",
             )
         finally:
             self._stops.discard(stop)
@@ -156,12 +161,7 @@ class EmbeddedChat:
 
     def _chosen(self, request: Request) -> Adapter | None:
         """The adapter that serves a request."""
-        return next((one for one in self._adapters if one.serves(request.skill)), None)
-
-    def _author(self, chosen: Adapter | None) -> str:
-        if not self._adapters:
-            return ""
-        return f"{self._base}+{chosen.name}" if chosen else self._base
+        return serving(self._adapters, request)
 
     def _scales(self, chosen: Adapter | None) -> dict[str, object]:
         """What each adapter counts for. All are named, also those that do not: without a list

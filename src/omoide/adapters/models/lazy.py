@@ -16,8 +16,16 @@ class LazyChat:
     """Stands for a model whose weights may have to be fetched first, so that a command which
     asks nothing of it does not wait for it. A failed `load` is tried again at the next use."""
 
-    def __init__(self, load: Callable[[], Awaitable[ChatModel]], *, name: str, window: int) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Awaitable[ChatModel]],
+        *,
+        name: str,
+        window: int,
+        author: Callable[[Request], str] | None = None,
+    ) -> None:
         self._load = load
+        self._author = author
         self._name = name
         self._window = window
         self._model: ChatModel | None = None
@@ -32,6 +40,10 @@ class LazyChat:
     def window(self) -> int:
         """As given."""
         return self._window
+
+    def author(self, request: Request) -> str:
+        """As given; its name if nothing was."""
+        return self._author(request) if self._author else self._name
 
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """The model's own answer."""

@@ -80,7 +80,11 @@ class Lab:
     ) -> AsyncIterator[Place]:
         """An empty memory of that method for one user; gone when this ends."""
         clock = Timeline(began)
-        settings = replace(method.settings(self.settings), timezone=self.settings.timezone or "UTC")
+        settings = replace(
+            method.settings(self.settings),
+            timezone=self.settings.timezone or "UTC",
+            partner="person",  # both speakers of the data sets have lives, and are remembered
+        )
         store = await self.open_store()
         memory = compose(
             settings,

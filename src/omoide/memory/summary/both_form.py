@@ -35,7 +35,7 @@ class BothForm(SmallForm):
         self, *, old: Sequence[Sentence], session: Sequence[Line], language: str, limit: int
     ) -> tuple[Question, ...]:
         """One question, whoever spoke; none if nothing was told."""
-        own = {who: own_words(session, who, language) for who in Speaker}
+        own = {who: own_words(session, who, language, partner=self.partner) for who in Speaker}
         if not all(own.values()):
             return super().ask(old=old, session=session, language=language, limit=limit)
         voice = VOICES[language]

@@ -104,20 +104,31 @@ class Packed:
     """What did not fit even so, the least recently told."""
 
 
-def pack(facts: Sequence[Fact], language: str, *, limit: int, longest: int = 200) -> Packed:
-    """At most `limit` sentences, the user's first.
+def pack(
+    facts: Sequence[Fact],
+    language: str,
+    *,
+    limit: int,
+    longest: int = 200,
+    first: Sequence[Fact] = (),
+) -> Packed:
+    """At most `limit` sentences: those that come `first`, then the user's, then the other's.
 
     Over the limit, facts of one speaker that have most in common share a sentence of at most
-    `longest` characters; only when none can be joined any more is the oldest fact left out.
+    `longest` characters; only when none can be joined any more is the oldest fact left out. What
+    comes first has a sentence of its own, and is not left out before all else.
     """
-    live, left_out = list(facts), list[Fact]()
-    while len(live) > limit and sum(min(len(f.text) + 2, longest) for f in live) > limit * longest:
+    own = [[fact] for fact in first[-limit:]]
+    live, left_out = [fact for fact in facts if fact not in first], list[Fact]()
+    room = limit - len(own)
+    while len(live) > room and sum(min(len(f.text) + 2, longest) for f in live) > room * longest:
         left_out.append(live.pop(0))  # no way of joining would make room for it
-    groups = _grouped(live, limit=limit, longest=longest)
-    while len(groups) > limit:
+    groups = _grouped(live, limit=room, longest=longest)
+    while len(groups) > room:
         left_out.append(live.pop(0))
-        groups = _grouped(live, limit=limit, longest=longest)
+        groups = _grouped(live, limit=room, longest=longest)
     groups.sort(key=lambda group: group[0].about is not Speaker.USER)
+    groups = own + groups
     sentences = tuple(
         Sentence(
             text=Fact(

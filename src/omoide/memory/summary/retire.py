@@ -1,10 +1,11 @@
 """Which old facts a new one makes untrue, decided by rule.
 
 A model of 1.5 B parameters cannot be asked: shown numbered old facts it named the first in 27 of
-29 cases, whatever it said (docs/LOG.md). So: of home and marital status the newest statement
+29 cases, whatever it said (docs/LOG.md). So: of name, home and marital status the newest statement
 counts; of work, the newest that tells of a change; anything else goes when a new fact tells of an
-end and shares a word with it. Of an old fact with several clauses only the clause goes. What the
-rules do not see stays, and the newer fact stands beside it.
+end and shares a word with it. Of an old fact with several clauses only the clause goes, and of
+"lives in Leeds with her dog" only Leeds: what nothing contradicts is kept. What the rules do not
+see stays, and the newer fact stands beside it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from omoide.language import concluded, split_clauses
 from omoide.memory.overlap import stems
 from omoide.memory.summary.facts import Fact
+from omoide.memory.summary.naming import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +34,7 @@ _HOME = _rules(
     en=r"\b(?:lives? in|living in|moved (?:from .+ )?to|moved from|relocated)\b",
     zh=r"住在|搬到|搬去|定居",
     ja=r"に住|へ引っ越|に引っ越|から引っ越",
-    ko=r"에 (?:살|거주)|로 이사|에서 이사",
+    ko=r"에서? (?:살|산다|거주)|로 이사|에서 이사",
     vi=r"sống ở|sống tại|chuyển (?:từ|vào|đến|tới|ra|về|sang)",
 )
 _STATUS = _rules(
@@ -72,8 +75,19 @@ _NEW_WORK = _rules(
     ko=r"그만두|이직|새 직장|(?:지금|이제).{0,15}(?:일해|일하|근무)",
     vi=r"nghỉ (?:việc|ở)|việc mới|chuyển việc|(?:giờ|hiện).{0,15}làm",
 )
-_CLAUSE = _rules(en=r",? and |, ", zh="，", ja="、", ko=", ", vi=r",? và |, ")
+_CLAUSE = _rules(
+    en=r",? and |, ", zh="，", ja="、|(?<=[てで]いて)(?=[一-鿿ァ-ヺ])", ko=", ", vi=r",? và |, "
+)
 _COMMA = {"en": ", ", "zh": "，", "ja": "、", "ko": ", ", "vi": ", "}
+_COMPANY = _rules(
+    en=r"^(lives|is living) in [^,]+?( with .+)$",
+    zh=r"^((?:和|跟|与).+?(?:一起)?住)在.+$",
+    ja=r"^(?:.+?[でに])?(.+?と)(?:一緒に|二人で)?.+?に(住んでいる|暮らしている)$|^.+?に(.+?と)(?:一緒に)?(住んでいる)$",
+    ko=r"^(.+?(?:와|과|랑|하고) )(?:함께 |같이 )?\S+?에서? (산다|살고 있다)$"
+    r"|^\S+?에서? (.+?(?:와|과|랑|하고) )(?:함께 |같이 )?(산다|살고 있다)$",
+    vi=r"^(sống) (?:ở|tại) .+?( (?:với|cùng) .+)$",
+)
+"""A home and who shares it: moving ends the first, and says nothing of the second."""
 
 
 def retire(
@@ -83,25 +97,45 @@ def retire(
     holding: list[Fact] = []
     untrue: list[Fact] = []
     for fact in old:
-        clauses = _CLAUSE[language].split(fact.text)
-        rest = [
+        clauses = _clauses(fact.text, language)
+        gone = {
             clause
             for clause in clauses
-            if not any(
+            if any(
                 newer.about is fact.about
                 and newer.text != fact.text
                 and _replaces(newer.text, clause, language, said.get(fact.about, ""))
                 for newer in new
             )
-        ]
-        if len(rest) == len(clauses):
+        }
+        if not gone:
             holding.append(fact)
             continue
-        gone = [clause for clause in clauses if clause not in rest]
-        untrue += [Fact(about=fact.about, text=clause) for clause in gone]
+        untrue += [Fact(about=fact.about, text=clause) for clause in clauses if clause in gone]
+        rest = [left for clause in clauses if (left := _left(clause, clause in gone, language))]
         if rest:
+            rest[-1] = concluded(rest[-1], language)
             holding.append(Fact(about=fact.about, text=_COMMA[language].join(rest)))
     return holding, untrue
+
+
+def _clauses(text: str, language: str) -> list[str]:
+    """What a fact tells, one thing after the other; Korean strings clauses together without a
+    comma."""
+    return [
+        clause
+        for part in _CLAUSE[language].split(text)
+        for clause in split_clauses(part, language)
+        if clause
+    ]
+
+
+def _left(clause: str, gone: bool, language: str) -> str:
+    """What of a clause still holds: all of it; of a home that is gone, who shared it."""
+    if not gone:
+        return clause
+    found = _COMPANY[language].match(clause) if _HOME[language].search(clause) else None
+    return "".join(part for part in found.groups() if part) if found else ""
 
 
 def _replaces(newer: str, clause: str, language: str, said: str) -> bool:
@@ -109,6 +143,8 @@ def _replaces(newer: str, clause: str, language: str, said: str) -> bool:
         return bool(rules[language].search(clause) and rules[language].search(newer))
 
     if both(_HOME) or both(_STATUS):
+        return True
+    if (name := named(newer, language)) and named(clause, language) not in ("", name):
         return True
     if both(_WORK) and (_CHANGE[language].search(newer) or _NEW_WORK[language].search(said)):
         return True

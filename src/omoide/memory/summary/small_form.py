@@ -19,6 +19,8 @@ from omoide.language import plainly, split_clauses, split_sentences
 from omoide.memory.overlap import stems
 from omoide.memory.summary.facts import VOICES, Fact, merge, pack, read_facts
 from omoide.memory.summary.forms import Question, Reading
+from omoide.memory.summary.naming import names_in, told_name, with_name
+from omoide.memory.summary.partner import Partner
 from omoide.memory.summary.retire import retire
 from omoide.ports import Request, Skill
 from omoide.prompts import render, words
@@ -36,10 +38,14 @@ below it the worked example leaks into memories, above it true paraphrases are t
 
 
 class SmallForm:
-    """Notes about each speaker from that speaker's own words."""
+    """Notes about each speaker from that speaker's own words; of an assistant that is no person,
+    only from those that it answers for."""
 
     name = "small"
     retry = "memory_retry"
+
+    def __init__(self, partner: Partner | None = None) -> None:
+        self.partner = partner or Partner()
 
     def ask(
         self, *, old: Sequence[Sentence], session: Sequence[Line], language: str, limit: int
@@ -49,7 +55,7 @@ class SmallForm:
         return tuple(
             self._question(speaker, own, language)
             for speaker in Speaker
-            if (own := own_words(session, speaker, language))
+            if (own := own_words(session, speaker, language, partner=self.partner))
         )
 
     def read(
@@ -82,8 +88,10 @@ class SmallForm:
                 notes.append(f"not kept, {reason}: {fact.sentence(language)}")
             else:
                 good.append(fact)
+        known, good = with_name(told_name(session, language), known, good, language)
         holding, untrue = retire(known, good, language, said=said)
-        packed = pack(merge(holding, good), language, limit=limit)
+        facts = merge(holding, good)
+        packed = pack(facts, language, limit=limit, first=names_in(facts, language))
         notes += [f"no longer true: {fact.sentence(language)}" for fact in untrue]
         notes += [f"no room for: {fact.sentence(language)}" for fact in packed.left_out]
         return Reading(
@@ -133,18 +141,22 @@ _OTHER = {
 """How the one spoken to is named or honoured."""
 
 
-def own_words(session: Sequence[Line], speaker: Speaker, language: str) -> str:
+def own_words(
+    session: Sequence[Line], speaker: Speaker, language: str, *, partner: Partner | None = None
+) -> str:
     """What one speaker said of themselves, a turn a line.
 
     A question tells nothing of who asks it. And what an assistant says is mostly of the user or
-    of the world ("Great that you adopted a cat!"): only what it says of itself is asked about.
+    of the world ("Great that you adopted a cat!"): only what it says of itself is asked about, and
+    where it is no person, only what it answers for.
     """
+    keeps = partner or Partner()
     lines = []
     for line in session:
         if line.speaker is speaker:
             told = [s for s in split_sentences(line.text) if not _QUESTION.search(s)]
             if speaker is Speaker.ASSISTANT:
-                told = [s for s in told if _of_itself(s, language)]
+                told = [s for s in told if _of_itself(s, language, keeps)]
             lines += _listed(told, language)
     return "\n".join(lines)
 
@@ -170,8 +182,12 @@ _BOILERPLATE = re.compile(
 """What every assistant says of itself, and no one need remember."""
 
 
-def _of_itself(sentence: str, language: str) -> bool:
-    if _OTHER[language].search(sentence) or _BOILERPLATE.search(sentence):
+def _of_itself(sentence: str, language: str, partner: Partner) -> bool:
+    if _BOILERPLATE.search(sentence):
+        return False
+    if not partner.person:
+        return partner.answers_for(sentence, language)
+    if _OTHER[language].search(sentence):
         return False
     return language not in _SELF or bool(_SELF[language].search(sentence))
 
