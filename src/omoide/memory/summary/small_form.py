@@ -19,6 +19,7 @@ from omoide.language import plainly, split_clauses, split_sentences
 from omoide.memory.overlap import stems
 from omoide.memory.summary.facts import VOICES, Fact, merge, pack, read_facts
 from omoide.memory.summary.forms import Question, Reading
+from omoide.memory.summary.moving import mended
 from omoide.memory.summary.naming import names_in, told_name, with_name
 from omoide.memory.summary.partner import Partner
 from omoide.memory.summary.retire import retire
@@ -78,7 +79,8 @@ class SmallForm:
         said = {
             who: "\n".join(line.text for line in session if line.speaker is who) for who in Speaker
         }
-        told = [self.owned(fact, said, language) for fact in told]
+        owned = (self.owned(fact, said, language) for fact in told)
+        told = [mended(fact, said[fact.about], language) for fact in owned]
         known = read_facts("\n".join(sentence.text for sentence in old), language)
         of_user = [said[Speaker.USER], *(f.text for f in known if f.about is Speaker.USER)]
         notes: list[str] = []
