@@ -87,7 +87,8 @@ def train(
 ) -> Outcome:
     """Tune `model`; checkpoints and the best adapter go into `folder`. With `resume` a run that
     was broken off goes on as if it had not been. Where there are only so many `seconds`, the rate
-    falls with the time if that runs out before the steps do, and the last step is evaluated."""
+    falls with the time if that runs out before the steps do, and the last step is evaluated; what
+    comes before the end of the first step (the untuned loss, compiling) is no time to learn in."""
     run = _Run(model, tokenizer, recipe=recipe, folder=folder)
     learnt = encode(tokenizer, examples, length=recipe.length)
     asked = encode(tokenizer, held_out, length=recipe.length)
@@ -96,7 +97,7 @@ def train(
             f"of {len(examples)} examples and {len(held_out)} held out, {len(learnt)} and "
             f"{len(asked)} have at most {recipe.length} tokens; give more, or a greater length"
         )
-    began = time.monotonic()
+    began = ready = time.monotonic()
     state, before = run.begin(asked, resume=resume)
     planned = count_steps(
         len(learnt), batch=recipe.batch, accumulate=recipe.accumulate, epochs=recipe.epochs
@@ -117,10 +118,12 @@ def train(
         if number >= total or stopped:
             break
         started = time.monotonic()
-        spent = (started - began) / seconds if seconds else 0.0
+        left = (seconds or 0.0) - (ready - began)
+        spent = (started - ready) / max(left, 1e-9) if seconds and ready > began else 0.0
         reached = max(number, min(round(spent * total), total - 1))
         rate = recipe.rate * recipe.share(reached, total)
         loss = run.step(batches, rate=rate)
+        ready = ready if ready > began else time.monotonic()
         tokens = sum(one.length for batch in batches for one in batch)
         state = replace(state, step=number + 1, tokens=state.tokens + tokens)
         progress = Progress(
