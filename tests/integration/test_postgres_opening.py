@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from omoide.adapters.stores.postgres import PostgresStore
-from omoide.adapters.stores.postgres.opening import shown
+from omoide.adapters.stores.postgres.opening import patiently, shown
 from omoide.errors import StoreError, StoreLocked, StoreMissing, StoreTooNew
 from tests.contract.making import ANN, BOB, HOUR, rejected, say, tell
 from tests.postgres import databases
@@ -150,3 +150,21 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MissingExtra: PostgreSQL needs psycopg: pip install 'omoide[postgres]'" in run.stderr
+
+
+def test_a_server_that_is_getting_up_is_waited_for() -> None:
+    """As long as patience lasts; any other refusal is told at once."""
+    says = ["the database system is in recovery mode", "the database system is starting up"]
+    refusals = [psycopg.OperationalError(f"FATAL:  {words}") for words in says]
+
+    def connect() -> str:
+        if refusals:
+            raise refusals.pop()
+        return "there"
+
+    assert patiently(connect, patience=60) == "there"
+    for words, patience in ((says[0], 0.0), ("password authentication failed", 60.0)):
+        refusals.append(psycopg.OperationalError(words))
+        with pytest.raises(psycopg.OperationalError, match=words):
+            patiently(connect, patience=patience)
+        assert not refusals

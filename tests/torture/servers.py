@@ -63,6 +63,7 @@ def falling(name: str, place: PostgresPlace, *, trials: int, dice: random.Random
     promises: Promises = {tenant: {} for tenant in TENANTS}
     for tenant, verb, what in talking.kill():
         promises[tenant].setdefault(verb, []).append(what)
+    place.server.start()  # it may not have got up from the last fall
     found = asked(lambda: look(place, promises, settle=True, clock=Tomorrow()))
     refused = sum(len(told.get("refused", ())) for told in promises.values())
     beside = f"{refused} refused, and said again"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
+import time
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector
@@ -18,6 +21,10 @@ from omoide.adapters.stores.postgres.failures import told
 from omoide.errors import StoreError, StoreMissing, StoreTooNew
 from omoide.version import __version__
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 PARTITIONS = 16
@@ -65,7 +72,8 @@ class Opening:
         """Open it, bringing a new or older database up to date. Blocks."""
         where = shown(self.url)
         with told(where):
-            with psycopg.connect(self._address(), **KWARGS) as connection:
+            connect = partial(psycopg.connect, self._address(), **KWARGS)
+            with patiently(connect, patience=self.patience) as connection:
                 if not self.create and _version(connection, where) is None:
                     raise StoreMissing(
                         f"there is no memory in {where}; check the address, or let omoide create it"
@@ -92,6 +100,23 @@ class Opening:
         register_vector(connection)
         # One type for all numbers: a statement has one plan, whatever the numbers are.
         connection.adapters.register_dumper(int, Int8Dumper)
+
+
+_GETTING_UP = re.compile("starting up|in recovery mode|not (?:yet )?accepting connections")
+"""What a server says that fell, or was just started."""
+
+
+def patiently(connect: Callable[[], T], *, patience: float) -> T:
+    """What `connect` gives; while the server is only just getting up, it is asked again for so
+    many seconds."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return connect()
+        except psycopg.OperationalError as error:
+            if not _GETTING_UP.search(str(error)) or time.monotonic() >= end:
+                raise
+            time.sleep(0.05)
 
 
 def prepare(
