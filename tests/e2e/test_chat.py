@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from .conftest import PHONE, Gate
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from playwright.async_api import Route
 
     from .conftest import Window
 
@@ -50,6 +53,30 @@ async def test_a_reply_is_seen_as_it_comes(window: Window) -> None:
     await expect(page.locator("#talks button .opening")).to_have_text("Hello, I am Ana.")
     said = [turn.text for turn in await window.bench.memory().turns("me")]
     assert said == ["Hello, I am Ana.", "Good morning, Ana!"]
+
+
+async def test_what_is_said_before_the_page_is_ready_stays(window: Window) -> None:
+    """A slow list of conversations does not draw over it, and what was said before is there too."""
+    page, listed = window.page, asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await listed.wait()
+        await route.continue_()
+
+    window.bench.replier.answers += ["Hello!", "I do."]
+    await window.say("Hi, I am Ana.")
+    await expect(page.locator(".said.assistant .text")).to_have_text("Hello!")
+    await page.route("**/api/sessions/latest*", late)
+    await page.reload()
+    await expect(page.locator("#user")).to_have_value("me")
+    await window.say("Do you know me?")
+    await expect(page.locator("#stop")).to_be_visible()
+    assert len(await window.bench.memory().turns("me")) == 2
+    listed.set()
+    await expect(page.locator(".said .text")).to_have_text(
+        ["Hi, I am Ana.", "Hello!", "Do you know me?", "I do."]
+    )
+    await expect(page.locator("#say")).to_have_value("")
 
 
 async def test_a_reply_can_be_stopped_and_is_kept_so_far(window: Window) -> None:

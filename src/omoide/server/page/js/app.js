@@ -10,7 +10,7 @@ import * as events from "./events.js";
 import * as frame from "./frame.js";
 import * as memory from "./memory.js";
 import * as memos from "./memos.js";
-import { on, state, tell } from "./state.js";
+import { on, state, tell, turns } from "./state.js";
 import * as talks from "./talks.js";
 import { setClock } from "./time.js";
 import { trouble } from "./trouble.js";
@@ -19,6 +19,7 @@ import * as why from "./why.js";
 import { speak, t, wanted } from "./words.js";
 import * as work from "./work.js";
 
+const newest = turns();
 let asking = null;
 
 /** Ask for a key, once however many requests wait for it. */
@@ -31,11 +32,14 @@ function locked() {
 
 /** Everything about the user that is chosen. */
 async function arrive() {
+  const still = newest();
   try {
     await talks.load();
   } catch (problem) {
-    return fill(at("log"), trouble(problem, arrive));
+    if (still()) fill(at("log"), trouble(problem, arrive));
+    return;
   }
+  if (!still()) return;
   talks.open((talks.current() ?? state.talks[0])?.number ?? null);
   tell("talks");
 }
@@ -52,13 +56,16 @@ async function enter() {
   at("leave").hidden = !hasKey();
   users.choose(users.first());
   demo.draw();
+  await state.arriving;
 }
 
 await speak(wanted());
 frame.choices();
 onLocked(locked);
 for (const part of [frame, users, talks, chat, memory, memos, events, why, cost, work, demo]) part.start();
-on("user", arrive);
+on("user", () => {
+  state.arriving = arrive();
+});
 on("language", () => {
   talks.draw();
   demo.draw();
@@ -73,5 +80,6 @@ at("leave").addEventListener("click", () => {
   dropKey();
   location.reload();
 });
-await enter();
+state.arriving = enter();
+await state.arriving;
 document.documentElement.dataset.ready = "";

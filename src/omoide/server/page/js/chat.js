@@ -12,6 +12,7 @@ import { t } from "./words.js";
 const PAUSE = 10 * 60 * 1000; // after this many milliseconds the time is shown
 const newest = turns();
 let going = null; // the reply under way can be stopped by this
+let drawing = null; // a promise, kept when the conversation that was chosen is shown
 
 /** Show the conversation that is chosen; `turn` is the id of one to point at. */
 async function load(turn) {
@@ -76,6 +77,10 @@ const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) =
 
 /** Say something, and show the answer as it comes. Trying again says it once. */
 async function say(text, id = `page-${fresh()}`) {
+  going = new AbortController();
+  busy(true);
+  await state.arriving; // or the conversation
+  await drawing; // would be drawn over it
   const card = talks.shown();
   const key = card && !card.ended && card.key ? card.key : null;
   if (card?.ended) state.talk = null;
@@ -85,8 +90,6 @@ async function say(text, id = `page-${fresh()}`) {
   at(`turn-${id}`)?.remove();
   at("log").append(mine, reply.box);
   down(true);
-  going = new AbortController();
-  busy(true);
   let answer = "";
   let heard = false; // whether the server has it
   try {
@@ -198,7 +201,9 @@ export const stop = () => going?.abort();
 export const redraw = () => going ?? load();
 
 export function start() {
-  on("talk", load);
+  on("talk", (turn) => {
+    drawing = load(turn);
+  });
   on("user", stop);
   at("say").addEventListener("input", grow);
   at("say").addEventListener("keydown", (event) => {

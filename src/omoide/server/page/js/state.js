@@ -9,6 +9,7 @@ export const state = {
   view: "chat", // what a phone shows
   tab: "memory",
   latest: null, // what memory gave to the last reply
+  arriving: null, // a promise, kept when it is known what to show of the user
   busy: false, // whether a reply is on its way
   work: [], // jobs that are not done
 };
