@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -98,7 +99,8 @@ class Versions:
         The user's own correction is recorded as words of theirs, in a session of its own that is
         over at once and not digested; that turn is what the new sentence rests on. Raises
         `StaleVersion` where the memory does not hold the sentence or was rewritten meanwhile. What
-        fails leaves nothing behind, as long as the store can still be written.
+        fails leaves nothing behind, as long as the store can still be written; what is cancelled
+        once it began to write is done to its end first.
         """
         if text.splitlines() != [text]:
             raise BadInput("a sentence of the memory is one line: take out the line breaks")
@@ -109,6 +111,18 @@ class Versions:
                 f"version {newest.number} of the memory does not say {sentence[:80]!r}; "
                 "read the memory again"
             )
+        writing = asyncio.create_task(self._edit(owner, newest, places[0], text, now=now))
+        try:
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            with suppress(OmoideError):
+                await writing
+            raise
+
+    async def _edit(
+        self, owner: Owner, newest: Summary, place: int, text: str, *, now: datetime
+    ) -> Summary:
+        """The new version and the turn it cites, or neither."""
         name = f"{EDIT}{uuid.uuid4().hex}"
         said = Said(speaker=Speaker.USER, text=text, time=now, id=name, language=detect(text))
         (turn,) = await self._store.turns.append(owner, [said], session=name, idle=timedelta.max)
@@ -119,7 +133,7 @@ class Versions:
                 number=newest.number + 1,
                 sentences=tuple(
                     Sentence(text=text, about=known.about, sources=(turn.id,))
-                    if i == places[0]
+                    if i == place
                     else known
                     for i, known in enumerate(newest.sentences)
                 ),

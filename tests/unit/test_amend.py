@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -104,6 +105,27 @@ async def test_a_correction_that_cannot_be_kept_leaves_nothing(world: World) -> 
     with pytest.raises(StoreFull):
         await world.memory.amend("ana", OSLO, BERGEN)
     assert await world.memory.turns("ana") == before
+
+
+async def test_a_correction_that_is_cancelled_is_whole_or_not_at_all(world: World) -> None:
+    """Once its words are recorded the version is, too."""
+    await remembered(world)
+    commit, reached = world.store.summaries.commit, asyncio.Event()
+
+    async def slowly(owner: object, summary: object) -> None:
+        reached.set()
+        await asyncio.sleep(0)
+        await commit(owner, summary)  # type: ignore[arg-type]
+
+    world.store.summaries.commit = slowly  # type: ignore[method-assign]
+    amending = asyncio.create_task(world.memory.amend("ana", OSLO, BERGEN))
+    await reached.wait()
+    amending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await amending
+    (sentence,) = [s for s in (await world.memory.memory("ana")).sentences if s.text == BERGEN]
+    (turn,) = [t for t in await world.memory.turns("ana") if t.id in sentence.sources]
+    assert turn.text == BERGEN
 
 
 async def test_a_correction_survives_the_next_session_and_an_export(world: World) -> None:

@@ -6,6 +6,8 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from omoide.errors import ModelUnavailable
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
@@ -29,6 +31,7 @@ class LazyChat:
         self._name = name
         self._window = window
         self._model: ChatModel | None = None
+        self._closed = False
         self._lock = asyncio.Lock()
 
     @property
@@ -57,12 +60,17 @@ class LazyChat:
         return await (await self._ready()).count(text)
 
     async def close(self) -> None:
-        """Close the model if there is one."""
+        """Close the model if there is one; one that is being loaded, as soon as it is there."""
+        self._closed = True
         if self._model is not None:
             await self._model.close()
 
     async def _ready(self) -> ChatModel:
         async with self._lock:
             if self._model is None:
-                self._model = await self._load()
+                model = await self._load()
+                if self._closed:
+                    await model.close()
+                    raise ModelUnavailable(f"{self._name} was closed while it was being loaded")
+                self._model = model
             return self._model

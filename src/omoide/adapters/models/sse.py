@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
 _LONGEST = 4 * 1024 * 1024
+"""Bytes of one event."""
 
 
 async def events(blocks: AsyncIterator[bytes]) -> AsyncGenerator[str]:
@@ -20,16 +21,18 @@ async def events(blocks: AsyncIterator[bytes]) -> AsyncGenerator[str]:
     """
     rest = b""
     data: list[str] = []
+    held = 0
     async for block in blocks:
         *lines, rest = (rest + block).split(b"\n")
         for line in lines:
             text = line.rstrip(b"\r").decode("utf-8", "replace")
             if text.startswith("data:"):
                 data.append(text[5:].removeprefix(" "))
+                held += len(line)
             elif not text and data:
                 yield "\n".join(data)
-                data = []
-        if len(rest) > _LONGEST:
+                data, held = [], 0
+        if held + len(rest) > _LONGEST:
             raise ModelUnavailable("the endpoint sent an event of more than 4 MiB")
     last = rest.rstrip(b"\r").decode("utf-8", "replace")
     if last.startswith("data:"):
