@@ -1,11 +1,16 @@
 """Makes docs/mechanisms.md: what each mechanism makes of the same real dialogue.
 
     python tools/mechanism_gallery.py --data ../shared/data [--only summary,memos] [--page]
+    python tools/mechanism_gallery.py --data ../shared/data --msc test_100 --out FOLDER
 
 Two days of one user of MemoryBank (Zhong et al. 2024; MIT) are recorded as they are dated, digested
 by each mechanism with the model that the settings name, and a moment of the third day is put to it.
 Each run is kept as JSON in docs/mechanisms/, so that one can be made again alone; `--page` writes
 the page from what is there, without a model.
+
+`--msc` takes a dialogue of Multi-Session Chat instead: its sessions before the last are digested,
+and what the user says first in the last is the moment. Its words may not be redistributed, so that
+page and its runs go to a folder of your own.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ import asyncio
 import json
 import os
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +30,9 @@ from omoide.bootstrap import chat_model, make_embedder
 from omoide.composition import compose
 from omoide.domain import Owner, Purpose, Speaker
 from omoide.engine import Utterance
+from omoide.evals.data import msc
 from omoide.mechanisms import MECHANISMS
+from omoide.memory.baselines.plain import gold
 from omoide.settings import Settings
 from omoide.testing import FrozenClock
 
@@ -40,28 +47,73 @@ ASKED = "I want to paint tonight. What music should I put on?"
 NOTES = ("bank-day", "bank-day-portrait", "bank-global")
 RUNS = {
     "fused": (("summary", "memos", "human-recall"), "fused"),
-    **{name: ((name,), "separate") for name in MECHANISMS if name not in ("gold", "session")},
+    **{name: ((name,), "separate") for name in MECHANISMS},
 }
 USER = "emily"
 OWNER = Owner(tenant="default", user=USER)
 
 
-def days(folder: Path) -> list[tuple[datetime, list[tuple[Speaker, str]]]]:
-    """What was said on each day."""
+@dataclass(frozen=True, kw_only=True)
+class Dialogue:
+    """What was said on some days, and what is said on another."""
+
+    names: tuple[str, str]
+    days: tuple[tuple[datetime, tuple[tuple[Speaker, str], ...]], ...]
+    asked: str
+    now: datetime
+    gold: tuple[str, ...]
+    """What a person noted of it."""
+
+
+def bank(folder: Path) -> Dialogue:
+    """Two days of a user of MemoryBank; the moment and the gold memory are ours."""
     path = folder / "memorybank" / "memory_bank_en.json"
     history = json.loads(path.read_text())[WHO]["history"]
     found = []
     for day in list(history)[:DAYS]:
-        said = [
+        said = tuple(
             (speaker, " ".join(pair[key].split()))
             for pair in history[day]
             for speaker, key in ((Speaker.USER, "query"), (Speaker.ASSISTANT, "response"))
-        ]
+        )
         found.append((datetime.fromisoformat(day).replace(hour=19, tzinfo=UTC), said))
-    return found
+    noted = (TEXT / "gold.txt").read_text(encoding="utf-8").splitlines()
+    return Dialogue(
+        names=(WHO, "AI"),
+        days=tuple(found),
+        asked=ASKED,
+        now=found[-1][0] + timedelta(days=1),
+        gold=tuple(noted),
+    )
 
 
-async def run(name: str, folder: Path) -> dict[str, Any]:
+def of_msc(folder: Path, name: str) -> Dialogue:
+    """The sessions of one dialogue of the test part."""
+    chosen = next((one for one in msc.load(folder) if one.id == name), None)
+    if chosen is None:
+        raise SystemExit(f"MSC's test part has no dialogue {name!r}: they are called test_0 and on")
+    user = chosen.speakers[0]
+    speakers = {user: Speaker.USER}
+    *before, last = chosen.sessions
+    return Dialogue(
+        names=(chosen.speakers[0], chosen.speakers[1]),
+        days=tuple(
+            (
+                session.start,
+                tuple(
+                    (speakers.get(line.speaker, Speaker.ASSISTANT), line.text)
+                    for line in session.lines
+                ),
+            )
+            for session in before
+        ),
+        asked=next(line.text for line in last.lines if line.speaker == user),
+        now=last.start,
+        gold=tuple(fact for facts in chosen.facts(last.number - 1) for fact in facts),
+    )
+
+
+async def run(name: str, dialogue: Dialogue) -> dict[str, Any]:
     """Let the mechanisms of one run digest the days, and hear them about the moment."""
     mechanisms, writer = RUNS[name]
     settings = replace(
@@ -80,7 +132,7 @@ async def run(name: str, folder: Path) -> dict[str, Any]:
     )
     began = time.monotonic()
     turns = 0
-    for number, (at, said) in enumerate(days(folder), start=1):
+    for number, (at, said) in enumerate(dialogue.days, start=1):
         clock.time = at
         talk = [Utterance(speaker=who, text=text) for who, text in said]
         turns += len(talk)
@@ -88,8 +140,10 @@ async def run(name: str, folder: Path) -> dict[str, Any]:
         clock.time = at + timedelta(minutes=30)
         await memory.end_session(USER)
         await memory.settle()
-    clock.time = days(folder)[-1][0] + timedelta(days=1)
-    words = Utterance(speaker=Speaker.USER, text=ASKED)
+    if name == "gold":
+        await gold(memory.store, OWNER, dialogue.gold, key="all", at=clock.now())
+    clock.time = dialogue.now
+    words = Utterance(speaker=Speaker.USER, text=dialogue.asked)
     (turn,) = await memory.record(USER, [words], session="now")
     attention = await memory.attending.attend(turn, owner=OWNER, now=clock.now())
     calls = [c for c in await memory.calls(USER) if c.purpose in (Purpose.DIGEST, Purpose.CHOOSE)]
@@ -123,21 +177,22 @@ async def _made(memory: Memory) -> dict[str, Any]:
     }
 
 
-def page(folder: Path) -> str:
+def page(dialogue: Dialogue, runs: Path, *, head: str) -> str:
     """The whole page, from the runs that are there."""
-    parts = [(TEXT / "head.md").read_text().rstrip(), "", "## The dialogue", ""]
-    for at, said in days(folder):
+    parts = [head.rstrip(), "", "## The dialogue", ""]
+    user, other = dialogue.names
+    for at, said in dialogue.days:
         parts += [f"**{at:%A, %d %B %Y}**", ""]
-        parts += [f"> {'Emily' if who is Speaker.USER else 'AI'}: {text}  " for who, text in said]
+        parts += [f"> {user if who is Speaker.USER else other}: {text}  " for who, text in said]
         parts.append("")
-    parts += [f"The moment, a day later: *{ASKED}*", ""]
+    parts += [f"The moment, on {dialogue.now:%A, %d %B %Y}: *{dialogue.asked}*", ""]
     for name in RUNS:
         entry = MECHANISMS.get(name)
         about = (TEXT / f"{name}.md").read_text().rstrip()
         parts += [f"## {name}", "", about, ""]
         if entry:
             parts += [f"{entry.paper}. Model calls: {entry.calls}.", ""]
-        kept = TEXT / f"{name}.json"
+        kept = runs / f"{name}.json"
         if kept.exists():
             parts += shown(json.loads(kept.read_text()))
         else:
@@ -178,14 +233,23 @@ async def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", default=",".join(RUNS))
     parser.add_argument("--page", action="store_true", help="write the page only")
+    parser.add_argument("--msc", metavar="ID", help="a dialogue of MSC's test part, with --out")
+    parser.add_argument("--out", type=Path, help="a folder of your own for the page of an MSC run")
     given = parser.parse_args()
+    if bool(given.msc) != bool(given.out):
+        parser.error("--msc and --out go together: MSC's words may not be redistributed")
+    dialogue = of_msc(given.data, given.msc) if given.msc else bank(given.data)
+    runs = given.out or TEXT
+    runs.mkdir(parents=True, exist_ok=True)
     for name in [] if given.page else given.only.split(","):
-        made = await run(name, given.data)
-        (TEXT / f"{name}.json").write_text(
+        made = await run(name, dialogue)
+        (runs / f"{name}.json").write_text(
             json.dumps(made, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
         )
         print(f"{name}: {made['calls']} calls, {made['seconds']} s", flush=True)
-    PAGE.write_text(page(given.data), encoding="utf-8")
+    target = given.out / "mechanisms.md" if given.out else PAGE
+    head = f"# {given.msc} of MSC" if given.msc else (TEXT / "head.md").read_text()
+    target.write_text(page(dialogue, runs, head=head), encoding="utf-8")
 
 
 if __name__ == "__main__":
