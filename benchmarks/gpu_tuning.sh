@@ -78,7 +78,7 @@ wait_for() {  # SECONDS NAME...
   progress "$@"
 }
 
-EXAMS="msc-small msc-paper memo memo-ja grounded redteam"
+EXAMS="msc-small msc-paper memo memo-ja grounded quiet redteam"
 
 sat() {  # NAME EXAM: whether there is a whole result
   local file=$RUNS/$1/results/$2.json
@@ -113,6 +113,7 @@ exams() {  # PORT NAME SECONDS: all exams of one model, at once
     ask "$port" "$name" "$seconds" memo run memo --method memochat --embedder none --limit "$MEMO" $run $(kept memo) &
     ask "$port" "$name" "$seconds" memo-ja run memo-ja --method memochat --embedder none --limit "$MEMO" $run $(kept memo-ja) &
     ask "$port" "$name" "$seconds" grounded run grounded --embedder none --limit "$GROUNDED" $run $(kept grounded) &
+    ask "$port" "$name" "$seconds" quiet run quiet --only --method summary --embedder none $run $(kept quiet) &
     ask "$port" "$name" "$seconds" redteam redteam --concurrency 16 ${RED:+--only $RED} &
     wait
   }

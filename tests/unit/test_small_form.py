@@ -162,6 +162,21 @@ def test_an_answer_without_any_line_about_a_speaker_is_unreadable() -> None:
         read("Sure! Here is what I found.", session=told("I have a cat."))
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_may_be_nothing_to_note(language: str) -> None:
+    """The word for it leaves the old memory as it is; it is no answer that must be asked again."""
+    subject, none = VOICES[language].subject(USER), words(language)["none"]
+    known = f"{subject}{NORTH[language]}"
+    before = Sentence(text=f"{known}{VOICES[language].stop}", about=USER)
+    said = told("How many moons has Jupiter? Thanks, that was quick.")
+    (asked,) = SmallForm().ask(old=(), session=said, language=language, limit=20)
+    assert none in asked.request.messages[0].content
+    reading = read(none, old=(before.text,), session=said, language=language)
+    assert texts(reading) == [before.text]
+    assert not reading.notes
+    assert not reading.told
+
+
 @pytest.mark.parametrize(
     ("language", "old", "new", "rest"),
     [
@@ -248,9 +263,10 @@ def test_merging_and_packing_lose_nothing_unnamed(predicates: list[str]) -> None
 def test_there_is_a_grammar_for_each_speaker_in_each_language(
     language: str, speaker: Speaker
 ) -> None:
-    """Each names its subject and bounds its lines."""
+    """Each names its subject and bounds its lines; there may be nothing to note."""
     rules = grammar(speaker, language=language)
-    assert rules.startswith(f"root ::= {speaker.value}")
+    none = words(language)["none"]
+    assert rules.startswith(f'root ::= "{none}" | {speaker.value}')
     assert "{3,160}" in rules
 
 
@@ -354,10 +370,10 @@ def test_names_of_the_worked_example_do_not_leak(language: str) -> None:
     """Each name that is guarded against stands in an example, and a note with one that nobody
     said is turned away, however well the rest is supported."""
     asked = (
-        render("memory_small", language, session="", subject="", name="", limit=""),
+        render("memory_small", language, session="", subject="", name="", limit="", none=""),
         render(
             "memory_both", language, session="", other="", first="", second="", user="",
-            assistant="", limit="",
+            assistant="", limit="", none="",
         ),
     )  # fmt: skip
     shown = "".join(prompt.messages[1].content for prompt in asked)

@@ -76,7 +76,10 @@ def build(
                     for one in read
                     if one.language == language and apart(source.name, one.key, share=share) is side
                 ]
-                made = _made(own, tasks, dice, order=order, lengthy=lengthy, paper=paper)
+                made = _made(
+                    own, tasks, dice, order=order, lengthy=lengthy, paper=paper,
+                    rounds=source.rounds,
+                )  # fmt: skip
                 yield from tally.counted(_short(made))
         if source.made and data:
             found = (e for e in source.made(data, dice) if e.task in tasks)
@@ -122,6 +125,7 @@ def _made(
     order: float,
     lengthy: float,
     paper: bool,
+    rounds: int,
 ) -> Iterator[Example]:
     """The examples of one side of a source in one language."""
     if {"notes", "events"} & set(tasks):
@@ -136,9 +140,9 @@ def _made(
             yield from notes(one, dice)
     stretches = [part for one in talks for part in stretch(one, dice)]
     if "memos" in tasks:
-        yield from memos(stretches, dice, paper=paper)
+        yield from memos(stretches, dice, paper=paper, rounds=rounds)
     if "choice" in tasks:
-        yield from choices(stretches, dice, paper=paper)
+        yield from choices(stretches, dice, paper=paper, rounds=rounds)
     if {"iteration", "fused"} & set(tasks):
         yield from _chained(talks, tasks, dice, order=order)
     if "reply" in tasks:

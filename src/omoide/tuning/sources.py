@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.memory.transcript import Line
+from omoide.tuning.everyday import read as everyday
 from omoide.tuning.own.meetings import read as own_talks
 from omoide.tuning.real import real_persona_chat
 from omoide.tuning.research import japanese, japanese_choices, memochat
@@ -41,6 +42,8 @@ class Source:
     read: Callable[[Path], Iterator[Talk]]
     made: Callable[[Path, random.Random], Iterator[Example]] | None = None
     """Examples that are no talks, where the set has some."""
+    rounds: int = 1
+    """How often its talks are joined and asked about anew."""
 
 
 _UNNAMED = re.compile(r"user [12]|\[[^\]]*name", re.IGNORECASE)
@@ -153,6 +156,7 @@ SOURCES = (
     Source(name="synthetic_persona_chat", licence="CC BY 4.0", research=False, read=_synthetic),
     Source(name="dulemon", licence="Apache-2.0", research=False, read=_dulemon),
     Source(name="own", licence="Apache-2.0", research=False, read=own_talks),
+    Source(name="everyday", licence="Apache-2.0", research=False, read=everyday, rounds=3),
     Source(
         name="real_persona_chat", licence="CC BY-SA 4.0", research=False, read=real_persona_chat
     ),

@@ -38,5 +38,7 @@ class Talk:
     """Talks of one chain are what the same two people said at one meeting after another."""
     changed: tuple[tuple[Speaker, str, str], ...] = ()
     """Who it is about, what was known from an earlier talk of the chain, what is so instead."""
+    later: tuple[str, ...] = ()
+    """What the user might say at another time about what was talked of here."""
     taught: tuple[Taught, ...] = ()
     """What a model found beside what is listed."""

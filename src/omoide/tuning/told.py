@@ -81,6 +81,10 @@ class Told:
     """What was known from an earlier talk, and what is so instead."""
     topic: str = ""
     summary: str = ""
+    later: tuple[str, ...] = ()
+    """What the user might say of it at another time, where its maker has said."""
+    complete: bool = False
+    """Whether the facts are known to be all that is told here."""
     hard: tuple[str, ...] = ()
     """What was made hard about it."""
     cues: tuple[Cue, ...] = ()
@@ -113,6 +117,8 @@ class Told:
             partial=self.partial | other.partial,
             topic="",
             summary="",
+            later=(),
+            complete=self.complete and other.complete,
         )
 
     @property
@@ -176,6 +182,8 @@ def told(talk: Talk, source: str, tally: Tally) -> Told:
         changed=tuple((old, new) for old, new in changed if new in facts[new.about]),
         topic=talk.topic,
         summary=talk.summary,
+        later=talk.later,
+        complete=talk.complete and sum(map(len, facts.values())) >= len({*talk.known, *talk.told}),
         cues=cues(talk),
         partial=frozenset(
             who for who in Speaker if talk.complete and len(facts[who]) < LEAST * listed[who]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from math import sqrt
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from omoide.evals.reports.judged import order
@@ -38,6 +39,7 @@ def report(models: Sequence[Judged]) -> str:
         _memos(models, "memo-ja", "Memos in Japanese: Japanese Daily Dialogue (paper C, Table 1)"),
         *(_memory(models, before) for before in (4, 5)),
         _grounded(models),
+        _quiet(models),
         _attacks(models),
         *(_against(models, one, other) for one, other in _pairs(models)),
         _commands(models),
@@ -158,6 +160,32 @@ def _grounded(models: Sequence[Judged]) -> str:
     return _table("Replies that use a fact (our own messages)", head, rows)
 
 
+def _quiet(models: Sequence[Judged]) -> str:
+    rows = []
+    for model in models:
+        items = model.items("quiet")
+        if items:
+            silent = [i for i in items if "noted" in i.scores]
+            telling = [i for i in items if "found" in i.scores]
+            rows.append(
+                (
+                    _called(model, "quiet"),
+                    f"{len(silent)} + {len(telling)}",
+                    _cell(silent, "noted"),
+                    f"{fmean(i.scores['beside'] for i in silent):.2f}",
+                    _cell(telling, "found"),
+                    f"{fmean(i.scores['beside'] for i in telling):.2f}",
+                    " ".join(
+                        f"{lang} {_plain([i for i in silent if i.group == lang], 'noted')}"
+                        for lang in ("en", "zh", "ja", "ko", "vi")
+                    ),
+                )
+            )
+    head = ("model", "talks", "something noted where nothing is told", "notes a talk",
+            "found of what is told", "notes beside it", "noted, by language")  # fmt: skip
+    return _table("Talks at which little or nothing is told (our own)", head, rows)
+
+
 def _attacks(models: Sequence[Judged]) -> str:
     rows = []
     for model in models:
@@ -203,6 +231,9 @@ _COMPARED = (
     ("grounded", "alone", "", "good"),
     ("grounded", "among", "", "good"),
     ("grounded", "among", "small talk", "left alone"),
+    ("quiet", "", "", "noted"),
+    ("quiet", "", "", "found"),
+    ("quiet", "", "", "beside"),
 )
 
 

@@ -14,6 +14,7 @@ from omoide.evals.tasks.msc import Msc
 from omoide.evals.tasks.mtbench import MtBenchPlus
 from omoide.evals.tasks.personas import RealPersonas
 from omoide.evals.tasks.questions import Locomo, LongMemEval
+from omoide.evals.tasks.quiet import Quiet
 from omoide.evals.tasks.recall import RecallProtocol
 
 if TYPE_CHECKING:
@@ -35,5 +36,6 @@ TASKS: dict[str, Task[Any]] = {
         RealPersonas(),
         Growth(),
         Grounded(),
+        Quiet(),
     )
 }

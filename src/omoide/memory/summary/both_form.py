@@ -49,6 +49,7 @@ class BothForm(SmallForm):
             user=words(language)["user"],
             assistant=words(language)["assistant"],
             limit=str(MOST),
+            none=words(language)["none"],
         )
         request = Request(
             messages=prompt.messages,

@@ -74,7 +74,7 @@ class SmallForm:
             for answer in answers
             for fact in read_facts(answer, language)
         ]
-        if answers and not told:
+        if not told and any(answer.strip() != words(language)["none"] for answer in answers):
             raise BadReply(f"wanted lines about a speaker, got {answers[0][:80]!r}")
         said = {
             who: "\n".join(line.text for line in session if line.speaker is who) for who in Speaker
@@ -116,6 +116,7 @@ class SmallForm:
             subject=VOICES[language].subject(speaker).strip(),
             name=words(language)[speaker.value],
             limit=str(MOST),
+            none=words(language)["none"],
         )
         request = Request(
             messages=prompt.messages,
@@ -267,7 +268,7 @@ def grammar(
     *speakers: Speaker, language: str, longest: int = 160, shortest: int = 3, most: int = MOST
 ) -> str:
     """GBNF: of each speaker in turn at most `most` lines that begin with them, in the voice of a
-    note."""
+    note; or the word for nothing."""
     out = _OUT + _BANNED.get(language, "")
     unit = _UNIT.get(language, "[^%s]").replace("%s", out)
     rules = [
@@ -281,4 +282,5 @@ def grammar(
         else f'("\\n" {who.value}){{1,{most}}}'
         for i, who in enumerate(speakers)
     )
-    return "\n".join([f"root ::= {notes}", *rules, f"unit ::= {unit}"])
+    nothing = words(language)["none"]
+    return "\n".join([f'root ::= "{nothing}" | {notes}', *rules, f"unit ::= {unit}"])

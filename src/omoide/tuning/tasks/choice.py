@@ -1,8 +1,9 @@
 """The choice among memos, paper C's second task: the memos it is about, decoys, and NOTO.
 
 What is asked about is what the user says in one stretch, or in two to four of them, a line or two
-of each; how often is near to MemoChat's training instructions (of 353, 37 are about none of the
-memos, 182 about one, 111 about two, 23 about three; two to nine memos are offered beside NOTO).
+of each, or what they might say of it later, where that is known; how often is near to MemoChat's
+training instructions (of 353, 37 are about none of the memos, 182 about one, 111 about two, 23
+about three; two to nine memos are offered beside NOTO).
 The paper's query is a true dialogue mixed with a decoy; where the decoy's own memo is among those
 shown, both are right.
 """
@@ -37,13 +38,17 @@ ASTRAY = 0.2
 """Share in which a line is about none of the memos shown, beside those that are."""
 FEWEST, MOST = 2, 9
 """Memos that are offered, beside NOTO."""
+LATER = 0.6
+"""Share of the lines taken from what might be said later, where that is known."""
 NEAR = 0.2
 """Share of a query's terms above which a decoy might be meant, too."""
 
 
-def choices(stretches: Sequence[Told], dice: random.Random, *, paper: bool) -> Iterator[Example]:
+def choices(
+    stretches: Sequence[Told], dice: random.Random, *, paper: bool, rounds: int = 1
+) -> Iterator[Example]:
     """Something a user says, and the memos it is about among others; or none of them."""
-    for one in stretches:
+    for one in (*stretches,) * rounds:
         count = dice.choices(list(WANTED), list(WANTED.values()))[0]
         others = dice.sample(stretches, min(len(stretches), 16))
         others = list({other.key: other for other in others if other.key != one.key}.values())
@@ -81,6 +86,9 @@ def _said(about: Sequence[Told], dice: random.Random, *, most: int) -> str:
     said = []
     for one in order:
         best = query(one)
+        if one.later and (best in one.later or dice.random() < LATER):
+            said.append(dice.choice(one.later))
+            continue
         mine = [line.text for line in one.lines if line.speaker is Speaker.USER]
         more = [text for text in mine if text != best and len(content_terms(text)) >= 3]
         taken = {best, *more[: dice.randint(0, most - 1)]}
@@ -93,12 +101,14 @@ def _near(terms: set[str], told: Told) -> bool:
 
 
 def query(told: Told) -> str:
-    """The user's line that has most to do with the summary; nothing if none has enough."""
+    """The user's line that has most to do with the summary; if none has enough, one that might be
+    said later, or nothing."""
     wanted = content_terms(told.summary)
     said = [line.text for line in told.lines if line.speaker is Speaker.USER]
     best = max(said, key=lambda text: coverage(content_terms(text), wanted), default="")
     terms = content_terms(best)
-    return best if len(terms) >= 3 and coverage(terms, wanted) >= 0.3 else ""
+    fits = len(terms) >= 3 and coverage(terms, wanted) >= 0.3
+    return best if fits else "".join(told.later[:1])
 
 
 def _memo(topic: str, summary: str) -> Memo:

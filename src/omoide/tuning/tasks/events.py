@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def events(told: Told) -> Iterator[Example]:
-    """The talk and its events; of one that tells nothing, its first words and none."""
+    """The talk and its events; of one that may tell more, its first words and none."""
     if not told.judged or told.partial:
         return
     known = told.of()
-    if not known:
+    if not known and not told.complete:
         short = [line for line in told.lines[:4] if len(content_terms(line.text)) <= 3]
         told = told.part(0, len(short)) if tuple(short) == told.lines[: len(short)] else told
         if len(told.lines) < 2 or len(short) < 2:

@@ -39,7 +39,7 @@ def fused(chain: Sequence[Told], known: Sequence[Fact]) -> Iterator[Example]:
 
 
 def _session(parts: Sequence[Told], before: Sequence[Fact]) -> Iterator[Example]:
-    stretches = [one for part in parts for one in named(part)]
+    stretches = [one for part in parts for one in ([part] if part.summary else named(part))]
     whole = parts[0]
     for part in parts[1:]:
         whole = whole.then(part)

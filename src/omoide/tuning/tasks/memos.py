@@ -23,9 +23,12 @@ SEAMS = (1, 2, 2, 2, 3, 3, 3, 4, 4, 5)
 """How many stretches are joined; one in so many is a single one."""
 
 
-def memos(stretches: Sequence[Told], dice: random.Random, *, paper: bool) -> Iterator[Example]:
-    """One to five stretches joined; the paper joins two. Each is joined twice, with others."""
-    for _ in range(1 if paper else 2):
+def memos(
+    stretches: Sequence[Told], dice: random.Random, *, paper: bool, rounds: int = 1
+) -> Iterator[Example]:
+    """One to five stretches joined; the paper joins two. In each round each is joined twice, with
+    others."""
+    for _ in range(rounds * (1 if paper else 2)):
         order = list(stretches)
         dice.shuffle(order)
         while order:

@@ -1,7 +1,5 @@
-"""Notes about one speaker, or about both: the small forms of the summary.
-
-A small form has no answer for nothing: its grammar wants a line, and what nobody said is turned
-away by code. So there is no example here of a talk that tells nothing.
+"""Notes about one speaker, or about both: the small forms of the summary; and the word for
+nothing, of who is known to tell nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +9,8 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker
 from omoide.errors import BadReply
 from omoide.memory.summary.both_form import BothForm
-from omoide.memory.summary.small_form import MOST, SmallForm
+from omoide.memory.summary.small_form import MOST, SmallForm, own_words
+from omoide.prompts import words
 from omoide.tuning.accepting import LIMIT
 
 if TYPE_CHECKING:
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
     from omoide.tuning.examples import Example
     from omoide.tuning.told import Told
 
+LEAST = 20
+"""Characters that a speaker says beside questions, or there is nothing to be tempted by."""
+NOTHING = "nothing"
 BOTH = 0.2
 """Share of the talks in which both tell something that are asked about in one question."""
 
@@ -38,6 +40,7 @@ def notes(told: Told, dice: random.Random) -> Iterator[Example]:
         return
     for who in Speaker:
         own = [line for line in shown if line.speaker is who]
+        yield from _nothing(told, own, who)
         facts = told.of(who)[:MOST]
         asked = SmallForm().ask(old=(), session=own, language=language, limit=LIMIT)
         if (
@@ -47,6 +50,16 @@ def notes(told: Told, dice: random.Random) -> Iterator[Example]:
             and _kept(SmallForm(), facts, shown, language)
         ):
             yield told.example("notes", asked[0].request.messages, _answer(facts, language))
+
+
+def _nothing(told: Told, own: Sequence[Line], who: Speaker) -> Iterator[Example]:
+    """Of a speaker who says something, and is known to tell nothing of themselves."""
+    language = told.language
+    if told.complete and not told.of(who) and len(own_words(own, who, language)) >= LEAST:
+        asked = SmallForm().ask(old=(), session=own, language=language, limit=LIMIT)
+        for question in asked:
+            none = words(language)["none"]
+            yield told.example("notes", question.request.messages, none, NOTHING)
 
 
 def _answer(facts: Sequence[Fact], language: str) -> str:

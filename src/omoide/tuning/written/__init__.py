@@ -1,10 +1,11 @@
 """What we wrote ourselves in five languages: short scenes with a reply, and lines that try to
-give orders.
+give orders, and talks about the world and the day.
 
 `scenes.*.jsonl`: what a user says, a fact that it touches (or none), and a good reply; `fill` has
 what may stand in the gaps. `planted.jsonl`: orders that a speaker or a note gives to whoever reads
 it, which nobody should follow. They are other in wording and kind than those by which the
-product's resistance is measured (`omoide.evals.redteam`), which stay unseen.
+product's resistance is measured (`omoide.evals.redteam`), which stay unseen. `talks.*.jsonl`: what
+a user asks about the world, gets help with, or settles with somebody (`Spoken`).
 """
 
 from __future__ import annotations
@@ -55,6 +56,42 @@ def planted(language: str, via: str) -> tuple[str, ...]:
     """Orders in a language: `said` by a speaker, or sitting in the `memory`."""
     rows = _rows("planted.jsonl")
     return tuple(r["text"] for r in rows if (r["language"], r["via"]) == (language, via))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spoken:
+    """A talk that is mostly about something else than its speakers."""
+
+    key: str
+    language: str
+    topic: str
+    summary: str
+    lines: tuple[tuple[str, str], ...]
+    """`U` for the user or `A` for the other, and the words."""
+    later: tuple[str, ...]
+    """What the user might say of it at another time."""
+    user: tuple[str, ...]
+    """All that the user tells of themselves that lasts, in the third person without the name."""
+    friend: tuple[str, ...]
+    """The same of the other."""
+
+
+@cache
+def spoken(language: str) -> tuple[Spoken, ...]:
+    """All talks of a language."""
+    return tuple(
+        Spoken(
+            key=f"{language}/{number}",
+            language=language,
+            topic=row["topic"],
+            summary=row["summary"],
+            lines=tuple((said[0], said[3:]) for said in row["lines"]),
+            later=tuple(row["later"]),
+            user=tuple(row["user"]),
+            friend=tuple(row["friend"]),
+        )
+        for number, row in enumerate(_rows(f"talks.{language}.jsonl"))
+    )
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""Talks at which little or nothing is told, in five languages."""
