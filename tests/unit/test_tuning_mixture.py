@@ -148,6 +148,20 @@ def test_notes_are_thorough_as_far_as_there_are_long_ones() -> None:
     assert Counter(facts(one) for one in kept) == {6.0: 5, 2.0: 15}
 
 
+def test_where_nothing_is_told_nothing_is_noted_in_a_fifth_of_the_notes() -> None:
+    """And in up to a half where there are too few others; talks that tell little keep short
+    lists."""
+    silent = [example("notes", "en", i, answer="(none)", hard="nothing") for i in range(100)]
+    told = [example("notes", "en", i) for i in range(100, 200)]
+    kept = mixed([*silent, *told], {"notes": 50}, hard=0.4)
+    assert Counter(one.answer for one in kept) == {"(none)": 10, "a\nb": 40}
+    kept = mixed([*silent, *told[:20]], {"notes": 50}, hard=0.4)
+    assert Counter(one.answer for one in kept) == {"(none)": 20, "a\nb": 20}
+    brief = [replace(one, source="everyday", answer="User has a cat.") for one in told]
+    assert len(mixed(brief, {"notes": 50}, hard=0.4)) == 50
+    assert len(mixed([replace(one, source="own") for one in brief], {"notes": 40}, hard=0)) == 10
+
+
 def test_of_a_memory_that_is_carried_along_only_what_is_new_counts() -> None:
     """By speaker; joined sentences have several facts."""
     one = Example(
