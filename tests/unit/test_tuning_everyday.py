@@ -101,3 +101,15 @@ def test_speakers_are_the_user_and_the_other() -> None:
     """Whoever begins."""
     for talk in read(NOWHERE):
         assert {line.speaker for line in talk.lines} == set(Speaker)
+
+
+def test_an_assistant_s_turns_are_replies_and_a_shopkeeper_s_are_not() -> None:
+    """Among notes that have nothing to do with them, and never a greeting or an offer of help."""
+    talks = [talk for talk in read(NOWHERE) if talk.language == "en"]
+    made = list(build([(EVERYDAY, talks)], tasks=("reply",), seed=1, tally=Tally(), scenes=False))
+    said = {line.text: talk for talk in talks for line in talk.lines}
+    assert len(made) > 100
+    assert all(said[example.answer].assisted for example in made)
+    assert not any(example.answer.startswith(("Hi ", "Hi,", "Hello")) for example in made)
+    scenes = {one.topic for one in spoken("en") if one.scene}
+    assert 50 < len(scenes) < len(talks) / 2

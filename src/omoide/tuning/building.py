@@ -147,7 +147,7 @@ def _made(
         yield from _chained(talks, tasks, dice, order=order)
     if "reply" in tasks:
         told_some = [one for one in talks if one.facts]
-        for one in told_some:
+        for one in (one for one in talks if one.facts or one.assisted):
             yield from replies(one, told_some, dice, order=order, paper=paper)
 
 

@@ -55,4 +55,5 @@ def _talk(one: Spoken, chain: str) -> Talk:
         topic=one.topic,
         summary=one.summary,
         later=one.later,
+        assisted=not one.scene,
     )

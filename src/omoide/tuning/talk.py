@@ -40,5 +40,7 @@ class Talk:
     """Who it is about, what was known from an earlier talk of the chain, what is so instead."""
     later: tuple[str, ...] = ()
     """What the user might say at another time about what was talked of here."""
+    assisted: bool = False
+    """Whether the other is an assistant, and what it says is how one should reply."""
     taught: tuple[Taught, ...] = ()
     """What a model found beside what is listed."""

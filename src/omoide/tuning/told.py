@@ -83,6 +83,8 @@ class Told:
     summary: str = ""
     later: tuple[str, ...] = ()
     """What the user might say of it at another time, where its maker has said."""
+    assisted: bool = False
+    """Whether what the other says is how an assistant should reply."""
     complete: bool = False
     """Whether the facts are known to be all that is told here."""
     hard: tuple[str, ...] = ()
@@ -183,6 +185,7 @@ def told(talk: Talk, source: str, tally: Tally) -> Told:
         topic=talk.topic,
         summary=talk.summary,
         later=talk.later,
+        assisted=talk.assisted,
         complete=talk.complete and sum(map(len, facts.values())) >= len({*talk.known, *talk.told}),
         cues=cues(talk),
         partial=frozenset(

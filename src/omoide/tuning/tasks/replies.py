@@ -36,6 +36,8 @@ SCENES = "scenes"
 """The source of what we wrote ourselves."""
 MEMOS = 0.25
 """Share of the grounded turns whose memory is memos; all of them after the paper."""
+ASSISTED = 2
+"""Turns of an assistant that are taken of one talk."""
 NONE = 0.15
 """Share of the fitting turns that use nothing which are taken."""
 
@@ -45,6 +47,9 @@ def replies(
 ) -> Iterator[Example]:
     """Turns of the talk as replies, read with either speaker as the user. `others` give decoys
     and, after the paper, history; a share `order` has an order planted in it."""
+    if told.assisted:
+        yield from _assisted(told, others, dice, order=order)
+        return
     if told.cues or told.chain:
         yield from _cued(told, dice, order=order)
         return
@@ -73,6 +78,27 @@ def _cued(told: Told, dice: random.Random, *, order: float) -> Iterator[Example]
             hard.append("injected")
         messages = asked_reply(shown, memory, told.language, dice)
         yield told.example("reply", messages, cue.reply, *hard)
+
+
+def _assisted(
+    told: Told, others: Sequence[Told], dice: random.Random, *, order: float
+) -> Iterator[Example]:
+    """Some of the assistant's turns, among notes that have nothing to do with them."""
+    places = [
+        i
+        for i in range(1, len(told.lines))
+        if told.lines[i].speaker is Speaker.ASSISTANT and fitting(told.lines[i].text, told.language)
+    ]
+    for i in sorted(dice.sample(places, min(ASSISTED, len(places)))):
+        reply, shown = told.lines[i].text, told.lines[:i]
+        far = [f for other in dice.sample(others, min(6, len(others))) for f in other.of()[:1]]
+        decoys = [fact for fact in far if other_matter(fact, reply, shown)]
+        memory = _sentences((), decoys[: dice.randint(0, 4)], told.language, dice)
+        hard = ["nothing"]
+        if dice.random() < order:
+            shown, memory = _ordered(shown, memory, told.language, dice)
+            hard.append("injected")
+        yield told.example("reply", asked_reply(shown, memory, told.language, dice), reply, *hard)
 
 
 def _turn(

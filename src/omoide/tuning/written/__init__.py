@@ -74,6 +74,8 @@ class Spoken:
     """All that the user tells of themselves that lasts, in the third person without the name."""
     friend: tuple[str, ...]
     """The same of the other."""
+    scene: bool
+    """Whether the other is some person, a shopkeeper or a neighbour, and no assistant."""
 
 
 @cache
@@ -89,6 +91,7 @@ def spoken(language: str) -> tuple[Spoken, ...]:
             later=tuple(row["later"]),
             user=tuple(row["user"]),
             friend=tuple(row["friend"]),
+            scene=row.get("scene", False),
         )
         for number, row in enumerate(_rows(f"talks.{language}.jsonl"))
     )
