@@ -15,6 +15,7 @@ from omoide.evals.tasks.mtbench import MtBenchPlus
 from omoide.evals.tasks.personas import RealPersonas
 from omoide.evals.tasks.questions import Locomo, LongMemEval
 from omoide.evals.tasks.recall import RecallProtocol
+from omoide.evals.tasks.unknown import Unknown
 
 if TYPE_CHECKING:
     from omoide.evals.tasks.base import Task
@@ -35,5 +36,6 @@ TASKS: dict[str, Task[Any]] = {
         RealPersonas(),
         Growth(),
         Grounded(),
+        Unknown(),
     )
 }
