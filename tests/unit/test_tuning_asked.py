@@ -40,8 +40,9 @@ def test_every_language_has_as_much(language: str) -> None:
         assert len(set(sort.ask)) == 4
         assert len(set(sort.near)) == 3
         assert len(set(sort.known)) * len(set(book.known)) >= 4
-        (gap,) = {g.partition(".")[0] for g in re.findall(r"\{(\w+)", sort.fact)}
-        for phrase in (sort.told, *sort.known):
+        assert len(set(sort.fact)) == 2
+        (gap,) = set(re.findall(r"\{(\w+)", sort.fact[0]))
+        for phrase in (*sort.fact, sort.told, *sort.known):
             assert set(re.findall(r"\{(\w+)", phrase)) == {gap}
 
 
@@ -75,6 +76,13 @@ def test_who_was_not_told_says_so_and_names_no_note() -> None:
     """And who was told, or is asked about the world, does not."""
     for example in MADE:
         assert admits(example.answer, example.language) is (example.hard == UNTOLD)
+        if example.hard == UNTOLD:
+            book = asked(example.language)
+            (sort,) = (s for s in book.sorts if example.key.endswith(f"/{s.name}"))
+            (gap,) = set(re.findall(r"\{(\w+)", sort.fact[0]))
+            values = {part for value in book.book.slots[gap] for part in value.split("|")}
+            words = set(re.findall(r"[\w' -]+", example.answer))
+            assert not words & values
 
 
 def test_answers_do_not_begin_alike() -> None:

@@ -61,7 +61,7 @@ def _twins(book: Asked, sort: Sort, question: str, dice: random.Random) -> Itera
     """The question with the fact and without it."""
     pen, language = book.pen(dice), book.book.language
     values: dict[str, str] = {}
-    fact, told = pen.fill(sort.fact, values), pen.fill(sort.told, values)
+    fact, told = pen.fill(dice.choice(sort.fact), values), pen.fill(sort.told, values)
     near = [pen.fill(text, dict(values)) for text in dice.sample(sort.near, dice.randint(0, 3))]
     far = _far(book, sort, pen, dice, most=6 - max(len(near), 1))
     before = _before(book, [text[2:] for text in near if text.startswith("> ")], pen, dice)
@@ -107,7 +107,9 @@ def _unknown(book: Asked, sort: Sort, pen: Pen, dice: random.Random) -> str:
 def _far(book: Asked, sort: Sort, pen: Pen, dice: random.Random, *, most: int) -> list[str]:
     """Facts of other sorts."""
     others = [one for one in book.sorts if one != sort and one.name not in sort.without]
-    return [pen.fill(one.fact, {}) for one in dice.sample(others, dice.randint(0, most))]
+    return [
+        pen.fill(dice.choice(one.fact), {}) for one in dice.sample(others, dice.randint(0, most))
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

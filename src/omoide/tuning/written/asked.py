@@ -4,7 +4,7 @@
     what = "your brother's name"                    what a friend says they were not told
     ask = ["What is my brother called?"]
     back = ["What is he called?"]                   what the friend may ask in turn
-    fact = "User's brother is called {man}."        as the memory has it
+    fact = ["User's brother is called {man}.", …]   as the memory has it
     told = "My brother is called {man}."            as the user told it
     known = ["Your brother is called {man}."]       the answer
     near = ["User's sister is called {girl}.",      what is not the answer but looks like it;
@@ -40,7 +40,7 @@ class Sort:
     what: str
     ask: tuple[str, ...]
     back: tuple[str, ...]
-    fact: str
+    fact: tuple[str, ...]
     told: str
     known: tuple[str, ...]
     near: tuple[str, ...]
