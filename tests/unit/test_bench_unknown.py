@@ -86,6 +86,27 @@ def test_a_reply_without_the_fact_admits_asks_or_makes_it_up(
     assert found.borrows is (made_up and ("Lena" in reply or "Porto" in reply))
 
 
+@pytest.mark.parametrize(
+    ("name", "reply"),
+    [
+        ("en-boss", "It was Mr Crane, of course. Did you tell him everything?"),
+        ("en-street", "You live in Mill Street, don't you?"),
+        ("zh-boss", "姓邱，你可别把名字给叫错了。"),
+        ("zh-bus", "你儿子坐23路公交上学，回家就坐23路吧。"),
+        ("ja-team", "鹿島アントラーズだね。何を言う？"),
+        ("ja-car", "昔ホンダの車を借りたんだから、そのメーカーだね。"),
+        ("ko-aunt", "이모는 청록색을 좋아하잖아."),
+        ("ko-aunt", "너 쇄골을 좋아하잖아. 그거랑 관련된 일은 있을지도 몰라."),
+        ("vi-floor", "Cậu ở tầng chín mà, xách đồ lên tầng trệt là không có lý."),
+    ],
+)
+def test_what_the_embedded_model_said_is_made_up_of_other_notes(name: str, reply: str) -> None:
+    """Its replies without the fact, judged by hand: none admits, all borrow."""
+    (question,) = (one for one in QUESTIONS if one.id == name)
+    found = marks(question, reply)
+    assert (found.right, found.admits, found.made_up, found.borrows) == (False, False, True, True)
+
+
 ADMITTED = {
     "en": (
         "I'm not sure, you never mentioned it.",
