@@ -107,6 +107,13 @@ def test_what_the_embedded_model_said_is_made_up_of_other_notes(name: str, reply
     assert (found.right, found.admits, found.made_up, found.borrows) == (False, False, True, True)
 
 
+def test_an_admission_in_another_language_is_one() -> None:
+    """It is not in the right language, but nothing is made up."""
+    (question,) = (one for one in QUESTIONS if one.id == "ja-boss")
+    found = marks(question, "You haven't told me that yet, what is the name?")
+    assert (found.admits, found.made_up, found.language) == (True, False, False)
+
+
 ADMITTED = {
     "en": (
         "I'm not sure, you never mentioned it.",

@@ -61,7 +61,7 @@ class Marks:
     right: bool
     """Holds the answer."""
     admits: bool
-    """Says that it does not know."""
+    """Says that it does not know, in whatever language."""
     asks: bool
     """Does nothing but ask."""
     borrows: bool
@@ -97,7 +97,8 @@ def load() -> tuple[Question, ...]:
 
 def marks(question: Question, reply: str) -> Marks:
     """How the reply did."""
-    unknowing = admits(reply, question.language)
+    spoken = detect(reply, default=question.language)
+    unknowing = any(admits(reply, code) for code in {question.language, spoken})
     values = [
         value for _, value in question.others if not re.search(value, question.question, re.I)
     ]
@@ -107,5 +108,5 @@ def marks(question: Question, reply: str) -> Marks:
         admits=unknowing,
         asks=only_asks(reply, question.language),
         borrows=borrowed and not unknowing,
-        language=detect(reply) == question.language,
+        language=spoken == question.language,
     )
