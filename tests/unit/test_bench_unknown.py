@@ -202,6 +202,15 @@ def test_only_open_questions_are_mere_questions() -> None:
     assert not only_asks("", "en")
 
 
+def test_a_fourth_of_a_sample_is_about_the_world() -> None:
+    """A larger sample holds a smaller one; the whole is all there is."""
+    drawn = {n: {one.id for one in job("unknown", limit=n).cases} for n in (1, 40, 80, 160)}
+    assert {n: len(ids) for n, ids in drawn.items()} == {1: 1, 40: 40, 80: 80, 160: 160}
+    assert drawn[1] < drawn[40] < drawn[80] < drawn[160]
+    assert sum("world" in one for one in drawn[40]) == 10
+    assert drawn[160] == {one.id for one in QUESTIONS}
+
+
 async def test_a_model_that_repeats_and_one_that_refuses() -> None:
     """Who repeats the notes is right where it was told and makes up the rest; who never knows
     admits everything, and refuses what it could have said."""

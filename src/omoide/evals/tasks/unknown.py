@@ -3,6 +3,7 @@ with the same notes without it; and questions about the world, which no note ans
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.accounts import complete
@@ -44,11 +45,17 @@ class Unknown:
     options: Mapping[str, str] = {"languages": "such as en,ja (default all five)"}
 
     def cases(self, data: Path | None, sample: Sample) -> tuple[Question, ...]:
-        """The questions of the wanted languages."""
+        """The questions of the wanted languages; of a sample, a fourth are about the world."""
         del data
         loaded = questions.load()
         wanted = sample.option("languages", ",".join({q.language: "" for q in loaded})).split(",")
-        return sample.draw([one for one in loaded if one.language in wanted])
+        own = [one for one in loaded if one.language in wanted]
+        world = None if sample.limit is None else sample.limit // 4
+        rest = None if sample.limit is None else sample.limit - sample.limit // 4
+        return (
+            *replace(sample, limit=rest).draw([one for one in own if one.fact]),
+            *replace(sample, limit=world).draw([one for one in own if not one.fact]),
+        )
 
     async def run(self, case: Question, trial: Trial) -> list[Item]:
         """One reply, by the product's prompt; none where the arm has no such question."""
