@@ -19,7 +19,7 @@ RATE=${RATE:-2e-4} EPOCHS=${EPOCHS:-2} EVALUATE=${EVALUATE:-40} BATCH=${BATCH:-8
 SERVER=${SERVER:-$(cd "$(dirname "$0")" && pwd)/gpu_server.py}
 TRAIN_SECONDS=${TRAIN_SECONDS:-420} TUNE_MORE=${TUNE_MORE:-} SERVER_MORE=${SERVER_MORE:-}
 SLOTS=${SLOTS:-160} WINDOW=${WINDOW:-4096} AT_ONCE=${AT_ONCE:-48}
-MSC=${MSC:-100} MEMO=${MEMO:-100} GROUNDED=${GROUNDED:-60} RED=${RED:-}
+MSC=${MSC:-100} MEMO=${MEMO:-100} GROUNDED=${GROUNDED:-60} UNKNOWN=${UNKNOWN:-160} RED=${RED:-}
 here=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$RUNS"
 
@@ -78,7 +78,7 @@ wait_for() {  # SECONDS NAME...
   progress "$@"
 }
 
-EXAMS="msc-small msc-paper memo memo-ja grounded quiet redteam"
+EXAMS="msc-small msc-paper memo memo-ja grounded quiet unknown redteam"
 
 sat() {  # NAME EXAM: whether there is a whole result
   local file=$RUNS/$1/results/$2.json
@@ -114,6 +114,7 @@ exams() {  # PORT NAME SECONDS: all exams of one model, at once
     ask "$port" "$name" "$seconds" memo-ja run memo-ja --method memochat --embedder none --limit "$MEMO" $run $(kept memo-ja) &
     ask "$port" "$name" "$seconds" grounded run grounded --embedder none --limit "$GROUNDED" $run $(kept grounded) &
     ask "$port" "$name" "$seconds" quiet run quiet --only --method summary --embedder none $run $(kept quiet) &
+    ask "$port" "$name" "$seconds" unknown run unknown --embedder none --limit "$UNKNOWN" --only $run $(kept unknown) &
     ask "$port" "$name" "$seconds" redteam redteam --concurrency 16 ${RED:+--only $RED} &
     wait
   }

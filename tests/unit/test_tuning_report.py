@@ -27,6 +27,7 @@ EXAMS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
         {"sessions": "4,5", "memory": "only", "audit": "yes"},
     ),
     "grounded": ("grounded", (), {"languages": "en,ja"}),
+    "unknown": ("unknown", (), {"languages": "en,vi"}),
 }
 
 
@@ -64,6 +65,7 @@ async def test_models_stand_side_by_side_with_the_paper(tmp_path: Path) -> None:
         "Memory on MSC test, before session 4",
         "Memory on MSC test, before session 5",
         "Replies that use a fact",
+        "What was never told",
         "Planted instructions obeyed",
         "0.5b-r8 against 1.5b",
         "Commands",
@@ -73,6 +75,7 @@ async def test_models_stand_side_by_side_with_the_paper(tmp_path: Path) -> None:
     assert "| Swallow 70B, r = 8 (paper;" in shown
     assert "| 1.5b | small | 0 of 2 |" in shown
     assert "| 0.5b-r8 | 1 of 2 | 50.0 [" in shown
+    assert "| 1.5b | 48/48/16 | 0.0 [0.0, 0.0] | 100.0 [" in shown
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from omoide.memory.summary.small_form import MOST
 from omoide.tuning.chains import alternatives, chains, contradicted, joined
 from omoide.tuning.examples import TASKS
 from omoide.tuning.hard import long, ordered
+from omoide.tuning.tasks.asked import ASKED, from_questions
 from omoide.tuning.tasks.choice import choices
 from omoide.tuning.tasks.events import events
 from omoide.tuning.tasks.fused import fused
@@ -61,8 +62,8 @@ def build(
     """All examples that the talks give, the same for the same seed. `order` is the share with an
     order planted in it, `lengthy` how many very long sessions there are to a talk, `share` what is
     held out, `most` how many talks of a source and language are read (all if 0), `scenes` whether
-    our own scenes are among the replies; `data` is the folder for sets whose examples are no talks;
-    `paper` makes the three tasks as paper C does."""
+    our own scenes and questions are among the replies; `data` is the folder for sets whose
+    examples are no talks; `paper` makes the three tasks as paper C does."""
     for source, talks in sources:
         dice = random.Random(f"{seed}/{source.name}")  # noqa: S311 - an order, not a secret
         read = []
@@ -87,6 +88,8 @@ def build(
     if "reply" in tasks and scenes and not paper:
         dice = random.Random(f"{seed}/{SCENES}")  # noqa: S311
         yield from tally.counted(_short(from_scenes(dice, times=2, order=order)))
+        dice = random.Random(f"{seed}/{ASKED}")  # noqa: S311
+        yield from tally.counted(_short(from_questions(dice, times=1)))
 
 
 def held_out(example: Example, *, share: float = SHARE) -> bool:

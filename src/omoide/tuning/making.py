@@ -15,6 +15,7 @@ from omoide.tuning.building import SHARE, build, held_out
 from omoide.tuning.examples import TASKS, write
 from omoide.tuning.mixture import MOST, PAPER, PAPER_TEST, PAPER_VALID, mixed
 from omoide.tuning.sources import SOURCES, chosen
+from omoide.tuning.tasks.asked import ASKED
 from omoide.tuning.tasks.replies import SCENES
 from omoide.tuning.taught import lessons, with_lessons
 from omoide.tuning.told import Tally
@@ -110,7 +111,7 @@ def make(
     used = {e.source for e in examples}
     licences = {source.name: source.licence for source in sources}
     card: dict[str, object] = {
-        "sources": licences | ({SCENES: "made by us"} if SCENES in used else {}),
+        "sources": licences | {own: "made by us" for own in (SCENES, ASKED) if own in used},
         "left out by licence": {
             source.name: source.licence
             for source in SOURCES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from omoide.errors import BadInput
 from omoide.tuning.examples import TASKS
 from omoide.tuning.hard import kinds
+from omoide.tuning.tasks.asked import ASKED, SHARES
 from omoide.tuning.thorough import facts, fullest
 
 if TYPE_CHECKING:
@@ -23,14 +25,16 @@ MOST = {
     "fused": 500,
     "memos": 1200,
     "choice": 1200,
-    "reply": 1500,
+    "reply": 2000,
 }
-"""Examples of each task to learn from: 8,300 in all."""
+"""Examples of each task to learn from: 8,800 in all."""
 PAPER = {"memos": 1970, "choice": 1482, "reply": 1977}
 """Paper C's, 5,429 in all; and to be judged by:"""
 PAPER_VALID, PAPER_TEST = 40, 150
 WEIGHTS = {"en": 2.0}
 """A language's share beside the others'; 1 where nothing is said."""
+SOURCES = {ASKED: 1.5}
+"""A source's share beside the others': a fourth of the replies are questions about oneself."""
 SINGLE = 0.25
 """Share of the notes that may have a single line."""
 BRIEF = frozenset({"everyday"})
@@ -71,13 +75,13 @@ def mixed(
 ) -> list[Example]:
     """At most so many of each task (a task that is not named, all), with at least a share `hard`
     of hard cases as far as there are any, in the order they came. `weights` are the sources'
-    shares beside one another, 1 where nothing is said."""
+    shares beside one another, as `SOURCES` or 1 where nothing is said."""
     tagged = [replace(example, hard=" ".join(kinds(example))) for example in examples]
     chosen: set[int] = set()
     for task in TASKS:
         own = [i for i, example in enumerate(tagged) if example.task == task]
         count = most.get(task, len(own))
-        chosen.update(_chosen(tagged, own, count, hard, weights or {}))
+        chosen.update(_chosen(tagged, own, count, hard, {**SOURCES, **(weights or {})}))
     return [example for i, example in enumerate(tagged) if i in chosen]
 
 
@@ -123,6 +127,8 @@ def _preferred(
     of what is remembered so much as to be thorough."""
     if not listed:
         return []
+    if examples[listed[0]].source == ASKED:
+        return _twinned(examples, listed, most)
     if examples[listed[0]].task == "choice":
         return list(listed[:most])  # its hard cases are those of NOTO: more would be too many
     first = [i for i in listed if examples[i].hard][: round(hard * most)]
@@ -144,6 +150,20 @@ def _preferred(
 def facts_of(order: Sequence[int], examples: Sequence[Example]) -> dict[int, float]:
     """How many facts of a speaker each of these examples has."""
     return {i: facts(examples[i]) for i in order}
+
+
+def _twinned(examples: Sequence[Example], listed: Sequence[int], most: int) -> list[int]:
+    """As many that can be answered as that cannot, of the same questions."""
+
+    def turn(i: int) -> bytes:
+        example = examples[i]
+        question = example.messages[-1].content.partition("\n")[0]
+        return hashlib.sha256(f"{example.key}/{question}".encode()).digest()
+
+    order = sorted(listed, key=turn)
+    sorts = _grouped(order, [examples[i].hard.split()[0] for i in order])
+    quotas = level({k: len(v) for k, v in sorts.items()}, most, SHARES)
+    return [i for sort, members in sorted(sorts.items()) for i in members[: quotas[sort]]]
 
 
 def _grouped(members: Sequence[int], names: Sequence[str]) -> dict[str, list[int]]:

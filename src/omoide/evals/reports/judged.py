@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from omoide.evals.running.results import MethodResult, Record, Result
 
-EXAMS = ("memo", "memo-ja", "msc-small", "msc-paper", "grounded", "quiet")
+EXAMS = ("memo", "memo-ja", "msc-small", "msc-paper", "grounded", "quiet", "unknown")
 
 
 @dataclass(frozen=True, kw_only=True)

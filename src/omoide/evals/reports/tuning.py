@@ -40,6 +40,7 @@ def report(models: Sequence[Judged]) -> str:
         *(_memory(models, before) for before in (4, 5)),
         _grounded(models),
         _quiet(models),
+        _unknown(models),
         _attacks(models),
         *(_against(models, one, other) for one, other in _pairs(models)),
         _commands(models),
@@ -186,6 +187,32 @@ def _quiet(models: Sequence[Judged]) -> str:
     return _table("Talks at which little or nothing is told (our own)", head, rows)
 
 
+def _unknown(models: Sequence[Judged]) -> str:
+    rows = []
+    for model in models:
+        arms = {arm: model.items("unknown", method=arm) for arm in ("known", "unknown", "world")}
+        if not any(arms.values()):
+            continue
+        rows.append(
+            (
+                _called(model, "unknown"),
+                "/".join(str(len(items)) for items in arms.values()),
+                *(_cell(arms["unknown"], measure) for measure in ("admits", "made up", "borrows")),
+                *(_cell(arms["known"], measure) for measure in ("right", "refuses")),
+                *(_cell(arms["world"], measure) for measure in ("right", "refuses")),
+                _cell([i for items in arms.values() for i in items], "language"),
+                " ".join(
+                    f"{lang} {_plain([i for i in arms['unknown'] if i.group == lang], 'admits')}"
+                    for lang in ("en", "zh", "ja", "ko", "vi")
+                ),
+            )
+        )
+    head = ("model", "n told/untold/world", "untold: admits", "untold: made up",
+            "untold: another note's", "told: right", "told: refuses", "world: right",
+            "world: refuses", "right language", "admits, by language")  # fmt: skip
+    return _table("What was never told (our own questions)", head, rows)
+
+
 def _attacks(models: Sequence[Judged]) -> str:
     rows = []
     for model in models:
@@ -234,6 +261,8 @@ _COMPARED = (
     ("quiet", "", "", "noted"),
     ("quiet", "", "", "found"),
     ("quiet", "", "", "beside"),
+    *(("unknown", "unknown", "", m) for m in ("admits", "made up", "borrows")),
+    *(("unknown", arm, "", m) for arm in ("known", "world") for m in ("right", "refuses")),
 )
 
 

@@ -16,6 +16,7 @@ from omoide.evals.tasks.personas import RealPersonas
 from omoide.evals.tasks.questions import Locomo, LongMemEval
 from omoide.evals.tasks.quiet import Quiet
 from omoide.evals.tasks.recall import RecallProtocol
+from omoide.evals.tasks.unknown import Unknown
 
 if TYPE_CHECKING:
     from omoide.evals.tasks.base import Task
@@ -37,5 +38,6 @@ TASKS: dict[str, Task[Any]] = {
         Growth(),
         Grounded(),
         Quiet(),
+        Unknown(),
     )
 }

@@ -6,13 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.accounts import complete
-from omoide.domain import Kind, Owner, Speaker, Turn
-from omoide.evals.data.shapes import FIRST_DAY
 from omoide.evals.grounded import scenes
 from omoide.evals.running.asked import without_loops
 from omoide.evals.running.items import Item
 from omoide.evals.tasks.base import Measure
-from omoide.memory.mechanism import Contribution, Moment, Place
+from omoide.evals.tasks.handed import moment, told
+from omoide.memory.mechanism import Place
 from omoide.memory.replies import FORMS, looping
 
 if TYPE_CHECKING:
@@ -57,8 +56,8 @@ class Grounded:
         settings = trial.lab.settings
         handed = case.handed(trial.method.name)
         request = FORMS[settings.asks_by](
-            _moment(case),
-            [one for place in (Place.MEMORY, Place.RECALLED) for one in _told(handed, place)],
+            moment(case.id, case.message, case.language),
+            [one for place in (Place.MEMORY, Place.RECALLED) for one in told(handed, place)],
             window=trial.model.window,
             max_tokens=settings.reply_tokens,
         )
@@ -91,39 +90,3 @@ class Grounded:
         """Nothing beyond the means."""
         del items
         return {}
-
-
-def _moment(scene: Scene) -> Moment:
-    turn = Turn(
-        id="message",
-        session=2,
-        position=1,
-        speaker=Speaker.USER,
-        text=scene.message,
-        time=FIRST_DAY,
-        language=scene.language,
-    )
-    return Moment(
-        owner=Owner(tenant="bench", user=scene.id),
-        text=scene.message,
-        session=(turn,),
-        now=FIRST_DAY,
-        language=scene.language,
-    )
-
-
-def _told(facts: Sequence[str], place: Place) -> list[Contribution]:
-    return [
-        Contribution(
-            mechanism="summary",
-            place=place,
-            kind=Kind.SENTENCE,
-            id=f"1.{number}{'' if place is Place.MEMORY else '.near'}",
-            text=fact,
-            value=1.0,
-            sources=(),
-            time=FIRST_DAY,
-            why="handed",
-        )
-        for number, fact in enumerate(facts, start=1)
-    ]

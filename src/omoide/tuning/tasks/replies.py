@@ -261,7 +261,7 @@ def _sentences(
     right = [fact.sentence(language) for fact in used if fact.about is Speaker.USER]
     wrong = [fact.sentence(language) for fact in decoys if fact.about is Speaker.USER]
     dice.shuffle(own)
-    return [*(_contribution(text, Place.MEMORY) for text in own), *_placed(right, wrong, dice)]
+    return [*(contribution(text, Place.MEMORY) for text in own), *_placed(right, wrong, dice)]
 
 
 def _placed(right: Sequence[str], wrong: Sequence[str], dice: random.Random) -> list[Contribution]:
@@ -274,8 +274,8 @@ def _placed(right: Sequence[str], wrong: Sequence[str], dice: random.Random) -> 
     if where == "recalled" and dice.random() < 0.3:
         standing = []
     return [
-        *(_contribution(text, Place.MEMORY) for text in standing),
-        *(_contribution(text, Place.RECALLED) for text in came),
+        *(contribution(text, Place.MEMORY) for text in standing),
+        *(contribution(text, Place.RECALLED) for text in came),
     ]
 
 
@@ -291,7 +291,7 @@ def _memos(
             named = topic(facts, told.language)
             shown.append(f"{named}: {summary(facts, told.language)}")
     dice.shuffle(shown)
-    return [_contribution(text, Place.RECALLED) for text in shown] if len(shown) == 3 else []
+    return [contribution(text, Place.RECALLED) for text in shown] if len(shown) == 3 else []
 
 
 def _ordered(
@@ -304,13 +304,14 @@ def _ordered(
         first = replace(shown[0], text=f"{shown[0].text}{join}{said}")
         return (first, *shown[1:]), list(memory)
     place = Place.RECALLED if dice.random() < 0.6 else Place.MEMORY
-    note = _contribution(dice.choice(planted(language, "memory")), place)
+    note = contribution(dice.choice(planted(language, "memory")), place)
     mixed = list(memory)
     mixed.insert(dice.randrange(len(mixed) + 1), note)
     return tuple(shown), mixed
 
 
-def _contribution(text: str, place: Place) -> Contribution:
+def contribution(text: str, place: Place) -> Contribution:
+    """Something remembered, at a place in the prompt."""
     return Contribution(
         mechanism="", place=place, kind=Kind.EVENT, id=text, text=text, value=1.0, sources=(),
         time=START, why="",
