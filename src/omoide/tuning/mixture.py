@@ -42,6 +42,9 @@ BRIEF = frozenset({"everyday"})
 SILENT = 0.2
 """Share of a source's notes at whose talk nothing is told; more, up to a half, where it has too few
 others."""
+FULL = 0.4
+"""Share of a language's memories carried along that should be full before the session, as far as
+there are any: in all at least a third."""
 
 
 def parsed(given: Sequence[str]) -> dict[str, int]:
@@ -98,8 +101,10 @@ def _chosen(
     for language, members in sorted(languages.items()):
         sources = _grouped(members, [examples[i].source for i in members])
         quotas = level({k: len(v) for k, v in sources.items()}, wanted[language], weights)
+        brimming = {k: sum(_full(examples[i]) for i in v) for k, v in sources.items()}
+        full = level(brimming, round(FULL * wanted[language]), weights)
         for source, listed in sorted(sources.items()):
-            found += _preferred(examples, listed, quotas[source], hard)
+            found += _preferred(examples, listed, quotas[source], hard, full[source])
     return found
 
 
@@ -120,11 +125,17 @@ def level(there: Mapping[str, int], most: int, weights: Mapping[str, float]) -> 
     return found
 
 
+def _full(example: Example) -> bool:
+    """Whether a memory is carried along that is full."""
+    return example.task == "iteration" and "full" in example.hard.split()
+
+
 def _preferred(
-    examples: Sequence[Example], listed: Sequence[int], most: int, hard: float
+    examples: Sequence[Example], listed: Sequence[int], most: int, hard: float, full: int
 ) -> list[int]:
-    """Hard cases first up to their share, then as they come; of notes few with a single line, and
-    of what is remembered so much as to be thorough."""
+    """Hard cases first up to their share, then as they come; of notes few with a single line, of
+    memories carried along so many that are full, and of what is remembered so much as to be
+    thorough."""
     if not listed:
         return []
     if examples[listed[0]].source == ASKED:
@@ -143,7 +154,10 @@ def _preferred(
         order = [i for i in order if "\n" in examples[i].answer or i in set(few)]
         return [*silent, *fullest(order, facts_of(order, examples), most - len(silent))]
     if examples[listed[0]].task == "iteration":
-        return fullest(order, facts_of(order, examples), most)
+        told = facts_of(order, examples)
+        brimming = fullest([i for i in order if _full(examples[i])], told, min(full, most))
+        rest = [i for i in order if i not in set(brimming)]
+        return [*brimming, *fullest(rest, told, most - len(brimming))]
     return order[:most]
 
 
