@@ -17,6 +17,7 @@ from omoide.domain import Sentence, Speaker
 from omoide.errors import BadReply
 from omoide.language import plainly, split_clauses, split_sentences
 from omoide.memory.overlap import stems
+from omoide.memory.summary.borne import OTHER, QUESTION, SELF, unborne
 from omoide.memory.summary.facts import VOICES, Fact, merge, pack, read_facts
 from omoide.memory.summary.forms import Question, Reading
 from omoide.memory.summary.moving import mended
@@ -86,7 +87,8 @@ class SmallForm:
         notes: list[str] = []
         good: list[Fact] = []
         for fact in told:
-            if reason := _unfit(fact, said[fact.about], "\n".join(of_user), language):
+            reason = _unfit(fact, said[fact.about], "\n".join(of_user), language)
+            if reason := reason or unborne(fact, session, language, least=LEAST[language]):
                 notes.append(f"not kept, {reason}: {fact.sentence(language)}")
             else:
                 good.append(fact)
@@ -126,23 +128,6 @@ class SmallForm:
         return Question(request=request, prompt=prompt.hash)
 
 
-_QUESTION = re.compile(r"[?？؟]\s*$")
-_SELF = {
-    "en": re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|myself|we|our)\b", re.IGNORECASE),
-    "zh": re.compile(r"[我咱]"),
-    "vi": re.compile(r"\b(?:tôi|mình|tớ|em|chúng tôi)\b", re.IGNORECASE),
-}
-"""How a speaker names themselves, in languages that hardly ever leave the subject out."""
-_OTHER = {
-    "en": re.compile(r"\b(?:you|your|yours|yourself|you're|you've)\b", re.IGNORECASE),
-    "zh": re.compile(r"[你您]"),
-    "vi": re.compile(r"\b(?:bạn|cậu|anh|chị)\b", re.IGNORECASE),
-    "ja": re.compile(r"あなた|君は|さん(?:は|が|の|も)|お(?:仕事|住まい|子さん)"),
-    "ko": re.compile(r"당신|님(?:은|이|의|도|께)|시(?:군요|네요|는군요|겠어요)"),
-}
-"""How the one spoken to is named or honoured."""
-
-
 def own_words(
     session: Sequence[Line], speaker: Speaker, language: str, *, partner: Partner | None = None
 ) -> str:
@@ -156,7 +141,7 @@ def own_words(
     lines = []
     for line in session:
         if line.speaker is speaker:
-            told = [s for s in split_sentences(line.text) if not _QUESTION.search(s)]
+            told = [s for s in split_sentences(line.text) if not QUESTION.search(s)]
             if speaker is Speaker.ASSISTANT:
                 told = [s for s in told if _of_itself(s, language, keeps)]
             lines += _listed(told, language)
@@ -189,9 +174,9 @@ def _of_itself(sentence: str, language: str, partner: Partner) -> bool:
         return False
     if not partner.person:
         return partner.answers_for(sentence, language)
-    if _OTHER[language].search(sentence):
+    if OTHER[language].search(sentence):
         return False
-    return language not in _SELF or bool(_SELF[language].search(sentence))
+    return language not in SELF or bool(SELF[language].search(sentence))
 
 
 _TALK = {
