@@ -123,10 +123,10 @@ def pack(
     room = limit - len(own)
     while len(live) > room and sum(min(len(f.text) + 2, longest) for f in live) > room * longest:
         left_out.append(live.pop(0))  # no way of joining would make room for it
-    groups = _grouped(live, limit=room, longest=longest)
+    groups = grouped(live, limit=room, longest=longest)
     while len(groups) > room:
         left_out.append(live.pop(0))
-        groups = _grouped(live, limit=room, longest=longest)
+        groups = grouped(live, limit=room, longest=longest)
     groups.sort(key=lambda group: group[0].about is not Speaker.USER)
     groups = own + groups
     sentences = tuple(
@@ -141,8 +141,9 @@ def pack(
     return Packed(sentences=sentences, left_out=tuple(left_out))
 
 
-def _grouped(facts: Sequence[Fact], *, limit: int, longest: int) -> list[list[Fact]]:
-    """The facts in as many groups as there are facts, joined two by two until they fit."""
+def grouped(facts: Sequence[Fact], *, limit: int, longest: int) -> list[list[Fact]]:
+    """The facts in groups of one speaker's, joined two by two, those that have most in common
+    first, until there are no more than `limit` or none can be joined within `longest`."""
     groups = {i: [fact] for i, fact in enumerate(facts)}
     known = {i: marks(fact.text) for i, fact in enumerate(facts)}
     sizes = {i: len(fact.text) + 2 for i, fact in enumerate(facts)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from omoide.domain import Sentence, Speaker
-from omoide.language import split_sentences
+from omoide.language import estimate_tokens, split_sentences
 from omoide.ports import Request, Skill
 from omoide.prompts import render, words
 
@@ -81,7 +81,8 @@ class PaperForm:
     def ask(
         self, *, old: Sequence[Sentence], session: Sequence[Line], language: str, limit: int
     ) -> tuple[Question, ...]:
-        """Fill the paper's three-part prompt."""
+        """Fill the paper's three-part prompt. The answer may be as long as the memory that it has
+        to carry along, and what is new beside it."""
         memory = "\n".join(sentence.text for sentence in old) or words(language)["none"]
         prompt = render(
             "memory_paper",
@@ -90,7 +91,8 @@ class PaperForm:
             session="\n".join(line.labelled(language) for line in session),
             limit=str(limit),
         )
-        request = Request(messages=prompt.messages, max_tokens=40 * limit, skill=Skill.ITERATION)
+        room = max(40 * limit, estimate_tokens(memory) + 20 * limit)
+        request = Request(messages=prompt.messages, max_tokens=room, skill=Skill.ITERATION)
         return (Question(request=request, prompt=prompt.hash),)
 
     def read(

@@ -6,6 +6,7 @@ speakers, at most 20 sentences, at temperature 0 (section 4.1, algorithm 1).
 
 Departures from the paper, all of them around its one call:
 - an answer is checked before it may become memory, and asked for again with what was wrong;
+- one that is right but has more sentences than may be is made to fit by rule (`fitting`);
 - each sentence keeps the turns it rests on;
 - a session too long for the model's window is digested in parts, in order;
 - the form of the question is chosen for the size of the model (`forms`).
@@ -21,6 +22,7 @@ from omoide.errors import BadReply
 from omoide.language import dominant
 from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
 from omoide.memory.sources import attribute
+from omoide.memory.summary.fitting import fitted
 from omoide.memory.summary.forms import Reading
 from omoide.memory.transcript import Line, lines, parts, spoken
 from omoide.ports import Message
@@ -193,6 +195,7 @@ class RecursiveSummary:
                 turns=turns,
                 cited=cited,
             )
+            fitting = fitted(cleaned, language, limit=self.limit)
             standing = [s for s in old if not any(part in s.text for part in reading.replaced)]
             problems = problems or check(
                 reading.sentences,
@@ -201,15 +204,16 @@ class RecursiveSummary:
                 turns=turns,
                 instructions=self._instructions(language),
                 language=language,
-                limit=self.limit,
+                limit=self.limit if len(fitting) > self.limit else max(self.limit, len(cleaned)),
             )
             if not problems:
-                left = len(distinct) - len(cleaned)
+                left, joined = len(distinct) - len(cleaned), len(cleaned) - len(fitting)
                 notes = list(reading.notes)
                 notes += [f"left out {left} copied line(s)"] if left else []
+                notes += [f"joined {joined} sentence(s) with others, for room"] if joined else []
                 notes += [f"{len(rejected)} tries rejected"] if rejected else []
                 return _Rewrite(
-                    sentences=cleaned,
+                    sentences=fitting,
                     completions=tuple(spent),
                     prompt=prompt,
                     rejected=tuple(rejected),
