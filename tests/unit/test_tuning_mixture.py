@@ -148,6 +148,21 @@ def test_notes_are_thorough_as_far_as_there_are_long_ones() -> None:
     assert Counter(facts(one) for one in kept) == {6.0: 5, 2.0: 15}
 
 
+def test_a_third_of_the_memories_carried_along_are_full() -> None:
+    """As far as there are any, also where one source alone has them and they tell less."""
+    ample = "\n".join(f"User has {n} and {n}." for n in "abcdef")
+    lean = [example("iteration", "en", i, hard="full") for i in range(80)]
+    other = [
+        replace(example("iteration", "en", i, answer=ample), source=f"other{i % 2}")
+        for i in range(80, 280)
+    ]
+    kept = mixed([*other, *lean], {"iteration": 90}, hard=0.0)
+    assert len(kept) == 90
+    assert sum(one.hard == "full" for one in kept) >= 30
+    kept = mixed([*other, *lean[:10]], {"iteration": 90}, hard=0.0)
+    assert sum(one.hard == "full" for one in kept) == 10
+
+
 def test_of_a_memory_that_is_carried_along_only_what_is_new_counts() -> None:
     """By speaker; joined sentences have several facts."""
     one = Example(

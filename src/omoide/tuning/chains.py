@@ -8,7 +8,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from omoide.memory.summary.facts import Fact
+from omoide.domain import Sentence, Speaker
+from omoide.memory.summary.facts import VOICES, Fact, pack, read_facts
+from omoide.memory.summary.fitting import fitted
 from omoide.tuning.stems import stems
 
 if TYPE_CHECKING:
@@ -71,6 +73,35 @@ def known_after(known: Sequence[Fact], told: Told) -> list[Fact]:
         found = [other for other in found if not _says(fact, other)]
         found.append(fact)
     return found
+
+
+def carried(old: Sequence[Sentence], told: Told, *, limit: int) -> tuple[Sentence, ...]:
+    """The memory after a meeting, as a model should write it: every sentence as it was, but for
+    what has changed or is told more fully now; then what is new, the user's before the other's;
+    and over the limit sentences joined as the product joins them. Only if that is not enough is
+    all of it packed anew."""
+    language = told.language
+    before = [fact for sentence in old for fact in read_facts(sentence.text, language)]
+    after = known_after(before, told)
+    standing = [
+        [fact for fact in read_facts(sentence.text, language) if fact in after] for sentence in old
+    ]
+    new = [[fact] for fact in after if fact not in before]
+    groups = sorted(
+        (group for group in (*standing, *new) if group),
+        key=lambda g: g[0].about is not Speaker.USER,
+    )
+    sentences = [
+        Sentence(
+            text=Fact(
+                about=group[0].about, text=VOICES[language].join.join(fact.text for fact in group)
+            ).sentence(language),
+            about=group[0].about,
+        )
+        for group in groups
+    ]
+    found = fitted(sentences, language, limit=limit)
+    return found if len(found) <= limit else pack(after, language, limit=limit).sentences
 
 
 def _says(one: Fact, other: Fact) -> bool:

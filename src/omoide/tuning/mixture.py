@@ -33,6 +33,9 @@ WEIGHTS = {"en": 2.0}
 """A language's share beside the others'; 1 where nothing is said."""
 SINGLE = 0.25
 """Share of the notes that may have a single line."""
+FULL = 0.4
+"""Share of a language's memories carried along that should be full before the session, as far as
+there are any: in all at least a third."""
 
 
 def parsed(given: Sequence[str]) -> dict[str, int]:
@@ -89,8 +92,10 @@ def _chosen(
     for language, members in sorted(languages.items()):
         sources = _grouped(members, [examples[i].source for i in members])
         quotas = level({k: len(v) for k, v in sources.items()}, wanted[language], weights)
+        brimming = {k: sum(_full(examples[i]) for i in v) for k, v in sources.items()}
+        full = level(brimming, round(FULL * wanted[language]), weights)
         for source, listed in sorted(sources.items()):
-            found += _preferred(examples, listed, quotas[source], hard)
+            found += _preferred(examples, listed, quotas[source], hard, full[source])
     return found
 
 
@@ -111,11 +116,17 @@ def level(there: Mapping[str, int], most: int, weights: Mapping[str, float]) -> 
     return found
 
 
+def _full(example: Example) -> bool:
+    """Whether a memory is carried along that is full."""
+    return example.task == "iteration" and "full" in example.hard.split()
+
+
 def _preferred(
-    examples: Sequence[Example], listed: Sequence[int], most: int, hard: float
+    examples: Sequence[Example], listed: Sequence[int], most: int, hard: float, full: int
 ) -> list[int]:
-    """Hard cases first up to their share, then as they come; of notes few with a single line, and
-    of what is remembered so much as to be thorough."""
+    """Hard cases first up to their share, then as they come; of notes few with a single line, of
+    memories carried along so many that are full, and of what is remembered so much as to be
+    thorough."""
     if not listed:
         return []
     if examples[listed[0]].task == "choice":
@@ -126,7 +137,10 @@ def _preferred(
         few = [i for i in order if "\n" not in examples[i].answer][: round(SINGLE * most)]
         order = [i for i in order if "\n" in examples[i].answer or i in set(few)]
     if examples[listed[0]].task in ("notes", "iteration"):
-        return fullest(order, {i: facts(examples[i]) for i in order}, most)
+        told = {i: facts(examples[i]) for i in order}
+        brimming = fullest([i for i in order if _full(examples[i])], told, min(full, most))
+        rest = [i for i in order if i not in set(brimming)]
+        return [*brimming, *fullest(rest, told, most - len(brimming))]
     return order[:most]
 
 

@@ -1,8 +1,8 @@
 """Whether one thing that a speaker said bears a fact out.
 
 That its words were said somewhere in a session is not enough: a small model joins words of two
-statements to what neither tells ("got married to the Marines"), takes what was said to the other
-("you must be quite a traveller") for the speaker's, and a wish for a fact. So one statement, with
+statements to what neither tells ("keeps bees in the office"), takes what was said to the other
+("you are a brilliant cook") for the speaker's, and a wish for a fact. So one statement, with
 the question that it answers and the sentence before it, must hold enough of the fact, and must not
 be a mere wish. docs/results/tuning.md, "Read by hand", has what that turns
 away, and what it cannot see.

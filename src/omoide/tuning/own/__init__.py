@@ -1,7 +1,7 @@
 """Invented talks between a user and a friend, in five languages: made by us, free to be shipped.
 
 Each language has a file of phrases written by hand (`en.toml` and so on). A chain is what two
-people say at two to four meetings: facts are told in many ways, change, are corrected, and at a
+people say at two to eight meetings: facts are told in many ways, change, are corrected, and at a
 later meeting something is said that calls for one of them. All of it comes from a fixed seed, and
 `known` is all that the speakers tell of themselves: `complete` is true of every talk.
 """

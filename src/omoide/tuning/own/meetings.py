@@ -23,6 +23,8 @@ FULL = 0.4
 """Share of the chains at whose meetings much is told."""
 CHAINS = 400
 """Chains of a language."""
+LASTING = 100
+"""Chains more whose two people meet five to eight times and tell much: their memory gets full."""
 SEED = 20
 USER, FRIEND = Speaker.USER, Speaker.ASSISTANT
 
@@ -31,13 +33,17 @@ def read(folder: Path) -> Iterator[OwnTalk]:
     """Every talk of every language; nothing is read from the folder."""
     del folder
     for language in LANGUAGES:
-        yield from talks(language)
+        yield from talks(language, lasting=LASTING)
 
 
-def talks(language: str, *, chains: int = CHAINS, seed: int = SEED) -> Iterator[OwnTalk]:
-    """The talks of so many chains, the same for the same seed."""
+def talks(
+    language: str, *, chains: int = CHAINS, lasting: int = 0, seed: int = SEED
+) -> Iterator[OwnTalk]:
+    """The talks of so many chains, and of so many lasting ones, the same for the same seed."""
     for number in range(chains):
         yield from _Chain(language, number=number, seed=seed).talks()
+    for number in range(chains, chains + lasting):
+        yield from _Chain(language, number=number, seed=seed, lasting=True).talks()
 
 
 @dataclass(kw_only=True, eq=False)
@@ -74,7 +80,7 @@ class _Meeting:
 class _Chain:
     """Two people, from their first meeting of the chain to the last."""
 
-    def __init__(self, language: str, *, number: int, seed: int) -> None:
+    def __init__(self, language: str, *, number: int, seed: int, lasting: bool = False) -> None:
         self.book: Book = book(language)
         self.name = f"{language}/{number}"
         self.dice = random.Random(f"{seed}/{self.name}")  # noqa: S311 - an order, not a secret
@@ -87,12 +93,13 @@ class _Chain:
         self.told: list[Told] = []
         self.begun: set[tuple[str, Speaker]] = set()
         """What sorts of facts have been told, and of whom."""
-        self.full = self.dice.random() < FULL
+        self.lasting = lasting
+        self.full = self.dice.random() < FULL or lasting
         self.seen: set[tuple[str, ...]] = set()
         """Exchanges that the chain has had."""
 
     def talks(self) -> Iterator[OwnTalk]:
-        count = self.dice.choice((2, 3, 3, 4))
+        count = self.dice.choice((5, 6, 7, 8) if self.lasting else (2, 3, 3, 4))
         for number in range(count):
             empty = self.dice.random() < 0.1
             held = self._meeting(number, empty=empty)

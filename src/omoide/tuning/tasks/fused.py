@@ -10,7 +10,7 @@ from omoide.memory.fused.whole import WholeForm
 from omoide.memory.memos.writer import checked
 from omoide.memory.summary.facts import pack
 from omoide.tuning.accepting import LIMIT, accepted
-from omoide.tuning.chains import known_after
+from omoide.tuning.chains import carried
 from omoide.tuning.tasks.events import listed, taken
 from omoide.tuning.tasks.memos import entries
 from omoide.tuning.tasks.naming import named
@@ -18,6 +18,7 @@ from omoide.tuning.tasks.naming import named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from omoide.domain import Sentence
     from omoide.memory.summary.facts import Fact
     from omoide.tuning.examples import Example
     from omoide.tuning.told import Told
@@ -29,8 +30,9 @@ LINES = 24
 def fused(chain: Sequence[Told], known: Sequence[Fact]) -> Iterator[Example]:
     """An example for each meeting that tells something; two of a true chain as one session of two
     topics, where the second takes nothing back."""
+    new = pack(known, chain[0].language, limit=LIMIT).sentences if chain else ()
     for number, told in enumerate(chain):
-        before, known = known, known_after(known, told)
+        before, new = new, carried(new, told, limit=LIMIT)
         after = chain[number + 1 : number + 2]
         if number % 2 == 0 and told.chain and after and not after[0].changed:
             yield from _session((told, *after), before)
@@ -38,7 +40,7 @@ def fused(chain: Sequence[Told], known: Sequence[Fact]) -> Iterator[Example]:
             yield from _session((told,), before)
 
 
-def _session(parts: Sequence[Told], before: Sequence[Fact]) -> Iterator[Example]:
+def _session(parts: Sequence[Told], old: Sequence[Sentence]) -> Iterator[Example]:
     stretches = [one for part in parts for one in named(part)]
     whole = parts[0]
     for part in parts[1:]:
@@ -52,8 +54,7 @@ def _session(parts: Sequence[Told], before: Sequence[Fact]) -> Iterator[Example]
     ):
         return
     language, turns = whole.language, whole.turns
-    old = pack(before, language, limit=LIMIT).sentences
-    new = pack(known_after(before, whole), language, limit=LIMIT).sentences
+    new = carried(old, whole, limit=LIMIT)
     written = {
         "memory": [sentence.text for sentence in new],
         "memos": entries(stretches),
