@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,10 @@ from omoide.tuning.own.meetings import talks
 from omoide.tuning.tasks.fused import fused
 from omoide.tuning.tasks.iteration import iteration
 from omoide.tuning.told import Tally, Told, told
+
+if TYPE_CHECKING:
+    from omoide.domain import Sentence
+    from omoide.memory.summary.facts import Fact
 
 _CHAINS: dict[str, list[list[Told]]] = {}
 
@@ -35,7 +40,8 @@ def test_people_who_meet_often_fill_a_memory_that_loses_nothing(language: str) -
     sizes = []
     for chain in lasting(language):
         assert 5 <= len(chain) <= 8
-        facts, memory = [], ()
+        facts: list[Fact] = []
+        memory: tuple[Sentence, ...] = ()
         for meeting in chain:
             memory = carried(memory, meeting, limit=LIMIT)
             facts = known_after(facts, meeting)
