@@ -120,13 +120,16 @@ async def weights_of(settings: Settings, spec: str, progress: Progress | None = 
     )
 
 
-def open_trainable(weights: Path, *, device: str, tiny: bool = False, bits: int = 16) -> Trainable:
-    """The weights of a GGUF file, dense: halved on a GPU, whole on the CPU; or in 4 bits on a GPU.
+def open_trainable(
+    weights: Path, *, device: str, tiny: bool = False, bits: int = 16, half: bool = False
+) -> Trainable:
+    """The weights of a GGUF file, dense: in 16 bits on a GPU or if `half` is wanted, else whole; or
+    in 4 bits on a GPU.
     With `tiny` only its tokenizer, before a small model of random weights that shows whether
     everything runs."""
     from omoide.adapters.models.dense import open_dense, open_random
 
-    dtype = "bfloat16" if device.startswith("cuda") else "float32"
+    dtype = "bfloat16" if half or device.startswith("cuda") else "float32"
     opened = open_random if tiny else open_dense
     if bits == 4:
         from omoide.adapters.models.four_bits import check, quantised

@@ -270,3 +270,48 @@ def test_four_bits_say_what_they_need(tmp_path: Path) -> None:
     if find_spec("bitsandbytes") is None:
         with pytest.raises(MissingExtra, match="pip install bitsandbytes"):
             open_trainable(tiny_model(), device="cuda", tiny=True, bits=4)
+
+
+def test_what_was_learnt_before_is_gone_on_from_and_lower_layers_stay(tmp_path: Path) -> None:
+    """It begins with the loss that the first run ended with, in 16 bits too; the adapter of the
+    frozen layer is the same as before, that of the upper one is not."""
+    from safetensors.torch import load_file
+
+    for name, changed in (
+        ("first", {}),
+        ("second", {"start": str(tmp_path / "first" / "best"), "frozen": 1, "half": True}),
+    ):
+        model = open_trainable(tiny_model(), device="cpu", tiny=True, half=bool(changed))
+        outcome = train(
+            model.model, model.tokenizer, examples=MANY, held_out=MANY[:2],
+            recipe=replace(QUICK, **changed), folder=tmp_path / name,
+        )  # fmt: skip
+        if changed:
+            assert outcome.before == pytest.approx(ended, rel=0.05)
+            assert outcome.best < outcome.before
+        ended = outcome.best
+    one, other = (
+        load_file(tmp_path / name / "best" / "adapter_model.safetensors")
+        for name in ("first", "second")
+    )
+    same = {key for key in one if bool((one[key] == other[key]).all())}
+    assert same
+    assert all(".layers.0." in key for key in same)
+    assert any(".layers.1." in key for key in one.keys() - same)
+
+
+def test_an_adapter_that_cannot_be_gone_on_from_is_told(tmp_path: Path) -> None:
+    """Where there is none, and where its rank is another."""
+    model = opened()
+    recipe = replace(QUICK, start=str(tmp_path / "nowhere"))
+    with pytest.raises(BadInput, match="holds no adapter"):
+        train(
+            model.model, model.tokenizer, examples=MANY, held_out=MANY, recipe=recipe,
+            folder=tmp_path,
+        )  # fmt: skip
+    (tmp_path / "adapter_config.json").write_text('{"r": 3, "lora_alpha": 6}')
+    with pytest.raises(BadInput, match="rank 3 and α 6"):
+        train(
+            model.model, model.tokenizer, examples=MANY, held_out=MANY,
+            recipe=replace(QUICK, start=str(tmp_path)), folder=tmp_path,
+        )  # fmt: skip

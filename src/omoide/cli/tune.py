@@ -216,6 +216,20 @@ def teach(scope: Scope, /, file: Path, **given: Any) -> None:  # noqa: ANN401 - 
 )
 @click.option("--compile", "compiled", is_flag=True, help="Compile first: for long runs on a GPU.")
 @click.option("--recompute", is_flag=True, help="Spare memory: compute activations twice.")
+@click.option("--half", is_flag=True, help="16 bits on the CPU, too: for one that has AMX.")
+@click.option(
+    "--from",
+    "start",
+    default="",
+    metavar="ADAPTER",
+    help="Go on from an adapter that was trained before (a run's folder best).",
+)
+@click.option(
+    "--frozen",
+    type=int,
+    default=0,
+    help="So many of the lowest layers learn nothing.  [default: 0]",
+)
 @click.option(
     "--bits",
     type=click.Choice(["4", "16"]),
@@ -259,7 +273,7 @@ def run(
     examples, asked = read(train), read(held_out)
     weights = asyncio.run(weights_of(scope.settings, base, bar))
     where = device or training.device()
-    trainable = open_trainable(weights, device=where, tiny=tiny, bits=chosen.bits)
+    trainable = open_trainable(weights, device=where, tiny=tiny, bits=chosen.bits, half=chosen.half)
     outcome = training.train(
         trainable.model,
         trainable.tokenizer,

@@ -50,6 +50,14 @@ class Recipe:
     """Whether activations are computed again on the way back: slower, in much less memory."""
     compiled: bool = False
     """Whether the layers are compiled first: a minute, then faster steps."""
+    start: str = ""
+    """A folder with an adapter, as peft writes it, to go on from; its rank and α hold then."""
+    frozen: int = 0
+    """So many of the lowest layers keep the adapter they begin with: a third less to compute where
+    it is half of them."""
+    half: bool = False
+    """Whether a CPU computes in 16 bits, too: four times as fast where it has AMX, slower where it
+    has nothing of the kind. A GPU always does."""
 
     def __post_init__(self) -> None:
         positive = ("rank", "alpha", "epochs", "length", "batch", "accumulate", "evaluate")

@@ -7,9 +7,11 @@ of the prompts would take more memory than the model.
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omoide.errors import BadInput, MissingExtra
@@ -18,7 +20,6 @@ from omoide.tuning.batches import by_tokens, count_steps, encode, steps
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from omoide.tuning.batches import Encoded
     from omoide.tuning.examples import Example
@@ -159,33 +160,28 @@ class _Run:
     """The model with its adapter, the optimiser, and where they are kept."""
 
     def __init__(self, model: Any, tokenizer: Any, *, recipe: Recipe, folder: Path) -> None:  # noqa: ANN401
-        self._torch, peft = _vendor("torch"), _vendor("peft")
+        self._torch = _vendor("torch")
         self._recipe, self._folder = recipe, folder
         self._padding = tokenizer.pad_token_id or 0
         self._torch.manual_seed(recipe.seed)
         if recipe.recompute:
             model.gradient_checkpointing_enable({"use_reentrant": False})
             model.enable_input_require_grads()
-        self._tuned = peft.get_peft_model(
-            model,
-            peft.LoraConfig(
-                r=recipe.rank,
-                lora_alpha=recipe.alpha,
-                lora_dropout=recipe.dropout,
-                target_modules=list(recipe.targets),
-                task_type="CAUSAL_LM",
-            ),
-        )
+        self._tuned = _begun(model, recipe) if recipe.start else _fresh(model, recipe)
+        for name, parameter in self._tuned.named_parameters():
+            if parameter.requires_grad and (layer := _LAYER.search(name)):
+                parameter.requires_grad_(int(layer[1]) >= recipe.frozen)
         self._model = self._tuned.get_base_model()
         if recipe.compiled:
             for layer in self._model.model.layers:  # all alike: one of them is compiled
                 layer.compile(dynamic=True)
         self._device = self._model.device
-        self._half = self._device.type == "cuda"
+        self._gpu = self._device.type == "cuda"
+        self._half = self._gpu or recipe.half
         learnable = [p for p in self._tuned.parameters() if p.requires_grad]
         self._learnable = learnable
         self._optimiser = self._torch.optim.AdamW(
-            learnable, lr=recipe.rate, weight_decay=recipe.decay, fused=self._half
+            learnable, lr=recipe.rate, weight_decay=recipe.decay, fused=self._gpu
         )
         self.last = float("nan")
 
@@ -282,7 +278,7 @@ class _Run:
         # Padding stands behind all that counts and nothing looks ahead, so no mask is needed: the
         # fastest attention is for whole causal squares.
         places = self._sent(rows), self._sent(columns)
-        with torch.autocast("cuda", torch.bfloat16, enabled=self._half), self._uncast():
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._half), self._uncast():
             hidden = self._model.model(
                 input_ids=self._sent(tokens), use_cache=False
             ).last_hidden_state
@@ -294,7 +290,7 @@ class _Run:
     def _sent(self, numbers: Any) -> Any:  # noqa: ANN401 - a tensor, or numbers that become one
         """On the device, without waiting until they are there."""
         numbers = self._torch.as_tensor(numbers)
-        if not self._half:
+        if not self._gpu:
             return numbers
         return numbers.pin_memory().to(self._device, non_blocking=True)
 
@@ -305,6 +301,38 @@ class _Run:
             self._tuned, active=self._half
         )
         return casting
+
+
+_LAYER = re.compile(r"\.layers\.(\d+)\.")
+
+
+def _fresh(model: Any, recipe: Recipe) -> Any:  # noqa: ANN401 - the vendor's
+    """The model with an adapter that does nothing yet."""
+    peft = _vendor("peft")
+    return peft.get_peft_model(
+        model,
+        peft.LoraConfig(
+            r=recipe.rank,
+            lora_alpha=recipe.alpha,
+            lora_dropout=recipe.dropout,
+            target_modules=list(recipe.targets),
+            task_type="CAUSAL_LM",
+        ),
+    )
+
+
+def _begun(model: Any, recipe: Recipe) -> Any:  # noqa: ANN401
+    """The model with an adapter that has learnt before."""
+    folder = Path(recipe.start)
+    try:
+        known = json.loads((folder / "adapter_config.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{folder} holds no adapter as peft writes it ({error})") from error
+    if (known.get("r"), known.get("lora_alpha")) != (recipe.rank, recipe.alpha):
+        raise BadInput(
+            f"{folder} has rank {known.get('r')} and α {known.get('lora_alpha')}; ask for these"
+        )
+    return _vendor("peft").PeftModel.from_pretrained(model, folder, is_trainable=True)
 
 
 def _vendor(name: str) -> Any:  # noqa: ANN401 - torch and its friends are optional
