@@ -277,19 +277,22 @@ def test_what_was_learnt_before_is_gone_on_from_and_lower_layers_stay(tmp_path: 
     frozen layer is the same as before, that of the upper one is not."""
     from safetensors.torch import load_file
 
-    for name, changed in (
-        ("first", {}),
-        ("second", {"start": str(tmp_path / "first" / "best"), "frozen": 1, "half": True}),
-    ):
-        model = open_trainable(tiny_model(), device="cpu", tiny=True, half=bool(changed))
-        outcome = train(
-            model.model, model.tokenizer, examples=MANY, held_out=MANY[:2],
-            recipe=replace(QUICK, **changed), folder=tmp_path / name,
-        )  # fmt: skip
-        if changed:
-            assert outcome.before == pytest.approx(ended, rel=0.05)
-            assert outcome.best < outcome.before
-        ended = outcome.best
+    outcomes = []
+    further = replace(QUICK, start=str(tmp_path / "first" / "best"), frozen=1, half=True)
+    for name, recipe in (("first", QUICK), ("second", further)):
+        model = open_trainable(tiny_model(), device="cpu", tiny=True, half=recipe.half)
+        outcomes.append(
+            train(
+                model.model,
+                model.tokenizer,
+                examples=MANY,
+                held_out=MANY[:2],
+                recipe=recipe,
+                folder=tmp_path / name,
+            )
+        )
+    assert outcomes[1].before == pytest.approx(outcomes[0].best, rel=0.05)
+    assert outcomes[1].best < outcomes[1].before
     one, other = (
         load_file(tmp_path / name / "best" / "adapter_model.safetensors")
         for name in ("first", "second")

@@ -228,7 +228,8 @@ def teach(scope: Scope, /, file: Path, **given: Any) -> None:  # noqa: ANN401 - 
     "--frozen",
     type=int,
     default=0,
-    help="So many of the lowest layers learn nothing.  [default: 0]",
+    show_default=True,
+    help="So many of the lowest layers learn nothing.",
 )
 @click.option(
     "--bits",
