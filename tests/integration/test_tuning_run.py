@@ -7,6 +7,7 @@ torch is too large to be installed for every test run, so these are skipped wher
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from importlib.util import find_spec
 from shutil import which
 from typing import TYPE_CHECKING, Any
@@ -275,8 +276,7 @@ def test_four_bits_say_what_they_need(tmp_path: Path) -> None:
 def test_what_was_learnt_before_is_gone_on_from_and_lower_layers_stay(tmp_path: Path) -> None:
     """It begins with the loss that the first run ended with, in 16 bits too; the adapter of the
     frozen layer is the same as before, that of the upper one is not."""
-    from safetensors.torch import load_file
-
+    load_file = import_module("safetensors.torch").load_file
     outcomes = []
     further = replace(QUICK, start=str(tmp_path / "first" / "best"), frozen=1, half=True)
     for name, recipe in (("first", QUICK), ("second", further)):
