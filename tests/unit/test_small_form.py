@@ -173,7 +173,8 @@ def test_there_may_be_nothing_to_note(language: str) -> None:
     assert none in asked.request.messages[0].content
     reading = read(none, old=(before.text,), session=said, language=language)
     assert texts(reading) == [before.text]
-    assert not reading.notes
+    assert reading.notes == ("nothing to note, says the model",)
+    assert reading.nothing
     assert not reading.told
 
 
@@ -354,6 +355,22 @@ async def test_a_session_of_greetings_costs_a_call_and_changes_nothing() -> None
     )
     assert result.summary is not None
     assert [s.text for s in result.summary.sentences] in ([], ["User says hi."])
+
+
+async def test_nothing_to_note_of_somebody_new_is_taken_at_the_first_try() -> None:
+    """An empty memory stays empty, and the version says why; it is not asked again and again."""
+    time = datetime(2026, 1, 5, tzinfo=UTC)
+    said = "Say it in Spanish: the boiler has been broken since Tuesday, send somebody by Friday."
+    turn = Turn(id="t", session=1, position=1, speaker=USER, text=said, time=time, language="en")
+    model = ScriptedModel([words("en")["none"]])
+    iterator = RecursiveSummary(model=model, form=SmallForm())
+    result = await iterator.digest(
+        old=nothing(time), turns=[turn], at=time, ask=partial(complete, model)
+    )
+    assert result.summary is not None
+    assert result.summary.sentences == ()
+    assert not result.rejected
+    assert len(model.requests) == 1
 
 
 NORTH = {

@@ -79,9 +79,11 @@ def check(
     instructions: str,
     language: str,
     limit: int,
+    nothing: bool = False,
 ) -> tuple[Problem, ...]:
     """All reasons not to let `cleaned` (the `answer` without repeats and echoes, with its sources)
-    replace `old`."""
+    replace `old`. Where the model says that there is `nothing` to note, an empty memory may stay
+    empty."""
     problems: list[Problem] = []
     distinct = without_repeats(answer)
     if len(answer) - len(distinct) > max(2, len(answer) // 2):
@@ -90,7 +92,8 @@ def check(
         problems.append(Problem(flaw=Flaw.ECHO_DIALOGUE))
     if _repeats_prompt(cleaned, instructions):
         problems.append(Problem(flaw=Flaw.ECHO_PROMPT))
-    if not cleaned and not problems and (old or answer or _says_something(turns)):
+    expected = old or answer or (_says_something(turns) and not nothing)
+    if not cleaned and not problems and expected:
         problems.append(Problem(flaw=Flaw.EMPTY))
     if len(cleaned) > limit:
         problems.append(Problem(flaw=Flaw.TOO_MANY))

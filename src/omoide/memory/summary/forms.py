@@ -42,6 +42,8 @@ class Reading:
     """Parts of the old memory that are gone because something newer took their place."""
     told: tuple[Sentence, ...] = ()
     """What this session alone told, where the form keeps it apart from what was known."""
+    nothing: bool = False
+    """Whether the model says, in so many words, that there is nothing to note."""
 
 
 class Form(Protocol):

@@ -205,6 +205,7 @@ class RecursiveSummary:
                 instructions=self._instructions(language),
                 language=language,
                 limit=self.limit if len(fitting) > self.limit else max(self.limit, len(cleaned)),
+                nothing=reading.nothing,
             )
             if not problems:
                 left, joined = len(distinct) - len(cleaned), len(cleaned) - len(fitting)

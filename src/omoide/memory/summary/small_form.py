@@ -75,7 +75,8 @@ class SmallForm:
             for answer in answers
             for fact in read_facts(answer, language)
         ]
-        if not told and any(answer.strip() != words(language)["none"] for answer in answers):
+        nothing = bool(answers) and all(a.strip() == words(language)["none"] for a in answers)
+        if answers and not told and not nothing:
             raise BadReply(f"wanted lines about a speaker, got {answers[0][:80]!r}")
         said = {
             who: "\n".join(line.text for line in session if line.speaker is who) for who in Speaker
@@ -84,7 +85,7 @@ class SmallForm:
         told = [mended(fact, said[fact.about], language) for fact in owned]
         known = read_facts("\n".join(sentence.text for sentence in old), language)
         of_user = [said[Speaker.USER], *(f.text for f in known if f.about is Speaker.USER)]
-        notes: list[str] = []
+        notes = ["nothing to note, says the model"] if nothing else []
         good: list[Fact] = []
         for fact in told:
             reason = _unfit(fact, said[fact.about], "\n".join(of_user), language)
@@ -103,6 +104,7 @@ class SmallForm:
             notes=tuple(notes),
             replaced=tuple(fact.text for fact in untrue),
             told=tuple(Sentence(text=f.sentence(language), about=f.about) for f in good),
+            nothing=nothing,
         )
 
     def owned(self, fact: Fact, said: Mapping[Speaker, str], language: str) -> Fact:
