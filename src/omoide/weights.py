@@ -152,6 +152,14 @@ def convert_adapter(
     return write_lora(folder, out, base=read_contents(weights), precision=precision)
 
 
+def unpack_adapter(file: Path, folder: Path, *, weights: Path) -> int:
+    """A LoRA file for the model in `weights` as peft has it; how many tensors it has."""
+    from omoide.adapters.models.gguf import read_contents
+    from omoide.adapters.models.lora import unpack_lora
+
+    return unpack_lora(file, folder, base=read_contents(weights))
+
+
 async def ship_adapter(
     settings: Settings,
     *,

@@ -16,7 +16,7 @@ from omoide.cli.show import as_json, emit, table
 from omoide.language import LANGUAGES
 from omoide.ports import Skill
 from omoide.tuning.examples import TASKS
-from omoide.weights import convert_adapter, open_trainable, ship_adapter, weights_of
+from omoide.weights import convert_adapter, open_trainable, ship_adapter, unpack_adapter, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,7 +222,7 @@ def teach(scope: Scope, /, file: Path, **given: Any) -> None:  # noqa: ANN401 - 
     "start",
     default="",
     metavar="ADAPTER",
-    help="Go on from an adapter that was trained before (a run's folder best).",
+    help="Go on from an adapter: a run's folder best, or a LoRA file such as one that ships.",
 )
 @click.option(
     "--frozen",
@@ -270,9 +270,12 @@ def run(
     from omoide.tuning.examples import read
     from omoide.tuning.recipe import Recipe
 
-    chosen = Recipe(**recipe)
     examples, asked = read(train), read(held_out)
     weights = asyncio.run(weights_of(scope.settings, base, bar))
+    if (start := Path(recipe["start"])).is_file():
+        recipe["start"] = str(folder / start.stem)
+        unpack_adapter(start, folder / start.stem, weights=weights)
+    chosen = Recipe(**recipe)
     where = device or training.device()
     trainable = open_trainable(weights, device=where, tiny=tiny, bits=chosen.bits, half=chosen.half)
     outcome = training.train(

@@ -259,7 +259,8 @@ class _Run:
             part,
         )
         part.replace(self._folder / "checkpoint.pt")
-        told = {"state": asdict(state), "before": before, "recipe": asdict(self._recipe)}
+        recipe = asdict(self._recipe) | {"start": Path(self._recipe.start).name}
+        told = {"state": asdict(state), "before": before, "recipe": recipe}
         (self._folder / "run.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
 
     def _summed(self, batch: Sequence[Encoded]) -> Any:  # noqa: ANN401 - a tensor

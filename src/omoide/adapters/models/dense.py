@@ -130,6 +130,12 @@ def interleaved(rows: Any, heads: int) -> Any:  # noqa: ANN401 - an array or a t
     return rows.reshape(heads, 2, half, -1).swapaxes(1, 2).reshape(rows.shape)
 
 
+def apart(rows: Any, heads: int) -> Any:  # noqa: ANN401 - an array or a tensor
+    """What `interleaved` made of the rows, undone."""
+    half = rows.shape[0] // heads // 2
+    return rows.reshape(heads, half, 2, -1).swapaxes(1, 2).reshape(rows.shape)
+
+
 def _model(path: Path, contents: Contents, *, dtype: str, device: str) -> Any:  # noqa: ANN401
     torch, vendor = _vendor("torch"), _vendor("transformers")
     measures = config(contents)
@@ -166,8 +172,7 @@ def _weight(path: Path, place: TensorPlace, *, config: Any, dtype: Any) -> tuple
     dense = dense.reshape(*reversed(rows), columns)
     if config.model_type == "llama" and name.endswith(("q_proj.weight", "k_proj.weight")):
         heads = config.num_attention_heads if "q_proj" in name else config.num_key_value_heads
-        half = dense.shape[0] // heads // 2
-        dense = dense.reshape(heads, half, 2, columns).swapaxes(1, 2).reshape(-1, columns)
+        dense = apart(dense, heads)
     return name, torch.from_numpy(numpy.array(dense)).to(dtype)
 
 
