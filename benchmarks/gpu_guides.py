@@ -3,7 +3,8 @@
 llguidance does it, which llama.cpp uses for JSON schemas in our embedded runtime too. A GBNF
 grammar without recursion, as all of ours are, becomes one regular expression, whose states are
 made only as they are met: 0.7 ms of CPU a token for the notes' grammar. (xgrammar, which reads GBNF
-itself, took 43 s on a busy core to compile it.)
+itself, took 43 s on a busy core to compile it.) Where rules are shared so much that this would
+be too long, as in the memos' grammar, it becomes a Lark grammar.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import os
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llguidance import LLExecutor, LLMatcher
 from llguidance.hf import from_tokenizer
@@ -44,42 +45,122 @@ _NAMED = {"n": "\n", "r": "\r", "t": "\t"}
 _RULE = re.compile(r"^\s*([A-Za-z][A-Za-z0-9-]*)\s*::=", re.MULTILINE)
 
 
+LARGEST = 20_000
+"""Symbols that a regular expression may have."""
+
+
+def read(gbnf: str) -> str:
+    """A grammar without recursion in the words of llguidance. Raises ValueError for others."""
+    rules = _rules(gbnf)
+    if _size("root", rules) > LARGEST:
+        return as_lark(gbnf)
+    found: str = LLMatcher.grammar_from_regex(as_regex(gbnf))
+    return found
+
+
 def as_regex(gbnf: str) -> str:
     """A grammar without recursion as a regular expression. Raises ValueError for others."""
+    rules = _rules(gbnf)
+    _size("root", rules)
+    return _expanded("root", rules)
+
+
+def as_lark(gbnf: str) -> str:
+    """A grammar as one of Lark: a rule that names no other becomes a terminal, any other a rule.
+
+    A terminal takes all it can get, so what follows one must not begin with what could still
+    belong to it."""
+    rules = _rules(gbnf)
+    _size("root", rules)
+    called = {name: f"r{i}" for i, name in enumerate(rules)}
+    leaves = {name for name, body in rules.items() if all(s.kind != "name" for s in body)}
+    called |= {name: called[name].upper() for name in leaves}
+    lines = ["%llguidance {}", f"start: {called['root']}"]
+    for name, body in rules.items():
+        right = f"/{_expanded(name, rules)}/" if name in leaves else _lark(body, called)
+        lines.append(f"{called[name]}: {right}")
+    return "\n".join(lines)
+
+
+class _Symbol(NamedTuple):
+    """A symbol of a rule, what it is, and what stands between its quotes or brackets."""
+
+    kind: str
+    text: str
+
+
+def _rules(gbnf: str) -> dict[str, list[_Symbol]]:
     heads = list(_RULE.finditer(gbnf))
     ends = [head.start() for head in heads[1:]] + [len(gbnf)]
-    rules = {head[1]: gbnf[head.end() : end] for head, end in zip(heads, ends, strict=True)}
-    if "root" not in rules:
+    bodies = {head[1]: gbnf[head.end() : end] for head, end in zip(heads, ends, strict=True)}
+    if "root" not in bodies:
         raise ValueError("a grammar needs a rule called root")
-    return _expanded("root", rules, ())
+    return {name: _symbols(body) for name, body in bodies.items()}
 
 
-def _expanded(name: str, rules: Mapping[str, str], within: tuple[str, ...]) -> str:
-    if name in within:
-        raise ValueError(f"the rule {name} stands in itself; only grammars without that are read")
-    if name not in rules:
-        raise ValueError(f"there is no rule {name}")
-    body, pieces, reached = rules[name], list[str](), 0
+def _symbols(body: str) -> list[_Symbol]:
+    symbols, reached = list[_Symbol](), 0
     while reached < len(body):
         found = _SYMBOL.match(body, reached)
-        if found is None:
+        if found is None or found.lastgroup is None:
             raise ValueError(f"not GBNF: {body[reached : reached + 40]!r}")
         reached = found.end()
-        kind, text = found.lastgroup, found[0]
-        if kind == "literal":
-            pieces.append(f"(?:{''.join(map(_exact, _characters(found[kind])))})")
-        elif kind == "set":
-            pieces.append(_set(found[kind]))
-        elif kind == "name":
-            pieces.append(f"(?:{_expanded(text, rules, (*within, name))})")
-        elif kind != "space":
+        if found.lastgroup != "space":
+            symbols.append(_Symbol(found.lastgroup, found[found.lastgroup]))
+    return symbols
+
+
+def _size(root: str, rules: Mapping[str, Sequence[_Symbol]]) -> int:
+    """How many symbols the rule has when all that it names is written out."""
+    sizes: dict[str, int] = {}
+
+    def size(name: str, within: frozenset[str]) -> int:
+        if name in within:
+            raise ValueError(f"the rule {name} stands in itself; only others are read")
+        if name not in rules:
+            raise ValueError(f"there is no rule {name}")
+        if name not in sizes:
+            inner = within | {name}
+            sizes[name] = sum(size(s.text, inner) if s.kind == "name" else 1 for s in rules[name])
+        return sizes[name]
+
+    return size(root, frozenset())
+
+
+def _expanded(name: str, rules: Mapping[str, Sequence[_Symbol]]) -> str:
+    pieces = []
+    for kind, text in rules[name]:
+        if kind == "name":
+            pieces.append(f"(?:{_expanded(text, rules)})")
+        elif kind in ("literal", "set"):
+            pieces.append(_pattern(kind, text))
+        else:
             pieces.append({"(": "(?:", ".": r"(?s:.)"}.get(text, text))
     return "".join(pieces)
 
 
+def _lark(body: Sequence[_Symbol], called: Mapping[str, str]) -> str:
+    pieces = []
+    for kind, text in body:
+        if kind == "name":
+            pieces.append(called[text])
+        elif kind in ("literal", "set"):
+            pieces.append(f"/{_pattern(kind, text)}/")
+        else:
+            pieces.append("/(?s:.)/" if text == "." else text)
+    return " ".join(pieces)
+
+
+def _pattern(kind: str, text: str) -> str:
+    if kind == "set":
+        return _set(text)
+    return f"(?:{''.join(map(_exact, _characters(text)))})"
+
+
 def _set(inside: str) -> str:
     no, listed = ("^", inside[1:]) if inside.startswith("^") else ("", inside)
-    parts = re.findall(r"(\\x..|\\u....|\\U.{8}|\\.|[^\\])(?:-(\\.|[^\\]))?", listed, re.DOTALL)
+    one = r"(\\x..|\\u....|\\U.{8}|\\.|[^\\])"
+    parts = re.findall(f"{one}(?:-{one})?", listed, re.DOTALL)
     return f"[{no}{''.join(_range(first, last) for first, last in parts)}]"
 
 
@@ -139,11 +220,8 @@ class Guides:
         fill_next_token_bitmask_par(self._executor, rows, bits)
 
     def _matcher(self, kind: str, text: str) -> Any:  # noqa: ANN401 - the vendor's
-        if kind == "grammar":
-            grammar = LLMatcher.grammar_from_regex(as_regex(text))
-        else:
-            grammar = f"%llguidance {{}}\nstart: %json {text}"  # as llama.cpp asks for it
-        matcher = LLMatcher(self._words, grammar)
+        schema = f"%llguidance {{}}\nstart: %json {text}"  # as llama.cpp asks for it
+        matcher = LLMatcher(self._words, read(text) if kind == "grammar" else schema)
         if matcher.is_error():
             raise ValueError(f"the {kind} cannot be read: {matcher.get_error()[:300]}")
         return matcher

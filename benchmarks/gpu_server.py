@@ -106,12 +106,12 @@ class Chat:
     def _guide(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a Guide or nothing
         form = body.get("response_format") or {}
         try:
+            if body.get("grammar"):
+                return self._guides.of_grammar(body["grammar"])
             if form.get("type") == "json_schema":
                 return self._guides.of_schema(form["json_schema"]["schema"])
             if form.get("type") == "json_object":
                 return self._guides.of_schema(form.get("schema") or {"type": "object"})
-            if body.get("grammar"):
-                return self._guides.of_grammar(body["grammar"])
         except (KeyError, ValueError) as error:
             raise Refused(f"failed to parse grammar or schema: {error}") from error
         return None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import struct
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from omoide.adapters.models.embedded import EmbeddedChat
 from omoide.adapters.models.gguf import read_contents, read_head
 from omoide.adapters.models.llama import Llama
 from omoide.adapters.models.openai import OpenAIChat
+from omoide.domain.memo import Span
 from omoide.errors import (
     ContextTooLong,
     MissingExtra,
@@ -26,7 +29,9 @@ from omoide.errors import (
     ModelStalled,
     ModelUnavailable,
 )
+from omoide.evals.metrics import divides
 from omoide.language import estimate_tokens
+from omoide.memory.memos.writer import _request as memo_request
 from omoide.ports import Message, Request
 from tests.contract.test_chat_model import CACHE, answer, ask, tiny_model
 
@@ -96,7 +101,7 @@ async def test_chunks_become_pieces_and_an_account() -> None:
 
 
 async def test_everything_asked_for_is_passed_on() -> None:
-    """Schema goes before grammar; stops, seed and penalty go along."""
+    """Grammar goes before schema; stops, seed and penalty go along."""
     stage = Stage({"choices": [], "usage": USAGE})
     model = on(stage)
     request = Request(
@@ -108,12 +113,14 @@ async def test_everything_asked_for_is_passed_on() -> None:
         schema={"type": "object"},
     )
     await answer(model, request)
-    await answer(model, Request(messages=request.messages, max_tokens=5, grammar='root ::= "a"'))
-    constrained, free = stage.bodies
+    await answer(model, replace(request, grammar='root ::= "a"'))
+    constrained, narrower = stage.bodies
     assert constrained["stop"] == ["\n"]
     assert (constrained["seed"], constrained["frequency_penalty"]) == (3, 0.5)
     assert "json_schema" in str(constrained["response_format"])
-    assert free["grammar"] == 'root ::= "a"'
+    assert "grammar" not in constrained
+    assert narrower["grammar"] == 'root ::= "a"'
+    assert "response_format" not in narrower
 
 
 @pytest.mark.parametrize(
@@ -378,10 +385,26 @@ async def test_answers_can_be_held_to_a_form(model: EmbeddedChat) -> None:
     )
     assert bound.text in ("yes", "no")
     schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
-    _, json = await answer(model, Request(messages=messages, max_tokens=30, schema=schema))
-    assert '"ok"' in json.text
+    _, held = await answer(model, Request(messages=messages, max_tokens=30, schema=schema))
+    assert '"ok"' in held.text
     with pytest.raises(ModelRefused):
         await answer(model, Request(messages=messages, max_tokens=5, schema={"type": "nonsense"}))
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("seed", range(3))
+async def test_the_ranges_of_memos_divide_the_lines(model: EmbeddedChat, seed: int) -> None:
+    """Even a model that cannot count, answering at random, gets them right when it is held to the
+    memos' grammar."""
+    said = [f"User: I saw {n} birds today." for n in range(1, 13)]
+    request = replace(memo_request(said, "en"), temperature=1.0, seed=seed, messages=ask().messages)
+    assert request.grammar is not None
+    short = request.grammar.replace(")* ", "){0,12} ")
+    _, done = await answer(model, replace(request, grammar=short, max_tokens=300))
+    assert done.finish == "stop"
+    spans = [(entry["start"], entry["end"]) for entry in json.loads(done.text)["memos"]]
+    assert divides([Span(first=a, last=b) for a, b in spans], lines=12)
+    assert len(spans) <= 3
 
 
 @pytest.mark.model

@@ -83,7 +83,8 @@ class Desk:
 
 
 async def test_everything_asked_for_is_sent() -> None:
-    """Wishes go along, the grammar only to llama.cpp, the key in its header."""
+    """Wishes go along, the grammar only to llama.cpp and there in place of the schema, the key in
+    its header."""
     desk = Desk(stream(*HELLO), stream(*HELLO))
     pieces, completion = await answer(desk.model(), REQUEST)
     await answer(desk.model(grammar=True), REQUEST)
@@ -96,6 +97,7 @@ async def test_everything_asked_for_is_sent() -> None:
     assert body["stream_options"] == {"include_usage": True}
     assert "grammar" not in body
     assert desk.bodies[1]["grammar"] == REQUEST.grammar
+    assert "response_format" not in desk.bodies[1]
     assert desk.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
@@ -241,8 +243,8 @@ async def test_an_endpoint_that_does_not_stream_is_understood() -> None:
 
 
 async def test_whole_answers_are_asked_for_where_nobody_reads_along() -> None:
-    """Neither a stream nor its options are asked for; a grammar still goes along, and is left out
-    from then on where it is turned down."""
+    """Neither a stream nor its options are asked for; a grammar still goes along, and where it is
+    turned down the schema takes its place from then on."""
     body = {
         "choices": [{"message": {"content": "Hi."}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 3, "completion_tokens": 2},
@@ -257,6 +259,7 @@ async def test_whole_answers_are_asked_for_where_nobody_reads_along() -> None:
     assert [one["stream"] for one in desk.bodies] == [False] * 3
     assert not any("stream_options" in one for one in desk.bodies)
     assert ["grammar" in one for one in desk.bodies] == [True, False, False]
+    assert ["response_format" in one for one in desk.bodies] == [False, True, True]
 
 
 @pytest.mark.parametrize("event", [b"data: {not json\n\n", b"data: [1]\n\n"])

@@ -36,7 +36,7 @@ NOTES = ("bank-day", "bank-day-portrait", "bank-global", "events-digested")
 
 def good(request: Request) -> str:
     """What a good model would answer, whatever is asked."""
-    if request.grammar is not None:
+    if request.grammar is not None and request.schema is None:
         return "User has a cat called Miso.\nUser lives in Oslo."
     fields = (request.schema or {}).get("properties", {})
     assert isinstance(fields, dict)

@@ -15,6 +15,7 @@ from omoide.accounts import complete
 from omoide.domain import Owner, Session, Speaker, Turn
 from omoide.errors import BadReply, ContextTooLong, ModelStalled, ModelUnavailable
 from omoide.memory.mechanism import Ended
+from omoide.memory.memos.ranges import grammar
 from omoide.memory.memos.reading import read_choice, read_entries
 from omoide.memory.memos.writer import MemoWriter, Written
 from omoide.ports import Completion
@@ -92,7 +93,8 @@ def covered(written: Written) -> list[str]:
 
 
 async def test_numbered_lines_become_memos_by_topic() -> None:
-    """The paper's task: topic, range and summary of each stretch, under a schema."""
+    """The paper's task: topic, range and summary of each stretch, under a schema and, where one is
+    taken, the grammar of eight lines."""
     written, model = await write([GOOD])
     assert [(d.topic, len(d.turns), d.whole) for d in written.drafts] == [
         ("Miso the cat", 4, True),
@@ -103,6 +105,7 @@ async def test_numbered_lines_become_memos_by_topic() -> None:
     assert "1 User: I adopted a cat called Miso last week." in request.messages[-1].content
     assert "8 Assistant: They are lucky to have you." in request.messages[-1].content
     assert request.schema is not None
+    assert request.grammar == grammar(8, 2)
     assert request.temperature == 0
 
 

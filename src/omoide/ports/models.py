@@ -62,7 +62,8 @@ class Request:
     schema: Mapping[str, object] | None = None
     """JSON schema that the answer must satisfy."""
     grammar: str | None = None
-    """GBNF grammar of the answer; only llama.cpp knows these. Not together with `schema`."""
+    """GBNF grammar of the answer; only llama.cpp knows these. Together with `schema` it is the
+    narrower of the two: a model that takes it is held to it, any other to the schema."""
     skill: Skill | None = None
     """What a tuned model should bring to it: no part of the question, and only a wish too."""
 

@@ -282,9 +282,9 @@ def _body(request: Request) -> dict[str, object]:
         body["seed"] = request.seed
     if request.frequency_penalty:
         body["frequency_penalty"] = request.frequency_penalty
-    if request.schema is not None:
+    if request.grammar is not None:
+        body["grammar"] = request.grammar
+    elif request.schema is not None:
         schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif request.grammar is not None:
-        body["grammar"] = request.grammar
     return body

@@ -146,11 +146,11 @@ class OpenAIChat:
             body["seed"] = request.seed
         if request.frequency_penalty:
             body["frequency_penalty"] = request.frequency_penalty
-        if request.schema is not None:
+        if request.grammar is not None and self._grammar and "grammar" not in dropped:
+            body["grammar"] = request.grammar
+        elif request.schema is not None:
             wanted = {"name": "answer", "schema": dict(request.schema), "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": wanted}
-        if request.grammar is not None and self._grammar:
-            body["grammar"] = request.grammar
         return {key: value for key, value in body.items() if key not in dropped}
 
     async def _attempt(

@@ -1,9 +1,10 @@
 """Memo writing: paper C, task 1, after MemoChat (Lu et al. 2023, arXiv 2308.08239).
 
 Numbered lines go in; for each topic its name, first and last line and a summary come out. The
-ranges are mended, so that every line is in exactly one memo. An answer that cannot be used is
-asked for again with what was wrong; when no answer will do, the lines themselves become a memo
-that is not whole. A dialogue too long for the window is written in parts.
+ranges are held by a grammar where the model takes one (`ranges.py`), and mended elsewhere, so that
+every line is in exactly one memo. An answer that cannot be used is asked for again with what was
+wrong; when no answer will do, the lines themselves become a memo that is not whole. A dialogue too
+long for the window is written in parts.
 
 The prompt has no worked example: the small model copied it into its answers (docs/LOG.md).
 """
@@ -19,6 +20,7 @@ from omoide.domain.memo import Span, mend
 from omoide.errors import BadReply, ContextTooLong
 from omoide.language import content_terms
 from omoide.memory.guards import Flaw, Problem, check, without_echoes, without_repeats
+from omoide.memory.memos.ranges import grammar
 from omoide.memory.memos.reading import Entry, read_entries
 from omoide.memory.overlap import coverage
 from omoide.memory.transcript import line, lines, parts, spoken
@@ -170,13 +172,14 @@ _ANSWER = 900
 
 
 def _request(said: Sequence[str], language: str) -> Request:
-    limit = max(1, min(8, len(said) // 4))
+    count, limit = max(len(said), 1), max(1, min(8, len(said) // 4))
     numbered = "\n".join(f"{number} {text}" for number, text in enumerate(said, start=1))
     prompt = render("memo_write", language, limit=str(limit), count=str(len(said)), lines=numbered)
     return Request(
         messages=prompt.messages,
         max_tokens=min(_ANSWER, 150 + 50 * len(said)),
-        schema=schema(max(len(said), 1), limit),
+        schema=schema(count, limit),
+        grammar=grammar(count, limit),
         skill=Skill.MEMOS,
     )
 
