@@ -14,31 +14,37 @@ from hypothesis import strategies as st
 
 from omoide.domain.memo import Span
 from omoide.evals.metrics import divides
+from omoide.language import LANGUAGES
 from omoide.memory.memos.ranges import grammar
 from omoide.memory.memos.reading import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_SYMBOL = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|[a-z][a-z0-9-]*|\{\d+\}|[()|*]')
+_SYMBOL = re.compile(
+    r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|[a-z][a-z0-9-]*|\{\d+(?:,\d+)?\}|[()|]'
+)
 
 
 def matcher(gbnf: str) -> Callable[[str], bool]:
-    """Whether a text is of the grammar: `text` as a regular expression, the other rules, which are
-    alternatives of literals and names, as they stand."""
+    """Whether a text is of the grammar: its strings as regular expressions, the other rules, which
+    are alternatives of literals and names, as they stand."""
     rules = {
         name: _SYMBOL.findall(body)
         for name, body in (rule.split(" ::= ") for rule in gbnf.splitlines())
     }
-    string = re.compile(
-        "".join(re.escape(json.loads(s)) if s[0] == '"' else s for s in rules.pop("text"))
-    )
+    strings = {
+        name: re.compile(
+            "".join(re.escape(json.loads(s)) if s[0] == '"' else s for s in rules.pop(name))
+        )
+        for name in ("topic", "summary")
+    }
 
     def matches(whole: str) -> bool:
         @cache
         def ends(name: str, at: int) -> frozenset[int]:
-            if name == "text":
-                found = string.match(whole, at)
+            if name in strings:
+                found = strings[name].match(whole, at)
                 return frozenset([found.end()] if found else [])
             reached, done = {at}, set[int]()
             for symbol in rules[name]:
@@ -99,7 +105,11 @@ def test_a_long_dialogue_is_divided_too(data: st.DataObject) -> None:
     assert not passes(written(spans))
 
 
-@given(topic=st.text(min_size=1), summary=st.text(min_size=1), ascii_only=st.booleans())
+@given(
+    topic=st.text(min_size=1, max_size=40),
+    summary=st.text(min_size=1, max_size=200),
+    ascii_only=st.booleans(),
+)
 def test_any_words_pass(topic: str, summary: str, ascii_only: bool) -> None:
     """Whatever `json.dumps` makes of them, if they do not begin with a blank; the one control
     character that it does not escape is none of a note's."""
@@ -125,3 +135,12 @@ def test_what_passes_is_read() -> None:
 def test_rules_are_shared() -> None:
     """A dialogue of 60 lines has some hundreds of rules, not one for each division."""
     assert len(grammar(60, 8).splitlines()) <= 2 * 60 * 8
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_string_goes_on_for_ever(language: str) -> None:
+    """A summary of a sentence or two passes; one that has lost its way does not."""
+    passes = matcher(grammar(4, 1, language=language))
+    assert passes(written([(1, 4)], summary="字" * 150))
+    assert not passes(written([(1, 4)], summary="a" * 401))
+    assert not passes(written([(1, 4)], topic="a" * 81))

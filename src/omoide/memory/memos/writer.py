@@ -168,7 +168,9 @@ class MemoWriter:
 
 
 _ANSWER = 900
-"""The most tokens the memos of one part may take."""
+"""Tokens that are kept free for the memos of one part, and again for what was wrong with them."""
+_LONGEST = 1300
+"""The most tokens that they may take."""
 
 
 def _request(said: Sequence[str], language: str) -> Request:
@@ -177,9 +179,9 @@ def _request(said: Sequence[str], language: str) -> Request:
     prompt = render("memo_write", language, limit=str(limit), count=str(len(said)), lines=numbered)
     return Request(
         messages=prompt.messages,
-        max_tokens=min(_ANSWER, 150 + 50 * len(said)),
+        max_tokens=min(_LONGEST, 150 + 50 * len(said)),
         schema=schema(count, limit),
-        grammar=grammar(count, limit),
+        grammar=grammar(count, limit, language=language),
         skill=Skill.MEMOS,
     )
 
