@@ -171,6 +171,7 @@ async def ship_adapter(
     licence: str,
     precision: Literal["f16", "q8_0"],
     into: Path | None = None,
+    instead: str = "",
     progress: Progress | None = None,
 ) -> Shipped:
     """Put an adapter among those that come with omoide, or into another such folder."""
@@ -189,6 +190,7 @@ async def ship_adapter(
         data=data,
         licence=licence,
         precision=precision,
+        instead=instead,
     )
     path = await pull_model(settings, base, progress)
     return ship(shipment, base=path, folder=into or TUNED)

@@ -177,6 +177,24 @@ def test_what_must_not_be_shipped_is_refused(made: Path, tuned: Path, tmp_path: 
     assert [one.skills for one in read_manifest(tuned)] == [(Skill.EVENTS,)]
 
 
+def test_one_takes_the_place_of_another_and_tells_what_it_came_of(made: Path, tuned: Path) -> None:
+    """The old file and card are gone, but what the old card said is in the new one; a name that is
+    not there is refused."""
+    run = made / "further"
+    shutil.copytree(made / "run", run, dirs_exist_ok=True)
+    (run / "run.json").write_text(json.dumps({"recipe": {"start": "tiny-notes-r8"}}))
+    new = replace(shipment(made, name="notes-2"), run=run, instead="notes-r8")
+    entry = ship(new, base=tiny_model(), folder=tuned)
+    assert [one.name for one in read_manifest(tuned)] == ["notes-2"]
+    names = {path.name for path in tuned.iterdir()}
+    assert names == {"manifest.json", "tiny-notes-2.gguf", "tiny-notes-2.json"}
+    card = json.loads((tuned / entry.card).read_text())
+    assert card["goes on from"]["adapter"]["name"] == "notes-r8"
+    assert card["goes on from"]["data"] == CARD
+    with pytest.raises(BadInput, match="is called notes-9"):
+        ship(replace(new, instead="notes-9"), base=tiny_model(), folder=tuned)
+
+
 def test_the_commands(made: Path, tmp_path: Path) -> None:
     """`omoide tune ship` puts one into a folder; a skill that is none is refused by name."""
     line = ["tune", "ship", str(made / "run"), "--name", "x", "--base", "tiny", "--json"]

@@ -329,6 +329,7 @@ def convert(
 @click.option("--data-card", "data", type=FILE, required=True, help="card.json of its data.")
 @click.option("--licence", default="Apache-2.0", show_default=True)
 @click.option("--into", type=FOLDER, help="Another folder than omoide's own.")
+@click.option("--instead", default="", metavar="NAME", help="The one that it takes the place of.")
 @_precision("q8_0")
 @scoped
 def ship(scope: Scope, /, folder: Path, **given: Any) -> None:  # noqa: ANN401 - click has checked

@@ -38,27 +38,33 @@ class Shipment:
     """The card that `omoide tune data` wrote of what it learnt from."""
     licence: str = "Apache-2.0"
     precision: Precision = "q8_0"
+    instead: str = ""
+    """The name of one that it takes the place of."""
 
 
 def ship(shipment: Shipment, *, base: Path, folder: Path = TUNED) -> Shipped:
     """Write the adapter for the weights in the file `base` into `folder`, with its card, and put
-    it into the manifest; one of the same name for the same weights gives way. Raises `BadInput`,
-    and leaves the manifest alone, for data that must not be shipped, a skill that another adapter
-    serves already, or too many bytes."""
+    it into the manifest; one of the same name for the same weights gives way, and the one `instead`
+    of which it comes. Raises `BadInput`, and leaves the manifest alone, for data that must not be
+    shipped, a skill that another adapter serves already, or too many bytes."""
     data = _json(shipment.data, "the card of its data, as `omoide tune data` writes it")
     if data.get("shippable") is not True or not data.get("sources"):
         raise BadInput(
             f"{shipment.data} does not say that the data may be shipped; make it without "
             "--research, and with no taught sentence whose model has no name"
         )
-    others = [one for one in read_manifest(folder) if not _same(one, shipment)]
+    known = read_manifest(folder)
+    replaced = [one for one in known if _replaced(one, shipment)]
+    others = [one for one in known if one not in replaced]
+    if shipment.instead and shipment.instead not in [one.name for one in replaced]:
+        raise BadInput(f"no adapter of {shipment.weights.name} is called {shipment.instead}")
     for other in others:
         if other.base == shipment.weights.name and (
             both := set(other.skills) & set(shipment.skills)
         ):
             raise BadInput(
                 f"{', '.join(sorted(both))} of {other.base} is served by {other.name} already; "
-                "give that name to take its place, or other skills"
+                "say that this one comes in its place, or give other skills"
             )
     peft = shipment.run / "best" if (shipment.run / "best").is_dir() else shipment.run
     told = _json(peft / "adapter_config.json", "an adapter as peft writes it")
@@ -91,11 +97,15 @@ def ship(shipment: Shipment, *, base: Path, folder: Path = TUNED) -> Shipped:
         part.unlink(missing_ok=True)
     _write_card(folder / entry.card, entry, shipment, data=data, alpha=told.get("lora_alpha"))
     write_manifest(folder, [*others, entry])
+    for old in replaced:
+        for name in {old.file, old.card} - {entry.file, entry.card}:
+            (folder / name).unlink(missing_ok=True)
     return entry
 
 
-def _same(one: Shipped, shipment: Shipment) -> bool:
-    return one.name == shipment.name and one.base == shipment.weights.name
+def _replaced(one: Shipped, shipment: Shipment) -> bool:
+    names = (shipment.name, shipment.instead)
+    return one.name in names and one.base == shipment.weights.name
 
 
 def _write_card(
@@ -103,13 +113,17 @@ def _write_card(
 ) -> None:
     """What it is, what it learnt from and how, for people and programs."""
     run = shipment.run / "run.json"
+    training = _json(run, "a run's record") if run.is_file() else {}
     card = {
         "adapter": {**entry.__dict__, "skills": list(entry.skills), "alpha": alpha},
         "precision": shipment.precision,
         "made with": f"omoide {__version__}",
-        "training": _json(run, "a run's record") if run.is_file() else None,
+        "training": training or None,
         "data": data,
     }
+    start = training.get("recipe", {}).get("start")
+    if start and (path.parent / f"{start}.json").is_file():  # that one's own card, whole
+        card["goes on from"] = _json(path.parent / f"{start}.json", "an adapter's card")
     path.write_text(json.dumps(card, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
