@@ -10,6 +10,7 @@ from omoide.errors import BadInput
 from omoide.ports import Skill
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from omoide.adapters.models.catalogue import Weights
@@ -172,6 +173,7 @@ async def ship_adapter(
     precision: Literal["f16", "q8_0"],
     into: Path | None = None,
     instead: str = "",
+    strengths: Mapping[str, float] | None = None,
     progress: Progress | None = None,
 ) -> Shipped:
     """Put an adapter among those that come with omoide, or into another such folder."""
@@ -191,6 +193,7 @@ async def ship_adapter(
         licence=licence,
         precision=precision,
         instead=instead,
+        strengths={Skill(skill): part for skill, part in (strengths or {}).items()},
     )
     path = await pull_model(settings, base, progress)
     return ship(shipment, base=path, folder=into or TUNED)

@@ -73,6 +73,22 @@ async def test_each_request_gets_the_adapter_it_needs(two: tuple[Adapter, Adapte
     assert [one.by for one in (a, b, c, bare)] == ["tiny+one", "tiny", "tiny+two", ""]
 
 
+async def test_a_skill_gets_as_much_of_an_adapter_as_it_is_to_have(
+    two: tuple[Adapter, Adapter],
+) -> None:
+    """The same file at full strength and at a share of it: other words, and each its own again;
+    with nearly nothing of it, those of the bare model."""
+    whole = two[0]
+    half = replace(whole, name="half", skills=frozenset({Skill.MEMOS}), strength=0.5)
+    hardly = replace(whole, name="hardly", skills=frozenset({Skill.EVENTS}), strength=1e-6)
+    skills = (Skill.NOTES, Skill.MEMOS, Skill.EVENTS, Skill.REPLY, Skill.MEMOS, Skill.NOTES)
+    model = opened(whole, half, hardly)
+    a, b, c, bare, again, last = await said(model, *(ask(TOWN, skill) for skill in skills))
+    assert len({a.text, b.text, bare.text}) == 3
+    assert (a.text, b.text, c.text) == (last.text, again.text, bare.text)
+    assert [one.by for one in (a, b, bare)] == ["tiny+one", "tiny+half", "tiny"]
+
+
 async def test_what_an_adapter_computed_never_comes_back_for_another(
     two: tuple[Adapter, Adapter],
 ) -> None:

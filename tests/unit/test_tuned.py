@@ -195,6 +195,23 @@ def test_one_takes_the_place_of_another_and_tells_what_it_came_of(made: Path, tu
         ship(replace(new, instead="notes-9"), base=tiny_model(), folder=tuned)
 
 
+def test_a_skill_may_have_a_share_of_it(made: Path, tuned: Path, tmp_path: Path) -> None:
+    """The manifest keeps the share; the skills come in groups of one strength. A share of what it
+    does not serve is refused."""
+    shares = {Skill.MEMOS: 0.5}
+    ship(replace(shipment(made), strengths=shares), base=tiny_model(), folder=tuned)
+    assert read_manifest(tuned)[0].strengths == shares
+    assert isinstance(TINY, Weights)
+    found = adapters_for(TINY, wanted="", stamps=tmp_path, folder=tuned)
+    assert [(one.name, one.strength, set(one.skills or ())) for one in found] == [
+        ("notes-r8", 1.0, {Skill.NOTES}),
+        ("notes-r8×0.5", 0.5, {Skill.MEMOS}),
+    ]
+    more = replace(shipment(made), strengths={Skill.CHOICE: 0.5})
+    with pytest.raises(BadInput, match="for choice, which it does not serve"):
+        ship(more, base=tiny_model(), folder=tuned)
+
+
 def test_the_commands(made: Path, tmp_path: Path) -> None:
     """`omoide tune ship` puts one into a folder; a skill that is none is refused by name."""
     line = ["tune", "ship", str(made / "run"), "--name", "x", "--base", "tiny", "--json"]
@@ -203,6 +220,10 @@ def test_the_commands(made: Path, tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     assert json.loads(told.output)["skills"] == ["notes", "fused"]
     assert (tmp_path / "t" / "tiny-x.gguf").stat().st_size == json.loads(told.output)["size"]
+    for share in ("juggling=0.5", "notes=2", "notes=much", "notes"):
+        wrong = CliRunner().invoke(cli, [*line, "notes", "--strength", share])
+        assert wrong.exit_code == 2
+        assert "a share of 1" in wrong.output
     wrong = CliRunner().invoke(cli, [*line, "notes,juggling"])
     assert wrong.exit_code == 2
     assert "juggling is not among notes, notes-zh" in wrong.output

@@ -53,6 +53,20 @@ def _skills(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...
     return names
 
 
+def _strengths(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> dict[str, float]:
+    """A share of 1 for each skill that is named."""
+    found = {}
+    for given in value:
+        skill, share = (*given.split("=", 1), "")[:2]
+        try:
+            found[skill] = float(share)
+        except ValueError:
+            found[skill] = 0.0
+        if skill not in tuple(Skill) or not 0 < found[skill] <= 1:
+            raise click.BadParameter(f"{given}: a skill and a share of 1 were wanted, reply=0.5")
+    return found
+
+
 @click.group()
 @options
 def tune() -> None:
@@ -329,6 +343,14 @@ def convert(
 @click.option("--data-card", "data", type=FILE, required=True, help="card.json of its data.")
 @click.option("--licence", default="Apache-2.0", show_default=True)
 @click.option("--into", type=FOLDER, help="Another folder than omoide's own.")
+@click.option(
+    "--strength",
+    "strengths",
+    multiple=True,
+    metavar="SKILL=N",
+    callback=_strengths,
+    help="How much of it serves a skill, between 0 and 1, where that is not the whole.",
+)
 @click.option("--instead", default="", metavar="NAME", help="The one that it takes the place of.")
 @_precision("q8_0")
 @scoped

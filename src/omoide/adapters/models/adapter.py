@@ -20,6 +20,8 @@ class Adapter:
     path: Path
     skills: frozenset[Skill] | None = None
     """What it claims; None for every request."""
+    strength: float = 1.0
+    """How much of its change is made: 0 leaves the weights as they are."""
 
     def serves(self, skill: Skill | None) -> bool:
         """Whether a request of that skill is to get it."""

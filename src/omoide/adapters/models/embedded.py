@@ -65,6 +65,7 @@ class EmbeddedChat:
     ) -> None:
         self._base = name or path.stem
         self._adapters = tuple(adapters)
+        self._files = tuple(dict.fromkeys(adapter.path for adapter in adapters))
         self._name = "+".join((self._base, *(adapter.name for adapter in adapters)))
         switching = any(one.skills is not None for one in adapters[:1])
         self._slots = Slots(slots) if switching else None
@@ -79,7 +80,7 @@ class EmbeddedChat:
             # Prompts that llama.cpp puts aside there are not told apart by the adapter they were
             # computed with (measured): only where all requests have the same may they come back.
             cache_mib=0 if switching else cache_mib,
-            adapters=tuple(adapter.path for adapter in adapters),
+            adapters=self._files,
         )
         self._runtime: Runtime | None = None
         self._closed = False
@@ -164,11 +165,11 @@ class EmbeddedChat:
         return serving(self._adapters, request)
 
     def _scales(self, chosen: Adapter | None) -> dict[str, object]:
-        """What each adapter counts for. All are named, also those that do not: without a list
+        """What each file counts for. All are named, also those that do not: without a list
         llama.cpp would go on with what another adapter computed of the same prompt (measured)."""
         if not self._adapters:
             return {}
-        scales = (1.0 if one is chosen else 0.0 for one in self._adapters)
+        scales = (chosen.strength if chosen and chosen.path == one else 0.0 for one in self._files)
         return {"lora": [{"id": i, "scale": scale} for i, scale in enumerate(scales)]}
 
     async def _next(

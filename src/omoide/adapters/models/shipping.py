@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.models.gguf import read_contents
@@ -14,6 +14,7 @@ from omoide.errors import BadInput
 from omoide.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from omoide.adapters.models.catalogue import Weights
@@ -38,6 +39,8 @@ class Shipment:
     """The card that `omoide tune data` wrote of what it learnt from."""
     licence: str = "Apache-2.0"
     precision: Precision = "q8_0"
+    strengths: Mapping[Skill, float] = field(default_factory=dict)
+    """How much of it serves a skill, where that is not the whole."""
     instead: str = ""
     """The name of one that it takes the place of."""
 
@@ -56,6 +59,10 @@ def ship(shipment: Shipment, *, base: Path, folder: Path = TUNED) -> Shipped:
     known = read_manifest(folder)
     replaced = [one for one in known if _replaced(one, shipment)]
     others = [one for one in known if one not in replaced]
+    if unserved := set(shipment.strengths) - set(shipment.skills):
+        raise BadInput(
+            f"a strength is given for {', '.join(sorted(unserved))}, which it does not serve"
+        )
     if shipment.instead and shipment.instead not in [one.name for one in replaced]:
         raise BadInput(f"no adapter of {shipment.weights.name} is called {shipment.instead}")
     for other in others:
@@ -91,6 +98,7 @@ def ship(shipment: Shipment, *, base: Path, folder: Path = TUNED) -> Shipped:
             rank=int(told["r"]),
             licence=shipment.licence,
             card=f"{stem}.json",
+            strengths=shipment.strengths,
         )
         part.replace(folder / entry.file)
     finally:

@@ -4,7 +4,8 @@ One entry of `omoide/tuned/manifest.json`, for instance:
 
     {"name": "notes-r32", "base": "qwen2.5-coder-0.5b-instruct-q4_k_m", "base_sha256": "1d96…",
      "file": "small-notes-r32.gguf", "sha256": "77c1…", "size": 9000000, "rank": 32,
-     "skills": ["notes", "memos"], "licence": "Apache-2.0", "card": "small-notes-r32.json"}
+     "skills": ["notes", "memos"], "strengths": {"memos": 0.5}, "licence": "Apache-2.0",
+     "card": "small-notes-r32.json"}
 
 An adapter is used for exactly the weights it was trained on, and only while its file is whole.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from omoide.errors import BadInput
 from omoide.ports import Skill
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 TUNED = Path(__file__).parents[2] / "tuned"
 """Where the shipped adapters lie in the installed package."""
@@ -53,6 +54,8 @@ class Shipped:
     licence: str
     card: str
     """The file, beside it, that tells what it learnt from and how."""
+    strengths: Mapping[Skill, float] = field(default_factory=dict)
+    """How much of it serves a skill, where that is not the whole."""
 
     def fits(self, choice: Weights | GgufFile, *, stamps: Path) -> bool:
         """Whether `choice` is what it was trained on. A file of the user's own is hashed, once,
@@ -63,6 +66,19 @@ class Shipped:
         if choice.path.stat().st_size not in sizes:
             return False
         return digest(choice.path, stamps=stamps) == self.base_sha256
+
+    def adapters(self, folder: Path) -> tuple[Adapter, ...]:
+        """It, once for each strength that it is used with, the whole first."""
+        used = {skill: self.strengths.get(skill, 1.0) for skill in self.skills}
+        return tuple(
+            Adapter(
+                name=self.name if strength == 1 else f"{self.name}×{strength:g}",
+                path=folder / self.file,
+                skills=frozenset(skill for skill in used if used[skill] == strength),
+                strength=strength,
+            )
+            for strength in sorted(set(used.values()), reverse=True)
+        )
 
     def state(self, folder: Path, *, stamps: Path) -> str:
         """`whole`, `damaged`, or `not here`."""
@@ -114,13 +130,12 @@ def adapters_for(
     except BadInput as error:
         log.warning("%s; the model is used as it is", error)
         return ()
-    found = []
+    found: list[Adapter] = []
     for entry in entries:
         if entry.fits(choice, stamps=stamps):
             state = entry.state(folder, stamps=stamps)
             if state == "whole":
-                skills = frozenset(entry.skills)
-                found.append(Adapter(name=entry.name, path=folder / entry.file, skills=skills))
+                found += entry.adapters(folder)
             else:
                 log.warning(
                     "the adapter %s is %s: %s; the model is used as it is for %s; install omoide "
@@ -160,4 +175,5 @@ def _entry(value: Any) -> Shipped:  # noqa: ANN401 - whatever the JSON holds
         size=int(value["size"]),
         rank=int(value["rank"]),
         skills=tuple(Skill(skill) for skill in value["skills"]),
+        strengths={Skill(s): float(part) for s, part in value.get("strengths", {}).items()},
     )
