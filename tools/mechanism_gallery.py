@@ -1,7 +1,7 @@
 """Makes docs/mechanisms.md: what each mechanism makes of the same real dialogue.
 
     python tools/mechanism_gallery.py --data ../shared/data [--only summary,memos] [--page]
-    python tools/mechanism_gallery.py --data ../shared/data --msc test_100 --out FOLDER
+    python tools/mechanism_gallery.py --data ../shared/data --msc test_100 --out FOLDER [--share F]
 
 Two days of one user of MemoryBank (Zhong et al. 2024; MIT) are recorded as they are dated, digested
 by each mechanism with the model that the settings name, and a moment of the third day is put to it.
@@ -10,7 +10,8 @@ the page from what is there, without a model.
 
 `--msc` takes a dialogue of Multi-Session Chat instead: its sessions before the last are digested,
 and what the user says first in the last is the moment. Its words may not be redistributed, so that
-page and its runs go to a folder of your own.
+page and its runs go to a folder of your own. `--share` writes what can be passed on: what the model
+wrote, with the place in the dialogue, such as ⟨2.5⟩, where its own words stood.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -31,6 +33,7 @@ from omoide.composition import compose
 from omoide.domain import Owner, Purpose, Speaker
 from omoide.engine import Utterance
 from omoide.evals.data import msc
+from omoide.language import split_sentences
 from omoide.mechanisms import MECHANISMS
 from omoide.memory.baselines.plain import gold
 from omoide.settings import Settings
@@ -200,6 +203,40 @@ def page(dialogue: Dialogue, runs: Path, *, head: str) -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
+def shared(dialogue: Dialogue, runs: Path, *, head: str) -> str:
+    """What was written of a dialogue whose own words may not be passed on."""
+    parts = [head.rstrip(), ""]
+    for name in RUNS:
+        if (kept := runs / f"{name}.json").exists():
+            made = json.loads(kept.read_text())
+            if name == "gold":
+                noted = f"({len(made['brought'])} sentences that people noted)"
+                made["brought"] = [["gold", noted, "written by people"]]
+            if (more := len(made["brought"]) - 6) > 0:
+                made["brought"][6:] = [[name, f"({more} more like these)", "likewise"]]
+            made["memos"] = [[topic, summary, ""] for topic, summary, _ in made["memos"]]
+            made["aside"] = [["(an answer)", problems] for _, problems in made["aside"]]
+            parts += [f"## {name}", "", *shown(_placed(made, dialogue))]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _placed(made: Any, dialogue: Dialogue) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """The same with ⟨session.line⟩ in place of every sentence of the dialogue."""
+    if isinstance(made, dict):
+        return {key: _placed(value, dialogue) for key, value in made.items()}
+    if isinstance(made, list):
+        return [_placed(value, dialogue) for value in made]
+    if not isinstance(made, str):
+        return made
+    text = " ".join(made.split())
+    for number, (_, said) in enumerate(dialogue.days, start=1):
+        for place, (_, words) in enumerate(said, start=1):
+            for sentence in [" ".join(words.split()), *split_sentences(words)]:
+                if len(sentence) > 11:
+                    text = text.replace(sentence, f"⟨{number}.{place}⟩")
+    return re.sub(r"(⟨\d+\.\d+⟩)(?: \1)+", r"\1", text)
+
+
 def shown(made: dict[str, Any]) -> list[str]:
     """One run, for a person."""
     lines = [
@@ -235,6 +272,7 @@ async def main() -> None:
     parser.add_argument("--page", action="store_true", help="write the page only")
     parser.add_argument("--msc", metavar="ID", help="a dialogue of MSC's test part, with --out")
     parser.add_argument("--out", type=Path, help="a folder of your own for the page of an MSC run")
+    parser.add_argument("--share", type=Path, help="what may be passed on of an MSC run")
     given = parser.parse_args()
     if bool(given.msc) != bool(given.out):
         parser.error("--msc and --out go together: MSC's words may not be redistributed")
@@ -250,6 +288,9 @@ async def main() -> None:
     target = given.out / "mechanisms.md" if given.out else PAGE
     head = f"# {given.msc} of MSC" if given.msc else (TEXT / "head.md").read_text()
     target.write_text(page(dialogue, runs, head=head), encoding="utf-8")
+    if given.share:
+        head = (TEXT / "msc.md").read_text().replace("{id}", given.msc)
+        given.share.write_text(shared(dialogue, runs, head=head), encoding="utf-8")
 
 
 if __name__ == "__main__":
