@@ -14,7 +14,10 @@ from click.testing import CliRunner
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
+from omoide.cli.standing import standing
 from omoide.composition import compose
+from omoide.domain import Speaker
+from omoide.engine import Utterance
 from omoide.errors import ModelRefused, ModelUnavailable
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
@@ -228,6 +231,25 @@ def test_a_stale_memory_says_so(lived: Bench) -> None:
     assert isinstance(aside, list)
     assert len(aside) == 3
     assert aside[0]["problems"]
+
+
+async def test_without_a_summary_what_was_digested_is_not_behind(tmp_path: Path) -> None:
+    """There is no version to go by; what is still to be done, and only that, is behind."""
+    memory = compose(
+        replace(SETTINGS, mechanisms=("human-recall",)),
+        store=await SqliteStore.open(tmp_path / "memory.sqlite"),
+        model=ScriptedModel(name="replier"),
+        iterator=ScriptedModel(['{"events": []}'], name="iterator"),
+        embedder=HashEmbedder(),
+        clock=FrozenClock(),
+        worker="test",
+    )
+    await memory.record("ana", [Utterance(speaker=Speaker.USER, text="Lovely weather.")])
+    await memory.end_session("ana")
+    assert [one.session.number for one in (await standing(memory, "ana")).behind] == [1]
+    await memory.settle()
+    assert (await standing(memory, "ana")).current
+    await memory.close()
 
 
 def test_dead_jobs_are_listed_and_retried(lived: Bench) -> None:

@@ -47,11 +47,15 @@ class Standing:
 
 
 async def standing(memory: Memory, user: str) -> Standing:
-    """How a user's memory stands."""
+    """How a user's memory stands. Where no summary is kept there are no versions to go by, and a
+    session is behind as long as work is left of it."""
     sessions = await memory.sessions(user)
     history = await memory.history(user)
     digested = {v.session for v in history if v.origin in (Origin.DIGEST, Origin.EDIT)}
     jobs = {j.session: j for j in await memory.jobs(user) if j.task is Task.DIGEST}
+    if not any(mechanism.name == "summary" for mechanism in memory.mechanisms):
+        left = {number for number, job in jobs.items() if job.state is not State.DONE}
+        digested |= {session.number for session in sessions} - left
     return Standing(
         sessions=len(sessions),
         versions=len(history),

@@ -4,7 +4,7 @@ That its words were said somewhere in a session is not enough: a small model joi
 statements to what neither tells ("keeps bees in the office"), takes what was said to the other
 ("you are a brilliant cook") for the speaker's, and a wish for a fact. So one statement, with
 the question that it answers and the sentence before it, must hold enough of the fact, and must not
-be a mere wish. docs/results/tuning.md, "Read by hand", has what that turns
+be a mere wish. docs/results/tuning-earlier.md, "Read by hand", has what that turns
 away, and what it cannot see.
 """
 
