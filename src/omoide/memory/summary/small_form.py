@@ -24,6 +24,7 @@ from omoide.memory.summary.moving import mended
 from omoide.memory.summary.naming import names_in, told_name, with_name
 from omoide.memory.summary.partner import Partner
 from omoide.memory.summary.retire import retire
+from omoide.memory.summary.whose import attributed
 from omoide.ports import Request, Skill
 from omoide.prompts import render, words
 
@@ -82,7 +83,12 @@ class SmallForm:
             who: "\n".join(line.text for line in session if line.speaker is who) for who in Speaker
         }
         owned = (self.owned(fact, said, language) for fact in told)
-        told = [mended(fact, said[fact.about], language) for fact in owned]
+        told = [
+            attributed(
+                mended(fact, said[fact.about], language), session, language, least=LEAST[language]
+            )
+            for fact in owned
+        ]
         known = read_facts("\n".join(sentence.text for sentence in old), language)
         of_user = [said[Speaker.USER], *(f.text for f in known if f.about is Speaker.USER)]
         notes = ["nothing to note, says the model"] if nothing else []
