@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -62,6 +63,15 @@ def test_memos_and_replies_name_theirs() -> None:
     assert memo_request(["a", "b"], "en").skill is Skill.MEMOS
     for form in FORMS.values():
         assert form(moment(), (), window=4096, max_tokens=100).skill is Skill.REPLY
+
+
+@pytest.mark.parametrize("name", ["chat", "small", "agent"])
+def test_who_asks_after_their_own_life_needs_another_skill(name: str) -> None:
+    """What was never told is then not to be made up."""
+    told = moment()
+    last = replace(told.session[-1], text="What is my dog called?")
+    asked = replace(told, session=(*told.session[:-1], last))
+    assert FORMS[name](asked, (), window=4096, max_tokens=100).skill is Skill.ANSWER
 
 
 class Book:

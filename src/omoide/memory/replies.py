@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from omoide.domain import Kind, Speaker
 from omoide.language import estimate_tokens
+from omoide.language.asking import asks_of_oneself
 from omoide.memory.events.human_time import today
 from omoide.memory.mechanism import Place
 from omoide.memory.transcript import lines, spoken
@@ -125,7 +126,8 @@ def _conversed(
     recalled: str = "reply_recalled",
 ) -> Request:
     """The session as messages behind those `before` it, what came to mind with the last."""
-    last = Message(role="user", content=spoken(moment.session[-1]))
+    asked = spoken(moment.session[-1])
+    last = Message(role="user", content=asked)
     if came := _listed(_distinct(contributions), Place.RECALLED):
         notes = "\n".join(f"- {text}" for text in came)
         (last,) = render(recalled, moment.language, recalled=notes, text=last.content).messages
@@ -138,7 +140,7 @@ def _conversed(
         messages=(*before, *said, last),
         max_tokens=max_tokens,
         frequency_penalty=PENALTY,
-        skill=Skill.REPLY,
+        skill=Skill.ANSWER if asks_of_oneself(asked, moment.language) else Skill.REPLY,
     )
 
 

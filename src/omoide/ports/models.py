@@ -46,6 +46,9 @@ class Skill(StrEnum):
     ITERATION = "iteration"
     """The old memory and a session become the new memory."""
     REPLY = "reply"
+    ANSWER = "answer"
+    """A reply to somebody who asks after their own life, where it matters most to know what one
+    was not told."""
 
 
 @dataclass(frozen=True, kw_only=True)
