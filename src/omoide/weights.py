@@ -25,7 +25,7 @@ class AdapterInfo:
 
     name: str
     skills: tuple[str, ...]
-    """The requests it answers."""
+    """The requests it answers; `reply×0.5` those that get only half of it."""
     rank: int
     megabytes: float
     licence: str
@@ -81,7 +81,10 @@ def _adapters_of(settings: Settings, weights: Weights) -> tuple[AdapterInfo, ...
             found.append(
                 AdapterInfo(
                     name=entry.name,
-                    skills=entry.skills,
+                    skills=tuple(
+                        f"{skill}×{entry.strengths[skill]:g}" if skill in entry.strengths else skill
+                        for skill in entry.skills
+                    ),
                     rank=entry.rank,
                     megabytes=round(entry.size / 1e6, 1),
                     licence=entry.licence,
