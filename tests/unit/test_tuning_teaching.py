@@ -98,8 +98,11 @@ async def test_a_model_is_asked_the_notes_own_question_and_what_stands_is_kept(
     first, second = lessons(path)
     assert first.about == ("set", "train/1", USER)
     assert first.sentences == (
-        "User works as a baker in Cork.", "User has a tortoise named Moss.", "User has a tortoise.",
-    )  # fmt: skip
+        "User works as a baker in Cork.",
+        "User has a tortoise named Moss.",
+        "User has a brother who drives a truck.",  # which the model had told of the user
+        "User has a tortoise.",
+    )
     assert second.sentences == (
         "Assistant plays the harp in a band.",
         "Assistant never eats meat.",
