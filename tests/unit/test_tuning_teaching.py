@@ -108,7 +108,7 @@ async def test_a_model_is_asked_the_notes_own_question_and_what_stands_is_kept(
         "Assistant never eats meat.",
     )
     assert first.model == second.model == "teacher"
-    assert (report.asked, report.kept, report.said) == (2, 5, 7)
+    assert (report.asked, report.kept, report.said) == (2, 6, 7)
     assert [(r.temperature, r.seed, r.skill) for r in model.requests[:2]] == [
         (0.0, None, None),
         (0.7, 1, None),
