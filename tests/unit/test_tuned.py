@@ -6,26 +6,24 @@ import json
 import logging
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from omoide import bootstrap
+from omoide.adapters.models.adapter import Adapter, serving
 from omoide.adapters.models.catalogue import CATALOGUE, GgufFile, Weights, resolve
 from omoide.adapters.models.shipping import MOST, Shipment, ship
 from omoide.adapters.models.slots import Slots
 from omoide.adapters.models.tuned import TUNED, adapters_for, digest, read_manifest, write_manifest
 from omoide.cli.main import cli
 from omoide.errors import BadInput
-from omoide.ports import Skill
+from omoide.ports import Request, Skill
 from omoide.settings import Settings
 from omoide.tuning.examples import TASKS
 from tests.adapters import peft_folder
 from tests.contract.test_chat_model import tiny_model
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TINY = resolve("tiny")
 assert isinstance(TINY, Weights)
@@ -210,6 +208,18 @@ def test_a_skill_may_have_a_share_of_it(made: Path, tuned: Path, tmp_path: Path)
     more = replace(shipment(made), strengths={Skill.CHOICE: 0.5})
     with pytest.raises(BadInput, match="for choice, which it does not serve"):
         ship(more, base=tiny_model(), folder=tuned)
+
+
+def test_an_answer_is_a_reply_where_none_claims_answers() -> None:
+    """An adapter for replies alone makes answers, too, unless another one does."""
+    replies = Adapter(name="r", path=Path("r"), skills=frozenset({Skill.REPLY}))
+    answers = Adapter(name="a", path=Path("a"), skills=frozenset({Skill.ANSWER}))
+    answer, reply = (
+        Request(messages=(), max_tokens=1, skill=skill) for skill in (Skill.ANSWER, Skill.REPLY)
+    )
+    assert serving((replies,), answer) is serving((replies, answers), reply) is replies
+    assert serving((replies, answers), answer) is answers
+    assert serving((answers,), reply) is None
 
 
 def test_the_commands(made: Path, tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from omoide.ports import Skill
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from omoide.ports import Request, Skill
+    from omoide.ports import Request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +31,10 @@ class Adapter:
 
 
 def serving(adapters: Sequence[Adapter], request: Request) -> Adapter | None:
-    """The adapter that a request gets: the first that claims its skill."""
-    return next((one for one in adapters if one.serves(request.skill)), None)
+    """The adapter that a request gets: the first that claims its skill; an answer is also a reply,
+    where none claims answers."""
+    skills = (Skill.ANSWER, Skill.REPLY) if request.skill is Skill.ANSWER else (request.skill,)
+    return next((one for skill in skills for one in adapters if one.serves(skill)), None)
 
 
 def signature(base: str, adapters: Sequence[Adapter], request: Request) -> str:
