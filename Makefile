@@ -4,71 +4,123 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 CHAT   := $(VENV)/.chat
 READY  := $(VENV)/.ready
+ALL    := $(VENV)/.all
+EXTRAS := local,onnx,server,mcp,postgres,compress,plot
+PACKAGES := $(foreach name,weights bench tune qdrant,--editable packages/omoide-$(name))
+MANIFESTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 PIP    := $(PYTHON) -m pip install --quiet --disable-pip-version-check
+PYTEST := $(PYTHON) -m pytest
+# pytest plugins of other packages that these tests do not need and that are slow to import.
+LEAN   := -p no:schemathesis -p no:anyio
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: chat test lint types unit model tuning torture encrypted clean size screenshots
+.PHONY: mutants chat quick test test-all lint types types-core types-all unit light all model tuning torture \
+  encrypted wheels installed clean size screenshots
 
 chat: $(CHAT) ## Talk to a local model that remembers you
 	@$(VENV)/bin/omoide models pull default
 	@$(VENV)/bin/omoide chat $(ARGS)
 
-test: lint types unit ## Everything that must hold
+quick: lint types-core unit ## While you work: at most a minute of CPU, no weights
+
+test: lint types light ## Before you push: at most six minutes of CPU, the tiny model alone
+
+test-all: lint types-all all encrypted tuning ## Everything: servers, browser, kills, training
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 
+types-core: $(READY)
+	$(VENV)/bin/mypy src
+
 types: $(READY)
+	$(VENV)/bin/mypy --exclude '^tests/(heavy|e2e|torture)/'
+
+types-all: $(ALL)
 	$(VENV)/bin/mypy
 
-unit: $(READY) model
-	$(PYTHON) -m pytest $(ARGS)
+unit: $(READY)
+	$(PYTEST) -q tests/unit --hypothesis-profile=quick $(LEAN) $(ARGS)
+
+light: $(READY) model
+	$(PYTEST) -m "not heavy" --doctest-modules tests src packages $(LEAN) $(ARGS)
+
+all: $(ALL) model
+	$(PYTEST) --doctest-modules tests src packages $(ARGS)
 
 model: $(READY) ## The small model that the tests talk to
 	@$(VENV)/bin/omoide models pull tiny
 
 TORTURE_MINUTES ?= 15
-torture: $(READY) ## Kill, starve and mislead real processes on both stores; the tables go into docs/torture.md
+torture: $(ALL) ## Kill, starve and mislead real processes on both stores; the tables go into docs/torture.md
 	$(PYTHON) -m tests.torture --minutes $(TORTURE_MINUTES) --out docs/torture.md
 
-# The encrypting SQLite installs the same module `apsw` as the plain one: it lies in a folder of
-# its own that goes before the other packages.
-encrypted: $(READY) ## The tests of an encrypted database
-	$(PIP) --no-deps --upgrade --target $(VENV)/encrypted "apsw-sqlite3mc>=3.53"
-	PYTHONPATH=$(VENV)/encrypted $(PYTHON) -m pytest tests/integration/test_sqlite_encryption.py $(ARGS)
+MUTANTS ?=
+mutants: $(READY) ## Put kept faults into the code one at a time: every one must be noticed
+	$(PYTHON) -m tests.mutants $(MUTANTS)
 
-# torch is too large for every test run, so it has an environment of its own. The version named
-# here comes as a CPU build where a package index offers one. What cannot be installed is an error:
-# with NEED_TUNING no test is skipped for want of a package.
+# The encrypting SQLite installs the same module `apsw` as the plain one, so it goes into a separate
+# folder that comes first in PYTHONPATH.
+encrypted: $(ALL) ## The tests of an encrypted database
+	$(PIP) --no-deps --upgrade --target $(VENV)/encrypted "apsw-sqlite3mc>=3.53"
+	PYTHONPATH=$(VENV)/encrypted $(PYTHON) -m pytest tests/heavy/test_sqlite_encryption.py $(ARGS)
+
+# torch is too large for every test run, so it has its own environment. This version installs as a
+# CPU build if the package index offers one. A package that cannot be installed is an error: with
+# NEED_TUNING no test is skipped for a missing package.
 TUNING := $(VENV)/tuning
 tuning: $(TUNING)/.ready ## The tests of `omoide tune`, with torch on the CPU
 	@$(TUNING)/bin/omoide models pull tiny
-	NEED_TUNING=1 $(TUNING)/bin/python -m pytest tests/integration/test_tuning_lora.py \
-	  tests/integration/test_tuning_run.py $(ARGS)
+	NEED_TUNING=1 $(TUNING)/bin/python -m pytest tests/heavy/test_tuning_lora.py \
+	  tests/heavy/test_tuning_run.py $(ARGS)
 
 $(TUNING)/.ready: pyproject.toml
 	python3 -m venv $(TUNING)
+	$(TUNING)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(TUNING)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-	  "torch==2.13.0" --editable ".[local,tune]" "pytest>=9.0" "pytest-asyncio>=1.3" \
+	  "torch==2.13.0" --editable ".[local]" --editable packages/omoide-weights \
+	  --editable "packages/omoide-tune[train]" "pytest>=9.0" "pytest-asyncio>=1.3" \
 	  "pytest-timeout>=2.4" "hypothesis>=6.150"
 	@touch $@
 
-size: $(READY) ## How large the core install is, and how long it takes to import
-	$(PYTHON) tools/install_size.py
+# Users install the wheels: only this run notices a file that a wheel lacks. The tests come from the
+# checkout, the packages only from the wheels.
+INSTALLED := $(VENV)/installed
+wheels: $(READY) ## Build the five wheels into dist/
+	rm -rf dist
+	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist \
+	  . $(wildcard packages/*)
 
-screenshots: $(READY) ## The pictures of the page; needs apt-get install chromium fonts-inter fonts-noto-cjk
+installed: wheels ## The quick tests against the wheels, in a separate environment
+	rm -rf $(INSTALLED)
+	python3 -m venv $(INSTALLED)
+	$(INSTALLED)/bin/python -m pip install --quiet --disable-pip-version-check --find-links dist \
+	  "omoide[server,mcp,postgres,qdrant,plot,compress]" dist/*.whl \
+	  "pytest>=9.0" "pytest-asyncio>=1.3" "pytest-timeout>=2.4" "hypothesis>=6.150" "jsonschema-rs>=0.40"
+	cd $(INSTALLED) && bin/python -I ../../tools/check_wheels.py
+	$(INSTALLED)/bin/python -m pytest -q tests/unit tests/bench tests/tune -m "not heavy and not model" \
+	  --hypothesis-profile=quick $(LEAN) $(ARGS)
+
+size: wheels ## Check the size of the core install and its import time
+	$(PYTHON) tools/install_size.py dist/omoide-*.whl
+
+screenshots: $(ALL) ## The pictures of the page; needs apt-get install chromium fonts-inter fonts-noto-cjk
 	$(PYTHON) tools/screenshots.py docs/pictures
 
-$(CHAT): pyproject.toml
+$(CHAT): $(MANIFESTS)
 	python3 -m venv $(VENV)
 	$(PIP) --upgrade "pip>=25.1"
-	$(PIP) --editable ".[local]"
+	$(PIP) --editable packages/omoide-weights --editable ".[local]"
 	@touch $(CHAT)
 
 $(READY): $(CHAT)
-	$(PIP) --editable ".[local,onnx,server,mcp,postgres,qdrant,compress,plot]" --group dev --group examples
+	$(PIP) $(PACKAGES) --editable ".[$(EXTRAS)]" --group dev
 	@touch $(READY)
+
+$(ALL): $(READY)
+	$(PIP) --group dev --group heavy --group examples
+	@touch $(ALL)
 
 clean:
 	rm -rf $(VENV) dist build

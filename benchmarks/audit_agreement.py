@@ -1,11 +1,11 @@
-"""How far the error audit agrees with hand labels of real memories of MSC.
+"""Measures how far the error audit agrees with hand labels of real memories of MSC.
 
     python benchmarks/audit_agreement.py --data DIR --outputs memories.jsonl
 
-The labels are in `tests/fixtures/audit/msc_labels.jsonl`; the sentences they belong to may not be
-published and are looked up in `--outputs`, a line a memory: `{"id": "valid_2", "form": "…", "i": 1,
-"memory": ["…"]}`, by their SHA-256. The audit's rules were made with the dialogues in `SEEN` in
-sight; what counts is the figure for the others.
+The labels are in `tests/fixtures/audit/msc_labels.jsonl`. Their sentences may not be
+published and are looked up by SHA-256 in `--outputs`, one line per memory: `{"id": "valid_2",
+"form": "…", "i": 1, "memory": ["…"]}`. The audit's rules were written with the dialogues in `SEEN`
+in view, so the figure that counts is the one for the others.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import hashlib
 import json
 from pathlib import Path
 
-from omoide.evals.agreement import agreement
-from omoide.evals.data import msc
-from omoide.evals.metrics.auditing import audit
+from omoide_bench.agreement import agreement
+from omoide_bench.data import msc
+from omoide_bench.metrics.auditing import audit
 
 LABELS = Path(__file__).parents[1] / "tests" / "fixtures" / "audit" / "msc_labels.jsonl"
 SEEN = ("valid_2", "valid_6", "valid_7")
@@ -28,13 +28,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="the folder with MSC")
     parser.add_argument("--outputs", type=Path, required=True)
-    given = parser.parse_args()
+    args = parser.parse_args()
     sentences = {
         hashlib.sha256(text.encode()).hexdigest()[:16]: text
-        for line in given.outputs.read_text(encoding="utf-8").splitlines()
+        for line in args.outputs.read_text(encoding="utf-8").splitlines()
         for text in json.loads(line)["memory"]
     }
-    dialogues = {dialogue.id: dialogue for dialogue in msc.load(given.data, "valid")}
+    dialogues = {dialogue.id: dialogue for dialogue in msc.load(args.data, "valid")}
     found: dict[str, list[tuple[str, str]]] = {"seen": [], "held out": []}
     for line in LABELS.read_text(encoding="utf-8").splitlines():
         label = json.loads(line)

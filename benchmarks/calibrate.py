@@ -3,10 +3,10 @@
     python benchmarks/calibrate.py --data ../shared/data --models /tmp/om [NAME…]
 
 Unrelated: a real turn of one person (MSC valid, LoCoMo) against 100 events of other people (MSC
-persona facts, LoCoMo observations, both in the third person), leaving out those that the turn
+persona facts, LoCoMo observations, both in the third person), without those that the turn
 happens to mention by the same rule that makes a pair related. Related: an MSC turn that mentions
 a persona fact of an earlier session, and a LoCoMo question with the observation on its gold
-evidence. The map is fitted on half of the people; the rates that are written into the file are
+evidence. The map is fitted on half of the people; the rates in the file are
 measured on the other half.
 """
 
@@ -21,56 +21,46 @@ from typing import TYPE_CHECKING
 
 from recall_protocol import Cosines
 
-from omoide.domain.forgetting import THRESHOLD, recall_probability
-from omoide.evals.protocol.people import Person, locomo, mentions, msc
-from omoide.memory.events.calibration import (
-    STORE,
-    TARGET,
-    WORDS,
-    Calibration,
-    Rate,
-    fitted,
-    fitted_to_background,
-    written,
-)
-from omoide.memory.events.scoring import likeness_of_words
+from omoide.domain import forgetting
+from omoide.mechanisms.events import Calibration, calibration, word_similarity
+from omoide_bench.protocol.people import Person, locomo, mentions, msc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import timedelta
 
-    Likeness = Callable[[str, Sequence[str]], Sequence[float]]
+    Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 
 LANGUAGES = {"multilingual": ("en", "zh", "ja", "ko"), "minilm": ("en",), "gte-small": ("en",)}
-OUT = Path(__file__).parent.parent / "src/omoide/memory/calibrations"
+OUT = Path(__file__).parent.parent / "src/omoide/mechanisms/events/calibrations"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unrelated:
-    """An input and events of other people that it says nothing about."""
+    """An input and unrelated events of other people."""
 
     text: str
     events: tuple[str, ...]
 
 
 def unrelated(people: Sequence[Person], *, n: int, seed: int) -> list[Unrelated]:
-    """Real turns, each with a store of someone else's events, as many people as it takes."""
+    """Real turns, each with events of as many other people as needed."""
     dice = random.Random(seed)  # noqa: S311 - a seeded choice, not a secret
     found = []
     while len(found) < n:
         person = dice.choice(people)
         text, _ = dice.choice(person.turns)
         store: list[str] = []
-        while len(store) < STORE:
+        while len(store) < calibration.STORE:
             other = dice.choice(people)
             if other.key.split("/")[0] != person.key.split("/")[0]:
                 store += [e.text for e in other.events if not mentions(text, e.text)]
-        found.append(Unrelated(text=text, events=tuple(dice.sample(store, STORE))))
+        found.append(Unrelated(text=text, events=tuple(dice.sample(store, calibration.STORE))))
     return found
 
 
 def halves(people: Sequence[Person]) -> tuple[list[Person], list[Person]]:
-    """Whole dialogues to one half or the other, by turns."""
+    """Split whole dialogues into two halves, alternating."""
     keys = sorted({person.key.split("/")[0] for person in people})
     first = set(keys[::2])
     return (
@@ -80,39 +70,43 @@ def halves(people: Sequence[Person]) -> tuple[list[Person], list[Person]]:
 
 
 def fires(calibration: Calibration, raw: float, elapsed: timedelta | None = None) -> bool:
-    """Whether a fresh event of this likeness comes to mind."""
+    """Whether a fresh event with this cosine is recalled."""
     from datetime import timedelta as duration
 
-    p = recall_probability(
+    p = forgetting.recall_probability(
         relevance=calibration(raw), elapsed=elapsed or duration(), consolidation=1.0
     )
-    return p > THRESHOLD
+    return p > forgetting.THRESHOLD
 
 
 def report(
     name: str,
     version: str,
-    likeness: Likeness,
+    similarity: Similarity,
     *,
     sets: dict[str, list[Person]],
     languages: tuple[str, ...],
     n: int,
 ) -> Calibration:
-    """Fit on one half, measure on the other, print both."""
+    """Fit on one half, measure on the other, and print both."""
     fit = [u for people in sets.values() for u in unrelated(halves(people)[0], n=n, seed=1)]
     test = [u for people in sets.values() for u in unrelated(halves(people)[1], n=n, seed=2)]
-    background = [max(likeness(u.text, u.events)) for u in fit]
+    background = [max(similarity(u.text, u.events)) for u in fit]
     plain = Calibration(
-        embedder=name, version=version, points=fitted(background), n=len(fit), data=""
+        embedder=name,
+        version=version,
+        points=calibration.fit_points(background),
+        n=len(fit),
+        data="",
     )
-    false = [fires(plain, max(likeness(u.text, u.events))) for u in test]
+    false = [fires(plain, max(similarity(u.text, u.events))) for u in test]
     true: dict[str, list[bool]] = {}
     first: dict[str, list[bool]] = {}
     for label, people in sets.items():
         for person in halves(people)[1]:
             for text, now, right in person.related:
                 known = [i for i, e in enumerate(person.events) if e.time <= now]
-                raw = likeness(text, [person.events[i].text for i in known])
+                raw = similarity(text, [person.events[i].text for i in known])
                 best = max(raw[known.index(i)] for i in right if i in known)
                 true.setdefault(label, []).append(fires(plain, best))
                 first.setdefault(label, []).append(best >= max(raw))
@@ -128,8 +122,8 @@ def report(
             for label, hits in true.items()
         ),
         languages=languages,
-        true_recalls=Rate.of(sum(every), len(every)),
-        false_recalls=Rate.of(sum(false), len(false)),
+        true_recalls=calibration.HitRate.of(sum(every), len(every)),
+        false_recalls=calibration.HitRate.of(sum(false), len(false)),
     )
     print(f"{name} {version}: points {[(round(x, 3), round(y, 3)) for x, y in result.points]}")
     print(f"  false recalls {result.false_recalls}\n  true recalls  {result.true_recalls}")
@@ -138,43 +132,50 @@ def report(
 
 
 async def main() -> None:
-    """Write the files."""
+    """Fit and write the files."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=[*LANGUAGES, WORDS])
+    parser.add_argument("names", nargs="*", default=[*LANGUAGES, calibration.WORDS])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path("/tmp/omoide-vectors"))  # noqa: S108
     parser.add_argument("--dialogues", type=int, default=100)
-    parser.add_argument("--n", type=int, default=1000, help="unrelated inputs a half and data set")
-    parser.add_argument("--dry", action="store_true", help="print, write nothing")
-    given = parser.parse_args()
-    given.cache.mkdir(parents=True, exist_ok=True)
+    parser.add_argument(
+        "--n", type=int, default=1000, help="unrelated inputs per half and data set"
+    )
+    parser.add_argument("--dry", action="store_true", help="print only, write no files")
+    args = parser.parse_args()
+    args.cache.mkdir(parents=True, exist_ok=True)
     sets = {
-        "msc": msc(given.data / "msc/valid.jsonl.gz", dialogues=given.dialogues),
-        "locomo": locomo(given.data / "locomo/locomo10.json.gz"),
+        "msc": msc(args.data / "msc/valid.jsonl.gz", dialogues=args.dialogues),
+        "locomo": locomo(args.data / "locomo/locomo10.json.gz"),
     }
-    for name in given.names:
-        if name == WORDS:
+    for name in args.names:
+        if name == calibration.WORDS:
             made = report(
-                WORDS, "1", likeness_of_words, sets=sets, languages=(), n=min(given.n, 400)
+                calibration.WORDS,
+                "1",
+                word_similarity,
+                sets=sets,
+                languages=(),
+                n=min(args.n, 400),
             )
         else:
-            cosines = Cosines(name, models=given.models, cache=given.cache)
+            cosines = Cosines(name, models=args.models, cache=args.cache)
             assert cosines.embedder is not None
-            await cosines.learn(_texts(sets, n=given.n))
+            await cosines.learn(_texts(sets, n=args.n))
             space = cosines.embedder.space
             made = report(
-                space.name, space.version, cosines, sets=sets, languages=LANGUAGES[name], n=given.n
+                space.name, space.version, cosines, sets=sets, languages=LANGUAGES[name], n=args.n
             )
             await _own_background(made, cosines, sets)
             await cosines.embedder.close()
-        if not given.dry:
+        if not args.dry:
             OUT.mkdir(exist_ok=True)
-            (OUT / f"{made.embedder}.json").write_text(written(made))
+            (OUT / f"{made.embedder}.json").write_text(calibration.to_json_object(made))
 
 
 def _texts(sets: dict[str, list[Person]], *, n: int) -> set[str]:
-    """What has to be embedded: all events and related inputs, and the turns that are drawn."""
+    """The texts to embed: all events and related inputs, and the sampled turns."""
     wanted = {event.text for people in sets.values() for p in people for event in p.events}
     wanted |= {text for people in sets.values() for p in people for text, _, _ in p.related}
     for people in sets.values():
@@ -186,7 +187,7 @@ def _texts(sets: dict[str, list[Person]], *, n: int) -> set[str]:
 async def _own_background(
     made: Calibration, cosines: Cosines, sets: dict[str, list[Person]], size: int = 60
 ) -> None:
-    """How the guess from one person's own data compares: its rates on the same inputs."""
+    """For comparison, the rates of a calibration guessed from one person's own data."""
     assert cosines.embedder is not None
     false, true = [], []
     tests = [u for p in sets.values() for u in unrelated(halves(p)[1], n=100, seed=3)]
@@ -201,14 +202,15 @@ async def _own_background(
             for cosine, event in zip(cosines(text, [e.text for e in known]), known, strict=True)
             if event.time != time
         ]
-        guess = fitted_to_background(pairs, space=cosines.embedder.space)
+        guess = calibration.fit_to_background(pairs, space=cosines.embedder.space)
         false += [fires(guess, max(cosines(u.text, u.events))) for u in tests]
         for text, _, right in person.related:
             best = max(cosines(text, [person.events[i].text for i in right]))
             true.append(fires(guess, best))
+    wrong, right = (calibration.HitRate.of(sum(found), len(found)) for found in (false, true))
     print(
-        f"  guessed from own turns and events ({size}): false {Rate.of(sum(false), len(false))}"
-        f"\n    true (LoCoMo) {Rate.of(sum(true), len(true))}; target {TARGET}"
+        f"  guessed from own turns and events ({size}): false {wrong}"
+        f"\n    true (LoCoMo) {right}; target {calibration.TARGET}"
     )
 
 

@@ -1,10 +1,10 @@
-"""What a user takes: bytes of the database a turn, CPU to record a turn and to embed one.
+"""Measures storage per turn, and the CPU time to record and to embed a turn.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/footprint.py --data ../shared/data
 
 LoCoMo's ten conversations are recorded as ten users, session by session, into one new file; the
-multilingual embedder gives each turn its vector. Bytes are of SQLite's pages by table (`dbstat`),
-after a checkpoint; CPU is of the whole process. Texts stay in the temporary file.
+multilingual embedder embeds each turn. Bytes are SQLite's pages by table (`dbstat`),
+after a checkpoint; CPU is that of the whole process. Texts stay in the temporary file.
 """
 
 from __future__ import annotations
@@ -20,40 +20,39 @@ from pathlib import Path
 
 import apsw
 
-from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.bootstrap import make_embedder
-from omoide.domain import Owner, Said, Speaker
-from omoide.evals.corpora.locomo import load
-from omoide.language import detect
+from omoide.bootstrap import make_embedder, open_store
+from omoide.domain import NewTurn, Owner, Speaker
+from omoide.language import detect_language
 from omoide.settings import Settings
+from omoide_bench.corpora.locomo import load
 
 SAMPLE = 1000
-"""Turns that are embedded: enough for a mean."""
+"""Turns to embed: enough for a mean."""
 
 
 async def measured(data: Path, folder: Path) -> dict[str, object]:
-    """The figures."""
+    """Measure all figures."""
     conversations = load(data)
     path = folder / "memory.sqlite"
-    store = await SqliteStore.open(path)
+    store = await open_store(path)
     turns = sessions = characters = 0
     began = time.process_time()
     for conversation in conversations:
         owner = Owner(tenant="t", user=conversation.name)
         for number, lines in groupby(conversation.lines, key=lambda line: line.session):
             said = [
-                Said(
+                NewTurn(
                     speaker=Speaker.USER
                     if line.speaker == conversation.speakers[0]
                     else Speaker.ASSISTANT,
                     text=line.text,
                     time=line.time,
                     id=line.id,
-                    language=detect(line.text),
+                    language=detect_language(line.text),
                 )
                 for line in lines
             ]
-            for one in said:  # each turn is a transaction of its own, as in life
+            for one in said:  # each turn in its own transaction, as in production
                 await store.turns.append(owner, [one], session=str(number), idle=timedelta(hours=1))
             turns += len(said)
             sessions += 1
@@ -97,9 +96,9 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
-    given = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(asyncio.run(measured(given.data, Path(folder))), indent=1))
+        print(json.dumps(asyncio.run(measured(args.data, Path(folder))), indent=1))
 
 
 main()

@@ -1,13 +1,13 @@
-"""Many answers at once from one transformers model: continuous batching over slots of one cache.
+"""Continuous batching with one transformers model: many answers at once in slots of one cache.
 
-Every running answer has a row in a cache of keys and values that is allocated once. New prompts
+Every running answer has a row in a key-value cache that is allocated once. New prompts
 are computed together, sorted by length, into the rows after the last; one step then gives every
-row its next token; the row of an answer that ended is filled with the last one. Rows begin at
+row its next token; when an answer ends, the last row moves into its place. Rows begin at
 position 0 and are masked by their own length, so nothing is padded or copied between steps, and a
 step has few shapes: on a GPU each is captured once as a CUDA graph and replayed.
 
 Sampling is llama.cpp's: frequency penalty, top-k 40, top-p 0.95, min-p 0.05, temperature; greedy
-at temperature 0. The penalty counts what was generated, as OpenAI has it.
+at temperature 0. The penalty counts generated tokens, as OpenAI's does.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 TOP_K, TOP_P, MIN_P = 40, 0.95, 0.05
 _ROWS = (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512)
 _PREFILL = 49_152
-"""Most prompt tokens computed at a time, padding included."""
+"""Maximum prompt tokens computed at a time, padding included."""
 _CHUNK = 24
 """Tokens between two pieces of a stream."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Job:
-    """One answer that is wanted."""
+    """One requested answer."""
 
     prompt: list[int]
     limit: int
     say: Callable[[str, str | None], None]
-    """Told each piece of text, and with the last one why it ended: `stop`, `length` or `error`."""
+    """Called with each piece of text; with the last one the reason: `stop`, `length` or `error`."""
     temperature: float = 0.0
     penalty: float = 0.0
     top_p: float = TOP_P
@@ -54,8 +54,8 @@ class Job:
     guide: Guide | None = None
     cancelled: bool = False
     tokens: list[int] = field(default_factory=list)
-    told: int = 0
-    """Characters that were said already."""
+    sent: int = 0
+    """Characters sent so far."""
     arrived: float = field(default_factory=time.monotonic)
 
     @property
@@ -95,7 +95,7 @@ AttentionMaskInterface.register("slots", sdpa_mask)
 
 @dataclass(frozen=True, kw_only=True)
 class _Prefill:
-    """The cache as the model sees it while prompts are computed."""
+    """The cache as the model sees it during prefill."""
 
     pool: torch.Tensor
     first: int
@@ -130,7 +130,7 @@ class _Decode:
 
 
 class Engine:
-    """Answers jobs in a thread of its own until it is closed."""
+    """Answers jobs in its own thread until it is closed."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class Engine:
         shape = model.config
         size = getattr(shape, "head_dim", None) or shape.hidden_size // shape.num_attention_heads
         dtype = model.dtype
-        # Zeros, not whatever was there: what is masked is multiplied by 0, and 0 · NaN is NaN.
+        # Zeros, not uninitialised memory: masked values are multiplied by 0, and 0 · NaN is NaN.
         self._pool = torch.zeros(
             (shape.num_hidden_layers, 2, slots, shape.num_key_value_heads, window, size),
             dtype=dtype,
@@ -176,17 +176,17 @@ class Engine:
         self.generated = self.prompted = self.steps = self.finished = 0
         self.busy = 0.0
         if on_gpu:
-            # It plans anew for each shape, which costs more than it saves here.
+            # It plans again for each shape, which costs more than it saves here.
             torch.backends.cuda.enable_cudnn_sdp(False)
         self._thread = threading.Thread(target=self._work, name="engine", daemon=True)
         self._thread.start()
 
     def submit(self, job: Job) -> None:
-        """Put a job in line."""
+        """Queue a job."""
         self._waiting.put(job)
 
     def close(self) -> None:
-        """Finish what runs, and stop."""
+        """Finish running jobs, and stop."""
         self._waiting.put(None)
         self._thread.join()
 
@@ -203,7 +203,7 @@ class Engine:
                     closing = True
                     break
                 if idle:
-                    time.sleep(0.003)  # others come along with the first
+                    time.sleep(0.003)  # wait for others that arrive with the first
                     idle = False
                 self._queued.append(job)
             began = time.monotonic()
@@ -225,7 +225,7 @@ class Engine:
         """Compute the prompts of as many waiting jobs as there is room for."""
         self._queued = [job for job in self._queued if not job.cancelled]
         free = self.slots - len(self._running)
-        # Few free rows are not worth stopping the others for, unless nobody else waits.
+        # A few free rows are not worth interrupting the others, unless no more jobs wait.
         if not free or (self._running and len(self._queued) > free and free < self.slots // 16):
             return
         chosen, self._queued = self._queued[:free], self._queued[free:]
@@ -262,7 +262,7 @@ class Engine:
         self._clear()
 
     def _step(self) -> None:
-        """One token for every row that runs."""
+        """One token for every running row."""
         jobs = self._running
         count = len(jobs)
         self._tokens[:count] = torch.tensor([job.tokens[-1] for job in jobs]).to(self._device)
@@ -309,13 +309,13 @@ class Engine:
         return logits
 
     def _decode(self, rows: int, length: int) -> torch.Tensor:
-        """The logits of one step, by a graph where graphs can be had."""
+        """The logits of one step, by a CUDA graph if possible."""
         if self._graphs is None:
             return self._compute(rows, length)
         if (rows, length) not in self._graphs:
             try:
                 self._graphs[rows, length] = self._captured(rows, length)
-            except RuntimeError as error:  # slower without, but it answers
+            except RuntimeError as error:  # slower without graphs, but it works
                 print(f"no CUDA graphs: {error}", flush=True)
                 self._graphs = None
                 torch.cuda.synchronize()
@@ -327,7 +327,7 @@ class Engine:
     def _captured(self, rows: int, length: int) -> tuple[Any, torch.Tensor]:
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):  # cuBLAS and the like get ready outside the graph
+        with torch.cuda.stream(side):  # cuBLAS and others initialise outside the graph
             self._compute(rows, length)
             self._compute(rows, length)
         torch.cuda.current_stream().wait_stream(side)
@@ -379,7 +379,7 @@ class Engine:
             self._take(job, token)
 
     def _take(self, job: Job, token: int) -> None:
-        """Add a token to an answer; `cancelled` marks one that is over."""
+        """Add a token to an answer; sets `cancelled` when the answer is done."""
         self.generated += 1
         if job.cancelled:
             return
@@ -401,9 +401,9 @@ class Engine:
             return
         back = max((len(stop) for stop in job.stop), default=0)
         sure = len(text.rstrip("�")) - back
-        if sure > job.told and len(job.tokens) % _CHUNK == 0:
-            job.say(text[job.told : sure], None)
-            job.told = sure
+        if sure > job.sent and len(job.tokens) % _CHUNK == 0:
+            job.say(text[job.sent : sure], None)
+            job.sent = sure
 
     def _end(self, job: Job, why: str, text: str | None = None) -> None:
         if text is None:
@@ -412,10 +412,10 @@ class Engine:
                 text, why = text[: cut - 1], "stop"
         job.cancelled = True
         self.finished += 1
-        job.say(text[job.told :], why)
+        job.say(text[job.sent :], why)
 
     def _clear(self) -> None:
-        """Let go of rows that are over, and close the gaps with the last rows."""
+        """Free finished rows, and fill the gaps with the last rows."""
         jobs = self._running
         row = 0
         while row < len(jobs):
@@ -433,12 +433,12 @@ class Engine:
 
 
 def _first(text: str, stops: Sequence[str]) -> int:
-    """One more than where the first of the stops begins, or 0."""
+    """One more than the position of the first stop string, or 0."""
     return min((text.find(stop) + 1 for stop in stops if stop in text), default=0)
 
 
 def _drawn(job: Job, logits: list[float], tokens: list[int]) -> int:
-    """A token by chance, out of the likeliest."""
+    """Sample a token among the most likely."""
     weights = [exp(x - logits[0]) for x in logits]
     total, kept, mass = sum(weights), 0, 0.0
     for weight in weights:

@@ -1,9 +1,9 @@
-"""What holds an answer to a form: masks over the vocabulary, computed while the GPU works.
+"""Constrained decoding: masks over the vocabulary, computed while the GPU works.
 
-llguidance does it, which llama.cpp uses for JSON schemas in our embedded runtime too. A GBNF
+Uses llguidance, which llama.cpp uses for JSON schemas in our embedded runtime too. A GBNF
 grammar without recursion, as all of ours are, becomes one regular expression, whose states are
-made only as they are met: 0.7 ms of CPU a token for the notes' grammar. (xgrammar, which reads GBNF
-itself, took 43 s on a busy core to compile it.) Where rules are shared so much that this would
+built lazily: 0.7 ms of CPU per token for the notes' grammar. (xgrammar, which reads GBNF
+itself, took 43 s on a busy core to compile it.) If rules are shared so much that this would
 be too long, as in the memos' grammar, it becomes a Lark grammar.
 """
 
@@ -39,18 +39,18 @@ _PLAIN = (
     r"[^\x00-\x1f\x7f\\?!:;\"“”„«»「」『』？！：；؟我你您咱私僕俺まで요니]{1,10}",
     r"[^\x00-\x1f\x7f\\\"]{1,30}",
 )
-"""Tokens that hold nothing special to any of our forms: where all of these may follow, the mask of
-the lot is at hand. The first is the notes', the second that of strings in JSON."""
+"""Tokens without special meaning in any of our formats: if all of these may follow, one precomputed
+mask covers them. The first set is for notes, the second for strings in JSON."""
 _NAMED = {"n": "\n", "r": "\r", "t": "\t"}
 _RULE = re.compile(r"^\s*([A-Za-z][A-Za-z0-9-]*)\s*::=", re.MULTILINE)
 
 
 LARGEST = 20_000
-"""Symbols that a regular expression may have."""
+"""Maximum symbols of a regular expression."""
 
 
 def read(gbnf: str) -> str:
-    """A grammar without recursion in the words of llguidance. Raises ValueError for others."""
+    """Convert a grammar without recursion for llguidance. Raises ValueError for others."""
     rules = _rules(gbnf)
     if _size("root", rules) > LARGEST:
         return as_lark(gbnf)
@@ -59,16 +59,16 @@ def read(gbnf: str) -> str:
 
 
 def as_regex(gbnf: str) -> str:
-    """A grammar without recursion as a regular expression. Raises ValueError for others."""
+    """Convert a grammar without recursion to a regular expression. Raises ValueError for others."""
     rules = _rules(gbnf)
     _size("root", rules)
     return _expanded("root", rules)
 
 
 def as_lark(gbnf: str) -> str:
-    """A grammar as one of Lark: a rule that names no other becomes a terminal, any other a rule.
+    """Convert a grammar to Lark: a rule that names no other becomes a terminal, any other a rule.
 
-    A terminal takes all it can get, so what follows one must not begin with what could still
+    A terminal is greedy, so what follows it must not begin with something that could still
     belong to it."""
     rules = _rules(gbnf)
     _size("root", rules)
@@ -83,7 +83,7 @@ def as_lark(gbnf: str) -> str:
 
 
 class _Symbol(NamedTuple):
-    """A symbol of a rule, what it is, and what stands between its quotes or brackets."""
+    """A symbol of a rule: its kind, and the text between its quotes or brackets."""
 
     kind: str
     text: str
@@ -111,12 +111,12 @@ def _symbols(body: str) -> list[_Symbol]:
 
 
 def _size(root: str, rules: Mapping[str, Sequence[_Symbol]]) -> int:
-    """How many symbols the rule has when all that it names is written out."""
+    """How many symbols the rule has when fully expanded."""
     sizes: dict[str, int] = {}
 
     def size(name: str, within: frozenset[str]) -> int:
         if name in within:
-            raise ValueError(f"the rule {name} stands in itself; only others are read")
+            raise ValueError(f"the rule {name} is recursive, which is not supported")
         if name not in rules:
             raise ValueError(f"there is no rule {name}")
         if name not in sizes:
@@ -182,18 +182,18 @@ def _exact(character: str) -> str:
 
 
 class Guide:
-    """One answer's form, and how far it has come."""
+    """The constraint of one answer, with its state."""
 
     def __init__(self, matcher: Any) -> None:  # noqa: ANN401 - the vendor's
         self.matcher = matcher
 
     def accept(self, token: int) -> bool:
-        """Go on by a token; False if nothing may follow it, or it was not allowed."""
+        """Advance by a token; False if nothing may follow it, or it was not allowed."""
         return bool(self.matcher.consume_token(token)) and not self.matcher.is_stopped()
 
 
 class Guides:
-    """Makes guides for one tokenizer, and fills many rows at once."""
+    """Creates guides for one tokenizer, and fills many rows at once."""
 
     def __init__(self, tokenizer: Any, *, vocabulary: int) -> None:  # noqa: ANN401
         self.width = -(-vocabulary // 32)
@@ -207,21 +207,21 @@ class Guides:
         self._read = lru_cache(512)(self._matcher)
 
     def of_grammar(self, gbnf: str) -> Guide:
-        """Raises ValueError if it cannot be read."""
+        """Raises ValueError if it cannot be parsed."""
         return Guide(self._read("grammar", gbnf).deep_copy())
 
     def of_schema(self, schema: Mapping[str, object]) -> Guide:
-        """Raises ValueError if it cannot be read."""
+        """Raises ValueError if it cannot be parsed."""
         return Guide(self._read("schema", json.dumps(schema, ensure_ascii=False)).deep_copy())
 
     def fill(self, guides: Sequence[tuple[int, Guide]], bits: NDArray[np.int32]) -> None:
-        """Write into each guide's row which tokens may come next."""
+        """Write into each guide's row which tokens may follow."""
         rows = [(guide.matcher, row) for row, guide in guides]
         fill_next_token_bitmask_par(self._executor, rows, bits)
 
     def _matcher(self, kind: str, text: str) -> Any:  # noqa: ANN401 - the vendor's
-        schema = f"%llguidance {{}}\nstart: %json {text}"  # as llama.cpp asks for it
+        schema = f"%llguidance {{}}\nstart: %json {text}"  # as llama.cpp does
         matcher = LLMatcher(self._words, read(text) if kind == "grammar" else schema)
         if matcher.is_error():
-            raise ValueError(f"the {kind} cannot be read: {matcher.get_error()[:300]}")
+            raise ValueError(f"the {kind} cannot be parsed: {matcher.get_error()[:300]}")
         return matcher

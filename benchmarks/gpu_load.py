@@ -1,11 +1,11 @@
-"""How many tokens a second an endpoint gives when many ask at once, in the product's own forms.
+"""Measures an endpoint's tokens per second under concurrent requests in the product's own forms.
 
     python benchmarks/gpu_load.py [--url http://127.0.0.1:8000/v1] [--start MODEL.gguf]
         [--requests 256] [--at-once 256]
 
-Dialogues are made up here. A third of the requests are notes about a speaker (a GBNF grammar), a
+Dialogues are generated. A third of the requests are notes about a speaker (a GBNF grammar), a
 third memos (a JSON schema), a third replies in free text. `--start` runs `gpu_server.py` first and
-ends it afterwards. Every answer is checked against its form; one that broke off is not counted as
+stops it afterwards. Every answer is checked against its form; a truncated one is not counted as
 wrong.
 """
 
@@ -25,8 +25,8 @@ from typing import Any
 import httpx
 
 from omoide.domain import Speaker
-from omoide.memory.memos.writer import schema
-from omoide.memory.summary.small_form import grammar
+from omoide.mechanisms.memos import schema
+from omoide.mechanisms.summary import grammar
 from omoide.prompts import render
 
 PLACES = "Oslo Bergen Kyoto Leeds Hanoi Busan Porto Cork Lima Quito".split()
@@ -44,13 +44,13 @@ SAID = (
 
 
 def said(dice: random.Random) -> str:
-    """One turn."""
+    """One made-up turn."""
     words = {k: dice.choice(v) for k, v in (("place", PLACES), ("work", WORK), ("likes", LIKES))}
     return " ".join(dice.sample(SAID, 2)).format(**words)
 
 
 def bodies(count: int) -> list[dict[str, Any]]:
-    """Requests of three kinds in turn."""
+    """Requests of the three kinds, alternating."""
     dice = random.Random(1)  # noqa: S311 - the same every time
     made = []
     for i in range(count):
@@ -78,7 +78,7 @@ def bodies(count: int) -> list[dict[str, Any]]:
 
 
 def wrong(body: dict[str, Any], text: str) -> bool:
-    """Whether a finished answer is not of its form."""
+    """Whether a finished answer violates its form."""
     if "grammar" in body:
         return any(not re.fullmatch(r"User [a-z][^?!:]{3,160}", line) for line in text.split("\n"))
     if "response_format" in body:
@@ -90,7 +90,7 @@ def wrong(body: dict[str, Any], text: str) -> bool:
 
 
 async def measure(url: str, count: int, at_once: int) -> None:
-    """Ask, and print what came."""
+    """Send the requests, and print the figures."""
     gate = asyncio.Semaphore(at_once)
     limits = httpx.Limits(max_connections=at_once)
     async with httpx.AsyncClient(timeout=900, limits=limits, trust_env=False) as client:
@@ -117,7 +117,7 @@ async def measure(url: str, count: int, at_once: int) -> None:
             )
             print(
                 f"{name}: {count} answers in {seconds:.1f} s; {made / seconds:,.0f} generated and "
-                f"{read / seconds:,.0f} prompt tokens a second; {cut} cut off, {bad} of wrong form",
+                f"{read / seconds:,.0f} prompt tokens a second; {cut} cut, {bad} of wrong form",
                 flush=True,
             )
 
@@ -130,24 +130,24 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=128)
     parser.add_argument("--requests", type=int, default=256)
     parser.add_argument("--at-once", type=int, default=256)
-    given = parser.parse_args()
+    args = parser.parse_args()
     server = None
-    if given.start:
+    if args.start:
         script = Path(__file__).with_name("gpu_server.py")
         server = subprocess.Popen(
-            [sys.executable, str(script), str(given.start), "--slots", str(given.slots)]
+            [sys.executable, str(script), str(args.start), "--slots", str(args.slots)]
         )
         while True:
             try:
-                httpx.get(f"{given.url}/models", trust_env=False)
+                httpx.get(f"{args.url}/models", trust_env=False)
                 break
             except httpx.TransportError:
                 if server.poll() is not None:
-                    sys.exit("the server ended before it listened")
+                    sys.exit("the server exited before it listened")
                 time.sleep(0.5)
     try:
-        asyncio.run(measure(given.url, given.requests, given.at_once))
-        print(httpx.get(f"{given.url.removesuffix('/v1')}/metrics", trust_env=False).text)
+        asyncio.run(measure(args.url, args.requests, args.at_once))
+        print(httpx.get(f"{args.url.removesuffix('/v1')}/metrics", trust_env=False).text)
     finally:
         if server:
             server.terminate()

@@ -2,12 +2,12 @@
 
     python benchmarks/gpu_server.py MODEL.gguf --port 8000 --slots 128 [--adapter FOLDER]
 
-Serves `/v1/chat/completions` and `/v1/models`. Takes what llama.cpp's server takes from us:
+Serves `/v1/chat/completions` and `/v1/models`. Supports what we send to llama.cpp's server:
 `response_format` with a JSON schema, `grammar` in GBNF, `frequency_penalty`, `seed`, `stop`. The
 weights are those of the GGUF file, dense (bfloat16 on a GPU); the chat template is the file's own,
-and control tokens in messages are broken up as the embedded runtime does. Needs torch,
-transformers, gguf, xgrammar, llguidance, starlette and uvicorn; for measurements, not for users:
-it has no key and listens on the loopback interface.
+and control tokens in messages are broken up as in the embedded runtime. Needs torch,
+transformers, gguf, xgrammar, llguidance, starlette and uvicorn. For measurements, not for users:
+it checks no key and listens on the loopback interface.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
-from omoide.adapters.models.dense import open_dense
-from omoide.adapters.models.gguf import read_head
+from omoide_tune.formats.dense import open_dense
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -39,13 +38,13 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from omoide.adapters.models.dense import Dense
+    from omoide_tune.formats.dense import DenseModel
 
     Said = tuple[str, str | None]
 
 
 class Refused(Exception):
-    """A request that cannot be answered, in the words of llama.cpp's server."""
+    """A request that cannot be answered, with the error of llama.cpp's server."""
 
     def __init__(self, message: str, kind: str = "invalid_request_error") -> None:
         super().__init__(message)
@@ -53,18 +52,19 @@ class Refused(Exception):
 
 
 class Chat:
-    """Requests become jobs of the engine."""
+    """Turns requests into jobs of the engine."""
 
-    def __init__(self, path: Path, dense: Dense, engine: Engine, guides: Guides) -> None:
+    def __init__(self, path: Path, dense: DenseModel, engine: Engine, guides: Guides) -> None:
         self.name = path.stem
         self.engine = engine
         self._tokenizer = dense.tokenizer
         self._guides = guides
-        longest_first = sorted(read_head(path).specials, key=len, reverse=True)
+        steering = (token for token in dense.tokenizer.get_added_vocab() if len(token) > 1)
+        longest_first = sorted(steering, key=len, reverse=True)
         self._specials = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
     def prompt(self, messages: list[dict[str, str]]) -> list[int]:
-        """The tokens of the messages, by the file's template."""
+        """The tokens of the messages, by the file's chat template."""
         plain = [{"role": m["role"], "content": self._plain(m["content"])} for m in messages]
         ids: list[int] = self._tokenizer.apply_chat_template(
             plain, add_generation_prompt=True, return_dict=False
@@ -77,11 +77,11 @@ class Chat:
         return text
 
     def job(self, body: Mapping[str, Any], say: Callable[[str, str | None], None]) -> Job:
-        """What the body asks for. Raises `Refused`."""
+        """The job for a request body. Raises `Refused`."""
         try:
             prompt = self.prompt(body["messages"])
         except (KeyError, TypeError) as error:
-            raise Refused(f"messages with role and content were wanted: {error!r}") from error
+            raise Refused(f"wanted messages with role and content: {error!r}") from error
         room = self.engine.window - len(prompt)
         if room < 1:
             raise Refused(
@@ -118,7 +118,7 @@ class Chat:
 
 
 class Answer:
-    """An answer on its way from the engine's thread into the event loop."""
+    """An answer passed from the engine's thread to the event loop."""
 
     def __init__(self) -> None:
         self._heard: asyncio.Queue[Said] = asyncio.Queue()
@@ -129,7 +129,7 @@ class Answer:
         self._loop.call_soon_threadsafe(self._heard.put_nowait, (text, why))
 
     async def pieces(self, job: Job) -> AsyncGenerator[Said]:
-        """Text as it comes; with the last of it why it ended. Leaving it early ends the job."""
+        """Text as it arrives, with the finish reason at the end. Closing it early ends the job."""
         try:
             while True:
                 text, why = await self._heard.get()
@@ -141,7 +141,7 @@ class Answer:
 
 
 def application(chat: Chat) -> Starlette:
-    """The HTTP side."""
+    """The HTTP application."""
 
     async def complete(request: Request) -> Response:
         answer = Answer()
@@ -228,7 +228,7 @@ def open_chat(
     window: int = 4096,
     graphs: bool = True,
 ) -> Chat:
-    """Load a model, and begin to answer."""
+    """Load a model, and start the engine."""
     dtype = "bfloat16" if device == "cuda" else "float32"
     began = time.monotonic()
     dense = open_dense(path, dtype=dtype, device=device)
@@ -256,15 +256,15 @@ def main() -> None:
     """Load a model and serve it until interrupted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path)
-    parser.add_argument("--adapter", type=Path, help="a folder that peft wrote; it is merged")
+    parser.add_argument("--adapter", type=Path, help="a peft adapter folder, to merge")
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--slots", type=int, default=128, help="answers at a time")
+    parser.add_argument("--slots", type=int, default=128, help="concurrent answers")
     parser.add_argument("--window", type=int, default=4096, help="tokens of prompt and answer")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--no-graphs", dest="graphs", action="store_false")
-    given = vars(parser.parse_args())
-    port = given.pop("port")
-    chat = open_chat(given.pop("model"), **given)
+    options = vars(parser.parse_args())
+    port = options.pop("port")
+    chat = open_chat(options.pop("model"), **options)
     uvicorn.run(application(chat), port=port, log_level="warning", access_log=False)
 
 

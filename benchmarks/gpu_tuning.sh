@@ -1,17 +1,17 @@
 #!/bin/bash
-# Tune small models and judge them, on one machine with a GPU. In the repository's root:
+# Tunes small models and evaluates them, on one machine with a GPU. In the repository's root:
 #
-#   benchmarks/gpu_tuning.sh train 0.5b-r8 0.5b-r32      at once, in the background; returns
+#   benchmarks/gpu_tuning.sh train 0.5b-r8 0.5b-r32      in parallel, in the background; returns at once
 #   benchmarks/gpu_tuning.sh wait SECONDS 0.5b-r8 …      until they are done, or the time is over
-#   benchmarks/gpu_tuning.sh judge SECONDS 0.5b 0.5b-r8  a server each, all exams, in the time given;
-#                                                        again, it goes on with what was cut off
-#   benchmarks/gpu_tuning.sh pack FOLDER 0.5b-r8 …       adapters in pieces that are easy to carry
+#   benchmarks/gpu_tuning.sh judge SECONDS 0.5b 0.5b-r8  one server each, all benchmarks, within the time;
+#                                                        run again, it continues what was interrupted
+#   benchmarks/gpu_tuning.sh pack FOLDER 0.5b-r8 …       splits adapters into small pieces
 #
-# A name is a size (0.5b or 1.5b) and, where it is tuned, the rank. What is made goes into $RUNS:
-# NAME/ as `omoide tune run` leaves it, NAME/results/*.json of the exams, logs beside them.
-# Wanted in the environment: GGUF05 and GGUF15 (the weights), DATA (data sets), INSTRUCTIONS (a
-# folder with train.jsonl and held-out.jsonl). α is twice the rank: the paper has 16 for every rank,
-# which shrinks the updates of the larger ones, and then a larger rank is not all that differs.
+# A name is a size (0.5b or 1.5b) and, if it is tuned, the rank. Output goes into $RUNS:
+# NAME/ as `omoide tune run` writes it, NAME/results/*.json of the benchmarks, with their logs.
+# Set in the environment: GGUF05 and GGUF15 (the weights), DATA (data sets), INSTRUCTIONS (a
+# folder with train.jsonl and held-out.jsonl). α is twice the rank: the paper uses 16 for every rank,
+# which shrinks the updates of the larger ones, so that not only the rank differs.
 set -u
 RUNS=${RUNS:-$HOME/tuned}
 PYTHON=${PYTHON:-python3}
@@ -27,11 +27,11 @@ weights() { case $1 in 0.5b*) echo "$GGUF05";; 1.5b*) echo "$GGUF15";; *) echo "
 rank() { case $1 in *-r*) echo "${1##*-r}";; *) echo 0;; esac; }
 alpha() { echo $((2 * $(rank "$1"))); }
 
-train_one() {  # in a process of its own: NAME
+train_one() {  # NAME; runs in its own process
   local folder=$RUNS/$1
   mkdir -p "$folder"
   export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
-  local full=()  # where training can be told how many tokens to compute at a time, it is
+  local full=()  # set the tokens per batch if this version of `tune run` supports it
   "$PYTHON" -m omoide.cli tune run --help | grep -q -- --tokens-per-batch \
     && full=(--tokens-per-batch "$TOKENS")
   # shellcheck disable=SC2086
@@ -50,7 +50,7 @@ train_one() {  # in a process of its own: NAME
 }
 
 train() {
-  local copy=$RUNS/tree  # what runs on must not change under it
+  local copy=$RUNS/tree  # the code must not change during a run
   rm -rf "$copy.new"; mkdir -p "$copy.new"
   cp -r "$here/src" "$here/benchmarks" "$copy.new/"
   [ -e "$copy" ] || mv "$copy.new" "$copy"
@@ -80,7 +80,7 @@ wait_for() {  # SECONDS NAME...
 
 EXAMS="msc-small msc-paper memo memo-ja grounded quiet unknown redteam"
 
-sat() {  # NAME EXAM: whether there is a whole result
+sat() {  # NAME EXAM: whether there is a complete result
   local file=$RUNS/$1/results/$2.json
   [ "$2" = redteam ] && [ -s "$file" ] || grep -qs '^ "complete": true' "$file"
 }
@@ -89,7 +89,7 @@ finished() {  # NAME
   for exam in $EXAMS; do sat "$1" "$exam" || return 1; done
 }
 
-ask() {  # PORT NAME SECONDS EXAM ARGUMENTS...: one exam of one model
+ask() {  # PORT NAME SECONDS EXAM ARGUMENTS...: one benchmark of one model
   local port=$1 name=$2 seconds=$3 exam=$4; shift 4
   local folder=$RUNS/$name/results
   sat "$name" "$exam" && return
@@ -99,9 +99,9 @@ ask() {  # PORT NAME SECONDS EXAM ARGUMENTS...: one exam of one model
   echo "$name $exam: ended with $?"
 }
 
-exams() {  # PORT NAME SECONDS: all exams of one model, at once
+exams() {  # PORT NAME SECONDS: all benchmarks of one model, in parallel
   local port=$1 name=$2 seconds=$3 folder=$RUNS/$2/results
-  local minutes; minutes=$(awk "BEGIN { print 0.65 * $seconds / 60 }")  # the rest: to end what began
+  local minutes; minutes=$(awk "BEGIN { print 0.65 * $seconds / 60 }")  # the rest is for finishing
   local run="--data $DATA --concurrency $AT_ONCE --window $WINDOW --yes --no-plan --minutes $minutes"
   mkdir -p "$folder" "$RUNS/$name/texts"
   # shellcheck disable=SC2086
@@ -126,7 +126,7 @@ judge() {  # SECONDS NAME...
   trap 'kill "${running[@]}" 2> /dev/null; sleep 1; kill -9 "${running[@]}" 2> /dev/null; gather "${judged[@]}"' EXIT
   for name in "$@"; do
     local adapter=()
-    finished "$name" && { echo "$name was judged"; continue; }
+    finished "$name" && { echo "$name is already evaluated"; continue; }
     if [ "$(rank "$name")" != 0 ]; then
       [ -e "$RUNS/$name/done" ] || { echo "$name is not trained yet"; continue; }
       [ -e "$RUNS/$name/best/adapter_config.json" ] || { echo "$name has no adapter"; continue; }
@@ -177,5 +177,5 @@ case $verb in
   train | train_one | judge | pack) "$verb" "$@" ;;
   wait) wait_for "$@" ;;
   progress | gather) "$verb" "$@" ;;
-  *) echo "train, wait, progress, judge, gather or pack were wanted, not $verb" >&2; exit 2 ;;
+  *) echo "wanted train, wait, progress, judge, gather or pack, not $verb" >&2; exit 2 ;;
 esac

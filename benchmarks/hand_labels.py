@@ -1,15 +1,15 @@
-"""How much of a memory is made up, counted from what was read by hand.
+"""Estimates how much of a memory is made up, from hand labels.
 
     python benchmarks/hand_labels.py docs/results/tuning/hand-labels.json
 
-The file has no words of the data. A label names the item (dialogue, and before which session), the
-number of the sentence in its memory, what the audit made of it, why it was read (`all` of those
+The file contains no text of the data. A label names the item (dialogue, and before which session),
+the number of the sentence in its memory, the audit's verdict, why it was read (`all` of those
 that the audit calls fabricated or of a wrong relation, some of the others by `chance`, and the
-others that the guard of `memory/summary/borne.py` has `turned away`), what it is (`made` up, a
-wrong `person`, or `said`), of which kind, and whether that guard turns it away.
+others that the guard of `omoide.claims.support` has `turned away`), what it is (`made` up, a
+wrong `person`, or `said`), of which kind, and whether that guard rejects it.
 
-Rates take those read by chance for all that the audit let pass; the intervals are by a bootstrap
-over dialogues.
+Rates treat the random sample as representative of all that the audit accepted; the intervals are
+by a bootstrap over dialogues.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FLAGGED = ("fabricated", "relation")
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """What a sentence was found to be."""
+    """The hand label of a sentence."""
 
     item: str
     sentence: int
@@ -44,14 +44,14 @@ class Label:
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """All that was read, and how many sentences each memory has."""
+    """All labels, and the number of sentences of each memory."""
 
     sentences: Mapping[str, int]
     labels: tuple[Label, ...]
 
 
 def load(path: Path) -> Labels:
-    """The labels of a file."""
+    """Read the labels of a file."""
     read = json.loads(path.read_text(encoding="utf-8"))
     names = ("item", "sentence", "audit", "drawn", "label", "kind", "away")
     rows = (Label(**dict(zip(names, row, strict=True))) for row in read["labels"])
@@ -59,8 +59,8 @@ def load(path: Path) -> Labels:
 
 
 def rate(found: Labels, wanted: Sequence[str], items: Sequence[str] | None = None) -> float:
-    """The share of sentences with one of these labels, in all memories or in those named, each as
-    often as it is."""
+    """The share of sentences with one of these labels, in all memories or in those named, counting
+    repeated names."""
     times = Counter(items if items is not None else found.sentences)
     every = sum(found.sentences[item] * n for item, n in times.items())
     flagged = [one for one in found.labels if one.drawn == "all"]
@@ -77,7 +77,7 @@ def rate(found: Labels, wanted: Sequence[str], items: Sequence[str] | None = Non
 def interval(
     found: Labels, wanted: Sequence[str], *, times: int = 4000, seed: int = 1
 ) -> tuple[float, float]:
-    """95 % of the rates that memories drawn again, with putting back, have."""
+    """The 95 % bootstrap interval of the rate, over memories drawn with replacement."""
     dice = random.Random(seed)  # noqa: S311 - a bootstrap, not a secret
     items = list(found.sentences)
     rates = sorted(rate(found, wanted, dice.choices(items, k=len(items))) for _ in range(times))

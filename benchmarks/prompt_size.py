@@ -1,9 +1,9 @@
-"""How long a reply's prompt is after 1 to 500 sessions, each about something new.
+"""Measures the length of a reply's prompt after 1 to 500 sessions, each about something new.
 
     python benchmarks/prompt_size.py [--sessions 500]
 
-A scripted model notes each session's facts, by the fused writer; every 50 sessions a reply is asked
-for and its whole prompt counted (tokens estimated as budgets do). No weights, no data.
+A scripted model notes each session's facts, with the fused writer; every 50 sessions a reply is
+requested and its whole prompt counted (tokens estimated as for budgets). No weights, no data.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.composition import compose
-from omoide.domain import Speaker, State
-from omoide.engine import Utterance
+from omoide import Utterance
+from omoide.bootstrap import passing_store
+from omoide.domain import JobState, Speaker
+from omoide.engine import Runtime
 from omoide.language import estimate_tokens
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
@@ -33,47 +33,50 @@ WAYS = {
 }
 
 
-def told(number: int) -> str:
+def message(number: int) -> str:
     """What the user says in a session."""
     place, thing = PLACES[number % len(PLACES)], THINGS[number % len(THINGS)]
     return f"I bought {thing} number{number} in {place} and gave it to friend{number}."
 
 
 def notes(request: Request) -> str:
-    """What a good small model would note of it."""
+    """What a good small model would note about it."""
     said = request.messages[-1].content.rsplit("I bought ", 1)[-1].splitlines()[0]
     return f"User bought {said.rstrip('.')}."
 
 
 async def sizes(mechanisms: tuple[str, ...], *, sessions: int, every: int) -> dict[int, int]:
-    """Tokens of the whole prompt after so many sessions."""
-    replier, iterator, clock = ScriptedModel(), ScriptedModel(), FrozenClock()
-    memory = compose(
+    """Tokens of the whole prompt, by number of sessions."""
+    replier, summariser, clock = ScriptedModel(), ScriptedModel(), FrozenClock()
+    store = await passing_store()
+    runtime = Runtime(
         Settings(mechanisms=mechanisms, writer="fused", timezone="UTC"),
-        store=await SqliteStore.open(":memory:"),
+        store=store,
         model=replier,
-        iterator=iterator,
+        summariser=summariser,
         embedder=HashEmbedder(),
         clock=clock,
-        worker="bench",
+        name="bench",
+        owns=[store],
     )
+    memory = runtime.memory()
     found: dict[int, int] = {}
     for number in range(sessions):
         if number % every == every - 1:
             replier.answers.append("I do.")
-            asked = f"Do you remember friend{number - 5}? {told(number)}"
+            asked = f"Do you remember friend{number - 5}? {message(number)}"
             await (await memory.reply("ana", asked)).text()
             request = replier.requests.pop()
             found[number + 1] = sum(estimate_tokens(m.content) for m in request.messages)
         else:
-            await memory.record("ana", [Utterance(speaker=Speaker.USER, text=told(number))])
-        iterator.answers.append(notes)
+            await memory.record("ana", [Utterance(speaker=Speaker.USER, text=message(number))])
+        summariser.answers.append(notes)
         await memory.end_session("ana")
-        await memory.settle()
+        await memory.run_jobs()
         clock.advance(timedelta(days=1))
-    dead = await memory.jobs("ana", states=[State.DEAD, State.WAITING])
+    dead = await memory.jobs("ana", states=[JobState.DEAD, JobState.WAITING])
     assert not dead, dead
-    await memory.close()
+    await runtime.close()
     return found
 
 
@@ -82,12 +85,12 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=500)
     parser.add_argument("--every", type=int, default=50)
-    given = parser.parse_args()
+    args = parser.parse_args()
     for name, mechanisms in WAYS.items():
         began = time.process_time()
-        found = await sizes(mechanisms, sessions=given.sessions, every=given.every)
+        found = await sizes(mechanisms, sessions=args.sessions, every=args.every)
         seconds = time.process_time() - began
-        print(f"{name:8} {found}  ({seconds / given.sessions:.3f} s of CPU a session)", flush=True)
+        print(f"{name:8} {found}  ({seconds / args.sessions:.3f} s CPU per session)", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""What the proxy costs: CPU for each request, delay of the first token, 200 streams at once.
+"""Measures the proxy's overhead: CPU per request, delay of the first token, 200 streams at once.
 
-    python benchmarks/proxy.py [--requests 300] [--streams 200] [--embedder none]
+    python benchmarks/proxy.py [--requests 300] [--streams 200] [--embedder none] [--protocol chat]
 
-A fake upstream in this process answers at once; the proxy is `omoide serve` in another, so that
-its CPU is its own (read from /proc: Linux only). Everything is on loopback and bounded in time.
-The user has a history of 200 turns, and each request is new words behind ten messages, so memory
-is searched, put in and written each time. CPU is the fair figure on a busy machine.
+A fake upstream in this process answers at once; the proxy is `omoide serve` in another process, so
+its CPU can be read separately (from /proc: Linux only). Everything is on loopback and bounded in
+time. The user has a history of 200 turns, and each request is a new message after ten others, so
+memory is searched, inserted and written each time. On a busy machine, trust the CPU figures.
 """
 
 from __future__ import annotations
@@ -24,12 +24,19 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from omoide.server.testing import FakeEndpoint
+from omoide.testing import FakeEndpoint
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 CHAT = "/chat/completions"
+PATHS = {
+    "chat": "/v1/chat/completions",
+    "responses": "/v1/responses",
+    "messages": "/v1/messages",
+    "ollama": "/api/chat",
+}
+"""Where each protocol is served."""
 REPLY = "I am glad to hear that, and I hope that the weather stays fine for your walk by the sea. "
 SAID = (
     "We went to the market in {place} and bought {n} oranges.",
@@ -42,7 +49,7 @@ LIMIT = 300.0
 
 
 def words(number: int) -> str:
-    """Something new to say."""
+    """A new sentence."""
     return SAID[number % len(SAID)].format(n=number, place=PLACES[number % len(PLACES)])
 
 
@@ -58,21 +65,34 @@ def body(number: int, *, user: str, stream: bool) -> dict[str, Any]:
     return {"model": "fake-1", "user": user, "stream": stream, "messages": messages}
 
 
+def spoken(protocol: str, chat: dict[str, Any]) -> dict[str, Any]:
+    """The same chat in another protocol."""
+    system, *messages = chat["messages"]
+    if protocol == "responses":
+        rest = {name: chat[name] for name in ("model", "user", "stream")}
+        return {**rest, "instructions": system["content"], "input": messages}
+    if protocol == "messages":
+        rest = {"model": chat["model"], "stream": chat["stream"], "max_tokens": 400}
+        named = {"metadata": {"user_id": chat["user"]}, "system": system["content"]}
+        return {**rest, **named, "messages": messages}
+    return chat
+
+
 def cpu(pid: int) -> float:
-    """Seconds of CPU that a process has used, its threads included."""
+    """CPU seconds that a process has used, including its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def rss(pid: int) -> int:
-    """Megabytes of memory that a process holds."""
+    """Resident memory of a process, in megabytes."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0]) // 1024
 
 
 @asynccontextmanager
 async def serving(upstream: str, embedder: str, folder: str) -> AsyncIterator[tuple[int, str]]:
-    """`omoide serve` in a process of its own: its number and its address."""
+    """`omoide serve` in its own process: process id and address."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "omoide.cli", "--db", f"{folder}/bench.sqlite"),
         *("serve", "--port", "0", "--upstream", f"{upstream}#fake-1", "--log-level", "info"),
@@ -93,7 +113,7 @@ async def serving(upstream: str, embedder: str, folder: str) -> AsyncIterator[tu
 
 
 async def remember(client: httpx.AsyncClient, url: str) -> None:
-    """Give the user a past of 200 turns in four sessions."""
+    """Give the user a history of 200 turns in four sessions."""
     for session in range(4):
         turns = [{"speaker": "user", "text": words(session * 50 + i)} for i in range(50)]
         made = await client.post(
@@ -103,15 +123,16 @@ async def remember(client: httpx.AsyncClient, url: str) -> None:
 
 
 async def sequence(
-    client: httpx.AsyncClient, url: str, count: int, *, stream: bool, first: int = 0
+    client: httpx.AsyncClient, url: str, count: int, *, stream: bool, protocol: str = "chat"
 ) -> list[float]:
-    """Requests one after another, of numbers not used before; seconds to the first piece of text
-    of each."""
+    """Send requests one after another, with unused numbers; returns the seconds to the first piece
+    of text of each."""
     delays = []
-    for number in range(first, first + count):
+    for number in range(count):
         began = time.perf_counter()
-        sent = body(number + (1_000_000 if stream else 0), user="ana", stream=stream)
-        async with client.stream("POST", f"{url}{CHAT}", json=sent) as response:
+        chat = body(number + (1_000_000 if stream else 0), user="ana", stream=stream)
+        sent = spoken(protocol, chat)
+        async with client.stream("POST", url, json=sent) as response:
             assert response.status_code == 200, await response.aread()
             assert response.headers.get("x-omoide-status", "ok") == "ok", response.headers
             seen, heard = b"", 0.0
@@ -124,7 +145,7 @@ async def sequence(
 
 
 async def together(client: httpx.AsyncClient, url: str, count: int) -> tuple[int, int, float]:
-    """Streams all at once, of as many users; how many failed, how many went on without memory,
+    """Open all streams at once, one per user; returns how many failed, how many got no memory,
     and how long all took."""
     degraded = 0
 
@@ -143,16 +164,16 @@ async def together(client: httpx.AsyncClient, url: str, count: int) -> tuple[int
     return count - sum(fine), degraded, time.perf_counter() - began
 
 
-def told(name: str, seconds: list[float]) -> str:
-    """Median and 95th percentile."""
+def percentiles(name: str, seconds: list[float]) -> str:
+    """Format median and 95th percentile."""
     cut = statistics.quantiles(seconds, n=20)
     return (
         f"{name:34} p50 {statistics.median(seconds) * 1000:7.1f} ms  p95 {cut[18] * 1000:7.1f} ms"
     )
 
 
-async def measure(requests: int, streams: int, embedder: str) -> int:
-    """All of it; the exit code says whether the goals were met."""
+async def measure(requests: int, streams: int, embedder: str, protocol: str) -> int:
+    """Run everything; the exit code says whether the goals were met."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
     with tempfile.TemporaryDirectory() as folder:
         async with (
@@ -162,17 +183,21 @@ async def measure(requests: int, streams: int, embedder: str) -> int:
         ):
             proxy = f"{address}/v1"
             await remember(client, address)
-            await sequence(client, proxy, 20, stream=False)  # the first ones load what is late
+            spoken_at, bare_at = f"{address}{PATHS[protocol]}", f"{endpoint.url}{CHAT}"
+            for stream in (False, True):  # warm up: lazy imports
+                await sequence(client, spoken_at, 20, stream=stream, protocol=protocol)
             spent: dict[bool, float] = {}
             for stream in (False, True):
                 before = cpu(pid)
-                delays = await sequence(client, proxy, requests, stream=stream)
+                delays = await sequence(
+                    client, spoken_at, requests, stream=stream, protocol=protocol
+                )
                 spent[stream] = (cpu(pid) - before) / requests * 1000
-                bare = await sequence(client, endpoint.url, requests, stream=stream)
+                bare = await sequence(client, bare_at, requests, stream=stream)
                 kind = "streamed" if stream else "at once"
-                print(told(f"first token, {kind}, bare", bare))
-                print(told(f"first token, {kind}, through omoide", delays))
-                print(f"CPU of the proxy, {kind:17} {spent[stream]:7.1f} ms a request")
+                print(percentiles(f"first token, {kind}, bare", bare))
+                print(percentiles(f"first token, {kind}, through omoide", delays))
+                print(f"CPU of the proxy, {kind:17} {spent[stream]:7.1f} ms per request")
             before = cpu(pid)
             failed, degraded, took = await together(client, proxy, streams)
             used = (cpu(pid) - before) / streams * 1000
@@ -186,12 +211,13 @@ async def measure(requests: int, streams: int, embedder: str) -> int:
 
 def main() -> None:
     """Parse, measure, exit."""
-    parser = argparse.ArgumentParser(description="What the proxy costs.")
+    parser = argparse.ArgumentParser(description="Measure the proxy's overhead.")
     parser.add_argument("--requests", type=int, default=300)
     parser.add_argument("--streams", type=int, default=200)
     parser.add_argument("--embedder", default="none", help="none, multilingual, …")
+    parser.add_argument("--protocol", default="chat", choices=PATHS)
     args = parser.parse_args()
-    work = measure(args.requests, args.streams, args.embedder)
+    work = measure(args.requests, args.streams, args.embedder, args.protocol)
     sys.exit(asyncio.run(asyncio.wait_for(work, LIMIT)))
 
 

@@ -1,11 +1,11 @@
-"""Whether vectors in Qdrant find the same as in the database, and what they take there.
+"""Compares search with vectors in Qdrant and in the database: results, time and storage.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/qdrant_local.py --data ../shared/data
 
 One conversation of LoCoMo is recorded three times, with the multilingual embedder's vectors in
 SQLite, in PostgreSQL (pgvector), and in Qdrant beside SQLite; every question is then asked of each.
-Qdrant is the client's local mode, in this process and in Python: that the same is found can be
-relied on, the time says nothing of a server. Texts stay in the temporary folder.
+Qdrant is the client's local mode, in this process and in Python: the results are
+representative, the times say nothing about a server. Texts stay in the temporary folder.
 """
 
 from __future__ import annotations
@@ -29,37 +29,34 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.postgres import running
 
-from omoide.adapters.stores.postgres import PostgresStore
-from omoide.adapters.stores.qdrant import QdrantStore
-from omoide.adapters.stores.qdrant.points import Points
-from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.bootstrap import make_embedder
-from omoide.domain import Origin, Owner, Said, Speaker, Summary
-from omoide.evals.corpora.locomo import load
-from omoide.language import detect
-from omoide.memory.search.recall import Recall
-from omoide.settings import Settings
+from omoide.bootstrap import join_vectors, make_embedder, open_store
+from omoide.domain import NewTurn, Origin, Owner, Speaker, Summary
+from omoide.language import detect_language
+from omoide.mechanisms.search import Recall
+from omoide.settings import Address, Settings
+from omoide_bench.corpora.locomo import load
+from omoide_qdrant.points import Points
 
 if TYPE_CHECKING:
-    from omoide.evals.corpora.asking import Conversation
     from omoide.ports import Embedder, Store, Vectors
+    from omoide_bench.corpora.questions import EvidenceConversation
 
 OWNER = Owner(tenant="t", user="u")
 K = 10
 
 
-async def fill(store: Store, conversation: Conversation) -> None:
+async def fill(store: Store, conversation: EvidenceConversation) -> None:
     """Record the conversation."""
     for number, lines in groupby(conversation.lines, key=lambda line: line.session):
         said = [
-            Said(
+            NewTurn(
                 speaker=Speaker.USER
                 if line.speaker == conversation.speakers[0]
                 else Speaker.ASSISTANT,
                 text=line.text,
                 time=line.time,
                 id=line.id,
-                language=detect(line.text),
+                language=detect_language(line.text),
             )
             for line in lines
         ]
@@ -67,7 +64,7 @@ async def fill(store: Store, conversation: Conversation) -> None:
 
 
 async def embed(store: Store, embedder: Embedder, known: dict[str, Vectors]) -> None:
-    """Give each turn its vector, computed once for all stores."""
+    """Embed each turn, once for all stores."""
     while items := await store.index.without_vector(OWNER, embedder.space, limit=64):
         import numpy as np
 
@@ -80,16 +77,16 @@ async def embed(store: Store, embedder: Embedder, known: dict[str, Vectors]) -> 
 
 
 async def measured(data: Path, place: int, folder: Path, url: str) -> dict[str, object]:
-    """The figures."""
+    """Measure all figures."""
     conversation = load(data)[place]
     embedder = make_embedder(Settings())
     assert embedder is not None
     local = Points(QdrantClient(":memory:"), where="local mode", alone=True)
     stores: dict[str, Store] = {
-        "SQLite": await SqliteStore.open(folder / "a.sqlite"),
-        "PostgreSQL": await PostgresStore.open(url, partitions=2),
-        "SQLite and Qdrant's local mode": await QdrantStore.join(
-            await SqliteStore.open(folder / "b.sqlite"), local
+        "SQLite": await open_store(folder / "a.sqlite"),
+        "PostgreSQL": await open_store(Address(url), partitions=2),
+        "SQLite and Qdrant's local mode": await join_vectors(
+            await open_store(folder / "b.sqlite"), local
         ),
     }
     known: dict[str, Vectors] = {}
@@ -161,9 +158,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--conversation", type=int, default=0)
-    given = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, running() as server:
-        figures = asyncio.run(measured(given.data, given.conversation, Path(folder), server.url()))
+        figures = asyncio.run(measured(args.data, args.conversation, Path(folder), server.url()))
     print(json.dumps(figures, indent=2))
 
 

@@ -1,12 +1,12 @@
-"""How well code finds where topics change, on dialogues joined end to end.
+"""Measures how well code finds topic changes, on dialogues joined end to end.
 
     python benchmarks/segmentation.py --data ../shared/data [--tune]
 
-As in paper C, two to four short dialogues of different topics are joined, so that the true cuts
-are known: DialogSum in English, the Japanese Daily Dialogue corpus in Japanese. The numbers are
-chosen on one half (`--tune`) and reported on the other: Pk and WindowDiff (lower is better; 50 and
-more is chance), F1 of exact cuts and of cuts off by one turn. Beside it: no cut, a cut every eight
-turns, and TextTiling's depth scores over the same vectors and words.
+As in paper C, two to four short dialogues of different topics are joined, so that the true
+boundaries are known: DialogSum in English, the Japanese Daily Dialogue corpus in Japanese. The
+settings are chosen on one half (`--tune`) and reported on the other: Pk and WindowDiff (lower is
+better; 50 and more is chance), F1 of exact boundaries and of those off by one turn. Baselines: no
+boundary, one every eight turns, and TextTiling's depth scores over the same vectors and words.
 """
 
 from __future__ import annotations
@@ -25,22 +25,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omoide.bootstrap import make_embedder
+from omoide.claims import coverage, rarity
 from omoide.domain import Speaker, Turn
-from omoide.evals.bootstrap import estimate
-from omoide.evals.corpora import locomo
 from omoide.language import content_terms
-from omoide.memory.fused.notes import gist
-from omoide.memory.memos.segments import BY_WORDS, WITH_VECTORS, Cuts, boundaries, segments
-from omoide.memory.memos.topics import topic
-from omoide.memory.overlap import coverage, rarity
+from omoide.mechanisms.fused import gist
+from omoide.mechanisms.memos import segments, topic
 from omoide.settings import Settings
+from omoide_bench.corpora import locomo
+from omoide_bench.statistics import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from omoide.evals.corpora.asking import Conversation
-    from omoide.evals.data.shapes import Line
     from omoide.ports import Embedder, Vectors
+    from omoide_bench.corpora.questions import EvidenceConversation
+    from omoide_bench.data.shapes import DatasetLine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +48,7 @@ class Joined:
 
     texts: tuple[str, ...]
     starts: tuple[int, ...]
-    """Where each but the first begins."""
+    """Where each dialogue except the first begins."""
     vectors: Vectors
 
 
@@ -67,7 +66,7 @@ def dialogsum(folder: Path, part: str) -> list[tuple[str, list[str]]]:
 
 
 def daily(folder: Path) -> list[tuple[str, list[str]]]:
-    """The same of the Japanese Daily Dialogue corpus, which has five topics."""
+    """The same for the Japanese Daily Dialogue corpus, which has five topics."""
     found = []
     for path in sorted((folder / "japanese_daily_dialogue").glob("topic*.json.gz")):
         with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -102,7 +101,7 @@ async def joined(
 
 
 def errors(true: Sequence[int], found: Sequence[int], size: int) -> dict[str, float]:
-    """Pk, WindowDiff (Pevzner & Hearst 2002), F1 of exact cuts and within one turn, in percent."""
+    """Pk, WindowDiff (Pevzner & Hearst 2002), F1 of boundaries, exact and within one turn, in %."""
     k = max(2, round(size / (len(true) + 1) / 2))
     ids = [np.searchsorted(cuts, np.arange(size), side="right") for cuts in (true, found)]
     spans = [ids_[k:] - ids_[:-k] for ids_ in ids]
@@ -121,16 +120,17 @@ def errors(true: Sequence[int], found: Sequence[int], size: int) -> dict[str, fl
 
 
 def tiling(one: Joined, *, width: int = 3) -> list[int]:
-    """TextTiling: depth of the valleys of likeness between neighbouring blocks."""
+    """TextTiling: depth of the valleys of similarity between neighbouring blocks."""
     rows = one.vectors.astype(float)
-    likeness = np.array(
+    similarities = np.array(
         [
             float(_mean(rows[max(0, i - width) : i]) @ _mean(rows[i : i + width]))
             for i in range(1, len(rows))
         ]
     )
     depth = [
-        max(likeness[: i + 1]) + max(likeness[i:]) - 2 * likeness[i] for i in range(len(likeness))
+        max(similarities[: i + 1]) + max(similarities[i:]) - 2 * similarities[i]
+        for i in range(len(similarities))
     ]
     limit = float(np.mean(depth) + np.std(depth))
     return [
@@ -147,24 +147,24 @@ def _mean(rows: np.ndarray) -> np.ndarray:
 
 
 def mean(found: Sequence[dict[str, float]], name: str) -> float:
-    """Of one figure."""
+    """The mean of one figure."""
     return float(np.mean([one[name] for one in found]))
 
 
-def tune(sets: Sequence[Sequence[Joined]], *, with_vectors: bool) -> Cuts:
-    """The numbers with the least WindowDiff over the sets."""
-    best: tuple[float, Cuts] = (1e9, BY_WORDS)
+def tune(sets: Sequence[Sequence[Joined]], *, with_vectors: bool) -> segments.SegmentationSettings:
+    """The settings with the lowest WindowDiff over the sets."""
+    best: tuple[float, segments.SegmentationSettings] = (1e9, segments.BY_WORDS)
     grid = product(
         (1.4, 1.8, 2.0, 2.2, 2.6, 3.0, 3.5),
         (0.0, 0.1, 0.25, 0.5) if with_vectors else (1.0,),
         (0.0, 0.25, 0.5),
     )
     for price, words, blur in grid:
-        cuts = Cuts(price=price, words=words, blur=blur)
+        cuts = segments.SegmentationSettings(price=price, words=words, blur=blur)
         score = 0.0
         for some in sets:
             for one in some:
-                found = boundaries(
+                found = segments.boundaries(
                     one.texts, vectors=one.vectors if with_vectors else None, cuts=cuts
                 )
                 score += errors(one.starts, found, len(one.texts))["windowdiff"] / len(some)
@@ -174,8 +174,8 @@ def tune(sets: Sequence[Sequence[Joined]], *, with_vectors: bool) -> Cuts:
 
 
 async def found(folder: Path, embedder: Embedder, *, conversations: int) -> None:
-    """How often one of the three best memos, written by code alone, holds a turn with the answer
-    to a question of LoCoMo; memos cut by topic against memos of eight turns each."""
+    """How often one of the three best memos, written by code alone, contains a turn with the answer
+    to a question of LoCoMo; memos split by topic against memos of eight turns each."""
     hits: dict[str, list[bool]] = {"by topic": [], "every eight turns": []}
     sizes: dict[str, list[int]] = {name: [] for name in hits}
     for conversation in locomo.load(folder / "locomo")[:conversations]:
@@ -188,18 +188,18 @@ async def found(folder: Path, embedder: Embedder, *, conversations: int) -> None
             stretches: list[Sequence[Turn]] = []
             for said in sessions:
                 stretches += (
-                    await segments(said, embedder=embedder)
+                    await segments.segments(said, embedder=embedder)
                     if name == "by topic"
                     else [said[i : i + 8] for i in range(0, len(said), 8)]
                 )
             every = [turn for said in sessions for turn in said]
-            told = [
+            texts = [
                 f"{topic(stretch, every, language='en')}: {gist(stretch, 'en')}"
                 for stretch in stretches
             ]
             words = [content_terms(" ".join(turn.text for turn in s)) for s in stretches]
             weight = rarity(words)
-            vectors = await embedder.embed(told)
+            vectors = await embedder.embed(texts)
             asked = await embedder.embed([question.text for question in conversation.questions])
             for question, vector in zip(conversation.questions, asked, strict=True):
                 wanted = content_terms(question.text)
@@ -218,7 +218,7 @@ async def found(folder: Path, embedder: Embedder, *, conversations: int) -> None
         )
 
 
-def _turn(line: Line, conversation: Conversation, place: int) -> Turn:
+def _turn(line: DatasetLine, conversation: EvidenceConversation, place: int) -> Turn:
     own = line.speaker == conversation.speakers[0]
     return Turn(
         id=line.id,
@@ -237,35 +237,35 @@ async def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--locomo", type=int, default=0, help="so many of its conversations")
-    given = parser.parse_args()
+    parser.add_argument("--locomo", type=int, default=0, help="how many of its conversations")
+    args = parser.parse_args()
     embedder = make_embedder(Settings())
     if embedder is None:
-        raise SystemExit("an embedder is needed")
-    if given.locomo:
-        await found(given.data, embedder, conversations=given.locomo)
+        raise SystemExit("an embedder is needed, but OMOIDE_EMBEDDER is none")
+    if args.locomo:
+        await found(args.data, embedder, conversations=args.locomo)
         return
-    japanese = daily(given.data)
+    japanese = daily(args.data)
     half = len(japanese) // 2
-    if given.tune:
+    if args.tune:
         sets = [
-            await joined(
-                dialogsum(given.data, "dev"), embedder=embedder, count=given.count, seed=1
-            ),
-            await joined(japanese[:half], embedder=embedder, count=given.count, seed=2),
+            await joined(dialogsum(args.data, "dev"), embedder=embedder, count=args.count, seed=1),
+            await joined(japanese[:half], embedder=embedder, count=args.count, seed=2),
         ]
         tune(sets, with_vectors=True)
         tune(sets, with_vectors=False)
     for name, dialogues in (
-        ("DialogSum test", dialogsum(given.data, "test")),
+        ("DialogSum test", dialogsum(args.data, "test")),
         ("Japanese Daily Dialogue, second half", japanese[half:]),
     ):
-        some = await joined(dialogues, embedder=embedder, count=given.count, seed=3)
+        some = await joined(dialogues, embedder=embedder, count=args.count, seed=3)
         ways: dict[str, Callable[[Joined], list[int]]] = {
-            "ours, vectors and words": lambda o: boundaries(
-                o.texts, vectors=o.vectors, cuts=WITH_VECTORS["use-multilingual"]
+            "ours, vectors and words": lambda o: segments.boundaries(
+                o.texts, vectors=o.vectors, cuts=segments.WITH_VECTORS["use-multilingual"]
             ),
-            "ours, words alone": lambda o: boundaries(o.texts, vectors=None, cuts=BY_WORDS),
+            "ours, words alone": lambda o: segments.boundaries(
+                o.texts, vectors=None, cuts=segments.BY_WORDS
+            ),
             "TextTiling over vectors": tiling,
             "every eight turns": lambda o: list(range(8, len(o.texts) - 1, 8)),
             "no cut": lambda _: [],

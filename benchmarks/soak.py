@@ -1,11 +1,11 @@
-"""A soak of the server: many clients, for a while, with everything that goes wrong in real life.
+"""A soak test of the server: many clients, for a while, with all the failures of real life.
 
     python benchmarks/soak.py [--seconds 120] [--clients 24] [--seed 7]
 
-Clients chat streamed and whole, hang up in the middle, search, end sessions; the upstream now and
-then answers 500 or breaks off. In the end every line that a client was told is remembered must be
-stored exactly once, nothing may have failed that should not, and memory must not grow without end.
-The exit code says whether that held. Linux only (/proc).
+Clients chat with and without streaming, disconnect in the middle, search, and end sessions; the
+upstream sometimes answers 500 or breaks off. In the end every line that the server reported as
+remembered must be stored exactly once, no request may have failed unexpectedly, and memory must
+not grow without bound. The exit code says whether that held. Linux only (/proc).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING
 import httpx
 from proxy import CHAT, REPLY, body, cpu, rss, serving, words
 
-from omoide.server.testing import FakeEndpoint, Scripted
+from omoide.testing import FakeEndpoint, Scripted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 LATE = 60.0
-"""Seconds after which one request counts as hung."""
+"""Timeout of one request, in seconds."""
 GROWTH = 1.5
-"""How many times its size after a third of the time the server may have in the end."""
+"""Maximum growth of the server's memory from a third of the time to the end, as a factor."""
 BROKEN = (
     Scripted(status=500, blocks=(b'{"error": {"message": "overloaded"}}',)),
     Scripted(media_type="text/event-stream", blocks=(b"data: {",), cut=True),
@@ -40,7 +40,7 @@ BROKEN = (
 
 @dataclass
 class Soak:
-    """What the clients did, and what they were told."""
+    """What the clients did, and what the server answered."""
 
     client: httpx.AsyncClient
     url: str
@@ -49,8 +49,8 @@ class Soak:
     until: float
     done: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
-    told: dict[str, set[str]] = field(default_factory=dict)
-    """By user, the words whose request was answered with "remembered"."""
+    remembered: dict[str, set[str]] = field(default_factory=dict)
+    """By user, the messages whose request was answered with "remembered"."""
     number: int = 0
 
     async def live(self, user: str) -> None:
@@ -72,7 +72,7 @@ class Soak:
             self.done[act.__name__] += 1
 
     def asked(self, *, user: str, stream: bool) -> tuple[str, dict[str, object]]:
-        """New words, and the request that says them."""
+        """A new message, and its request."""
         self.number += 1
         sent = body(self.number, user=user, stream=stream)
         text = f"Line {self.number}. {words(self.number)}"
@@ -82,26 +82,26 @@ class Soak:
         return text, sent
 
     def note(self, user: str, text: str, response: httpx.Response) -> None:
-        """Hold the server to what it says."""
+        """Record what the server says about a request."""
         self.done[f"status {response.status_code}"] += 1
         if response.headers.get("x-omoide-status") == "ok":
-            self.told.setdefault(user, set()).add(text)
+            self.remembered.setdefault(user, set()).add(text)
         elif response.status_code < 500:
             self.wrong.append(f"status {response.status_code}, {dict(response.headers)}")
 
     async def streamed(self, user: str) -> None:
-        """A chat to its end."""
+        """A streamed chat, read to its end."""
         text, sent = self.asked(user=user, stream=True)
         response = await self.client.post(f"{self.url}/v1{CHAT}", json=sent)
         self.note(user, text, response)
 
     async def whole(self, user: str) -> None:
-        """A chat at once."""
+        """A chat without streaming."""
         text, sent = self.asked(user=user, stream=False)
         self.note(user, text, await self.client.post(f"{self.url}/v1{CHAT}", json=sent))
 
     async def hang_up(self, user: str) -> None:
-        """Leave after the first piece."""
+        """Disconnect after the first piece."""
         text, sent = self.asked(user=user, stream=True)
         async with self.client.stream("POST", f"{self.url}/v1{CHAT}", json=sent) as response:
             self.note(user, text, response)
@@ -124,7 +124,7 @@ class Soak:
     async def check(self) -> tuple[int, int]:
         """How many remembered lines are missing, and how many are there twice."""
         lost = doubled = 0
-        for user, texts in self.told.items():
+        for user, texts in self.remembered.items():
             stored: Counter[str] = Counter()
             after: str | None = None
             while True:
@@ -140,7 +140,7 @@ class Soak:
 
 
 async def soak(seconds: float, clients: int, seed: int) -> int:
-    """All of it; the exit code."""
+    """Run the soak test; returns the exit code."""
     limits = httpx.Limits(max_connections=None)
     with tempfile.TemporaryDirectory() as folder:
         async with (
@@ -158,7 +158,7 @@ async def soak(seconds: float, clients: int, seed: int) -> int:
                 print(f"{time.monotonic() - began:5.0f} s  {sizes[-1]} MB", file=sys.stderr)
             await everyone
             lost, doubled = await run.check()
-            exchanges = sum(map(len, run.told.values()))
+            exchanges = sum(map(len, run.remembered.values()))
             third = sizes[len(sizes) // 3]
             print(f"{clients} clients, {time.monotonic() - began:.0f} s: {dict(run.done)}")
             print(f"remembered lines {exchanges}, lost {lost}, doubled {doubled}")
@@ -171,7 +171,7 @@ async def soak(seconds: float, clients: int, seed: int) -> int:
 
 def main() -> None:
     """Parse, soak, exit."""
-    parser = argparse.ArgumentParser(description="A soak of the server.")
+    parser = argparse.ArgumentParser(description="A soak test of the server.")
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--clients", type=int, default=24)
     parser.add_argument("--seed", type=int, default=7)

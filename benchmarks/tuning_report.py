@@ -1,8 +1,8 @@
-"""The tables of `docs/results/tuning.md`, out of what `gpu_tuning.sh` left.
+"""Prints the tables of `docs/results/tuning.md` from the results of `gpu_tuning.sh`.
 
     python benchmarks/tuning_report.py RESULTS > tables.md
 
-RESULTS holds a folder for each model, with `results/EXAM.json` and, where it was tuned, `run.json`.
+RESULTS has a folder for each model, with `results/EXAM.json` and, if it was tuned, `run.json`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from omoide.evals.reports.judged import load
-from omoide.evals.reports.tuning import report
+from omoide_bench.reports.judged import load
+from omoide_bench.reports.tuning import report
 
 if __name__ == "__main__":
     print(report(load(Path(sys.argv[1]))), end="")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tell something, end the session, and see it remembered. Needs a running `omoide serve`.
+# Say something, end the session, and see it remembered. Needs a running `omoide serve`.
 set -eu
 url="${OMOIDE_URL:-http://127.0.0.1:8377}"
 key="${OMOIDE_KEY:-none}"

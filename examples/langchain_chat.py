@@ -1,4 +1,4 @@
-"""LangChain: a chat model with a base URL; the thread's id becomes the session."""
+"""LangChain: a chat model with a base URL; the thread id becomes the session."""
 
 import os
 

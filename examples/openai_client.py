@@ -17,7 +17,7 @@ first = client.chat.completions.create(
 )
 print(first.choices[0].message.content)
 
-# A new talk another day; here it is ended by hand.
+# Start a new session, as after a long pause; here the old one is ended explicitly.
 httpx.post(
     f"{URL}/api/sessions/end?user=ana", json={}, headers={"Authorization": f"Bearer {KEY}"}
 ).raise_for_status()

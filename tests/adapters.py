@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omoide.adapters.models.gguf import read_contents
-from omoide.adapters.models.lora import write_lora
+from omoide_tune.formats.gguf_files import read_contents
+from omoide_tune.formats.lora import write_lora
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from omoide.adapters.models.lora import Precision
+    from omoide_tune.formats.lora import Precision
 
 PARTS = {"self_attn.q_proj": (576, 576), "mlp.gate_proj": (576, 1536), "mlp.down_proj": (1536, 576)}
 """Columns and rows of some projections of SmolLM2 135M."""

@@ -97,6 +97,22 @@ class Server:
             self._launch()
             launched = True
 
+    def need_vectors(self) -> None:
+        """Make sure that its pgvector runs on this processor: the package's build for ARM uses
+        instructions (SVE) that older processors lack. Raises `CannotStart`."""
+        if not self._compares_vectors():
+            raise CannotStart("its pgvector is built for another processor than this one")
+
+    def _compares_vectors(self) -> bool:
+        """Whether a distance can be computed: a build for another processor ends the backend."""
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            try:
+                connection.execute("SELECT '[1,2,3]'::vector <=> '[3,2,1]'::vector")
+            except psycopg.OperationalError:
+                return False
+        return True
+
     def stop(self) -> None:
         """End it at once: nothing of it is kept."""
         if self._process is not None:
@@ -119,16 +135,7 @@ class Server:
         options += [part for setting in self._settings for part in ("-c", setting)]
         with self._log.open("a") as output:
             self._process = subprocess.Popen(
-                [
-                    self._programs / "postgres",
-                    "-D",
-                    self.data,
-                    "-k",
-                    self._folder,
-                    "-h",
-                    "",
-                    *options,
-                ],
+                [self._programs / "postgres", *options],
                 user=self._user,
                 cwd=self._folder,
                 stdout=output,
@@ -157,6 +164,7 @@ def running(settings: Sequence[str] = QUICK, *, made_with: Sequence[str] = ()) -
         server.make(*made_with)
         try:
             server.start()
+            server.need_vectors()
             yield server
         finally:
             server.stop()

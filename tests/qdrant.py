@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from qdrant_client import QdrantClient
 from qdrant_client.http.exceptions import ResponseHandlingException
 
-from omoide.adapters.stores.qdrant.points import Points
+from omoide_qdrant.points import Points
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,9 +43,9 @@ class Line:
 
         return call
 
-    def points(self, *, now: Callable[[], float] = lambda: 0.0) -> Points:
-        """What a process has of it. Time stands still unless told."""
-        return Points(cast("QdrantClient", self), where="Qdrant here", alone=True, now=now)
+    def points(self) -> Points:
+        """What a process has of it."""
+        return Points(cast("QdrantClient", self), where="Qdrant here", alone=True)
 
     def all(self) -> list[Any]:
         """Every point of every collection, with payloads and vectors."""

@@ -1,17 +1,17 @@
-"""Makes docs/mechanisms.md: what each mechanism makes of the same real dialogue.
+"""Generates docs/mechanisms.md: the output of each mechanism for the same real dialogue.
 
     python tools/mechanism_gallery.py --data ../shared/data [--only summary,memos] [--page]
     python tools/mechanism_gallery.py --data ../shared/data --msc test_100 --out FOLDER [--share F]
 
-Two days of one user of MemoryBank (Zhong et al. 2024; MIT) are recorded as they are dated, digested
-by each mechanism with the model that the settings name, and a moment of the third day is put to it.
-Each run is kept as JSON in docs/mechanisms/, so that one can be made again alone; `--page` writes
-the page from what is there, without a model.
+Two days of one user of MemoryBank (Zhong et al. 2024; MIT) are recorded with their dates, digested
+by each mechanism with the model of the settings, and a message of the third day is put to it.
+Each run is kept as JSON in docs/mechanisms/, so that a single one can be repeated; `--page` writes
+the page from the existing runs, without a model.
 
 `--msc` takes a dialogue of Multi-Session Chat instead: its sessions before the last are digested,
-and what the user says first in the last is the moment. Its words may not be redistributed, so that
-page and its runs go to a folder of your own. `--share` writes what can be passed on: what the model
-wrote, with the place in the dialogue, such as ⟨2.5⟩, where its own words stood.
+and the user's first message in the last is used. Its text may not be redistributed, so that
+page and its runs go to a folder of your own. `--share` writes what can be redistributed: what the
+model wrote, with the position in the dialogue, such as ⟨2.5⟩, instead of its own words.
 """
 
 from __future__ import annotations
@@ -27,20 +27,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.bootstrap import chat_model, make_embedder
-from omoide.composition import compose
-from omoide.domain import Owner, Purpose, Speaker
-from omoide.engine import Utterance
-from omoide.evals.data import msc
+from omoide import Utterance
+from omoide.bootstrap import chat_model, make_embedder, passing_store, text_tools
+from omoide.domain import CallPurpose, Owner, Speaker
+from omoide.engine import Runtime
 from omoide.language import split_sentences
 from omoide.mechanisms import MECHANISMS
-from omoide.memory.baselines.plain import gold
+from omoide.mechanisms.baselines import add_gold
 from omoide.settings import Settings
 from omoide.testing import FrozenClock
+from omoide_bench.data import msc
 
 if TYPE_CHECKING:
-    from omoide.engine import Memory
+    from omoide import Memory
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "mechanisms.md"
@@ -58,18 +57,18 @@ OWNER = Owner(tenant="default", user=USER)
 
 @dataclass(frozen=True, kw_only=True)
 class Dialogue:
-    """What was said on some days, and what is said on another."""
+    """The dialogue of some days, and a later message."""
 
     names: tuple[str, str]
     days: tuple[tuple[datetime, tuple[tuple[Speaker, str], ...]], ...]
     asked: str
     now: datetime
     gold: tuple[str, ...]
-    """What a person noted of it."""
+    """Human annotations of it."""
 
 
 def bank(folder: Path) -> Dialogue:
-    """Two days of a user of MemoryBank; the moment and the gold memory are ours."""
+    """Two days of a user of MemoryBank; the message and the gold memory are ours."""
     path = folder / "memorybank" / "memory_bank_en.json"
     history = json.loads(path.read_text())[WHO]["history"]
     found = []
@@ -94,7 +93,9 @@ def of_msc(folder: Path, name: str) -> Dialogue:
     """The sessions of one dialogue of the test part."""
     chosen = next((one for one in msc.load(folder) if one.id == name), None)
     if chosen is None:
-        raise SystemExit(f"MSC's test part has no dialogue {name!r}: they are called test_0 and on")
+        raise SystemExit(
+            f"MSC's test part has no dialogue {name!r}; the names are test_0, test_1, …"
+        )
     user = chosen.speakers[0]
     speakers = {user: Speaker.USER}
     *before, last = chosen.sessions
@@ -117,22 +118,30 @@ def of_msc(folder: Path, name: str) -> Dialogue:
 
 
 async def run(name: str, dialogue: Dialogue) -> dict[str, Any]:
-    """Let the mechanisms of one run digest the days, and hear them about the moment."""
+    """Digest the days with the mechanisms of one run, and collect what they contribute."""
     mechanisms, writer = RUNS[name]
     settings = replace(
         Settings.read(os.environ), mechanisms=mechanisms, writer=writer, timezone="UTC"
     )
+    return await run_with(settings, dialogue, gold=name == "gold")
+
+
+async def run_with(settings: Settings, dialogue: Dialogue, *, gold: bool = False) -> dict[str, Any]:
+    """Digest the days with these settings, and collect what they contribute."""
     model = chat_model(settings, settings.model)
     clock = FrozenClock()
-    memory = compose(
+    store = await passing_store()
+    runtime = Runtime(
         settings,
-        store=await SqliteStore.open(":memory:"),
+        store=store,
         model=model,
-        iterator=model,
         embedder=make_embedder(settings),
         clock=clock,
-        worker="gallery",
+        text_tools=text_tools(settings),
+        name="gallery",
+        owns=[store, model],
     )
+    memory = runtime.memory()
     began = time.monotonic()
     turns = 0
     for number, (at, said) in enumerate(dialogue.days, start=1):
@@ -142,16 +151,16 @@ async def run(name: str, dialogue: Dialogue) -> dict[str, Any]:
         await memory.record(USER, talk, session=str(number), at=at)
         clock.time = at + timedelta(minutes=30)
         await memory.end_session(USER)
-        await memory.settle()
-    if name == "gold":
-        await gold(memory.store, OWNER, dialogue.gold, key="all", at=clock.now())
+        await memory.run_jobs()
+    if gold:
+        await add_gold(store, OWNER, dialogue.gold, key="all", at=clock.now())
     clock.time = dialogue.now
-    words = Utterance(speaker=Speaker.USER, text=dialogue.asked)
-    (turn,) = await memory.record(USER, [words], session="now")
-    attention = await memory.attending.attend(turn, owner=OWNER, now=clock.now())
-    calls = [c for c in await memory.calls(USER) if c.purpose in (Purpose.DIGEST, Purpose.CHOOSE)]
+    exchange = await memory.begin(USER, dialogue.asked, session="now")
+    calls = [
+        c for c in await memory.calls(USER) if c.purpose in (CallPurpose.DIGEST, CallPurpose.CHOOSE)
+    ]
     made = await _made(memory)
-    await memory.close()
+    await runtime.close()
     return {
         "model": settings.model,
         "turns": turns,
@@ -160,28 +169,23 @@ async def run(name: str, dialogue: Dialogue) -> dict[str, Any]:
         "completion_tokens": sum(c.completion_tokens for c in calls),
         "seconds": round(time.monotonic() - began),
         **made,
-        "brought": [[c.mechanism, c.text, c.why] for c in attention.contributions],
+        "brought": [[c.mechanism, c.text, c.why] for c in exchange.why],
     }
 
 
 async def _made(memory: Memory) -> dict[str, Any]:
-    store = memory.store
     return {
-        "memory": [sentence.text for sentence in (await memory.memory(USER)).sentences],
-        "memos": [
-            [memo.topic, memo.summary, memo.compressed] for memo in await store.memos.read(OWNER)
-        ],
-        "events": [event.text for event in await store.events.read(OWNER)],
-        "notes": [
-            [n.kind, n.key, n.text] for k in NOTES for n in await store.notes.read(OWNER, kind=k)
-        ],
-        "aside": [[r.text, list(r.problems)] for r in await memory.aside(USER)],
+        "memory": [sentence.text for sentence in (await memory.summary(USER)).sentences],
+        "memos": [[memo.topic, memo.summary, memo.compressed] for memo in await memory.memos(USER)],
+        "events": [event.text for event in await memory.events(USER)],
+        "notes": [[n.kind, n.key, n.text] for k in NOTES for n in await memory.notes(USER, kind=k)],
+        "aside": [[r.text, list(r.problems)] for r in await memory.rejected(USER)],
         "trouble": [job.error for job in await memory.jobs(USER) if job.error],
     }
 
 
 def page(dialogue: Dialogue, runs: Path, *, head: str) -> str:
-    """The whole page, from the runs that are there."""
+    """The whole page, from the existing runs."""
     parts = [head.rstrip(), "", "## The dialogue", ""]
     user, other = dialogue.names
     for at, said in dialogue.days:
@@ -204,7 +208,7 @@ def page(dialogue: Dialogue, runs: Path, *, head: str) -> str:
 
 
 def shared(dialogue: Dialogue, runs: Path, *, head: str) -> str:
-    """What was written of a dialogue whose own words may not be passed on."""
+    """The page for a dialogue whose own text may not be redistributed."""
     parts = [head.rstrip(), ""]
     for name in RUNS:
         if (kept := runs / f"{name}.json").exists():
@@ -221,7 +225,7 @@ def shared(dialogue: Dialogue, runs: Path, *, head: str) -> str:
 
 
 def _placed(made: Any, dialogue: Dialogue) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """The same with ⟨session.line⟩ in place of every sentence of the dialogue."""
+    """The same with ⟨session.line⟩ instead of every sentence of the dialogue."""
     if isinstance(made, dict):
         return {key: _placed(value, dialogue) for key, value in made.items()}
     if isinstance(made, list):
@@ -238,7 +242,7 @@ def _placed(made: Any, dialogue: Dialogue) -> Any:  # noqa: ANN401 - whatever JS
 
 
 def shown(made: dict[str, Any]) -> list[str]:
-    """One run, for a person."""
+    """One run as lines of Markdown."""
     lines = [
         f"Run: {made['calls']} calls, {made['prompt_tokens']} prompt tokens and "
         f"{made['completion_tokens']} generated for {made['turns']} turns.",
@@ -265,32 +269,34 @@ def shown(made: dict[str, Any]) -> list[str]:
 
 
 async def main() -> None:
-    """Run what was asked for, and write the page."""
+    """Run the mechanisms, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", default=",".join(RUNS))
     parser.add_argument("--page", action="store_true", help="write the page only")
     parser.add_argument("--msc", metavar="ID", help="a dialogue of MSC's test part, with --out")
     parser.add_argument("--out", type=Path, help="a folder of your own for the page of an MSC run")
-    parser.add_argument("--share", type=Path, help="what may be passed on of an MSC run")
-    given = parser.parse_args()
-    if bool(given.msc) != bool(given.out):
+    parser.add_argument(
+        "--share", type=Path, help="file for what may be redistributed of an MSC run"
+    )
+    args = parser.parse_args()
+    if bool(args.msc) != bool(args.out):
         parser.error("--msc and --out go together: MSC's words may not be redistributed")
-    dialogue = of_msc(given.data, given.msc) if given.msc else bank(given.data)
-    runs = given.out or TEXT
+    dialogue = of_msc(args.data, args.msc) if args.msc else bank(args.data)
+    runs = args.out or TEXT
     runs.mkdir(parents=True, exist_ok=True)
-    for name in [] if given.page else given.only.split(","):
+    for name in [] if args.page else args.only.split(","):
         made = await run(name, dialogue)
         (runs / f"{name}.json").write_text(
             json.dumps(made, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
         )
         print(f"{name}: {made['calls']} calls, {made['seconds']} s", flush=True)
-    target = given.out / "mechanisms.md" if given.out else PAGE
-    head = f"# {given.msc} of MSC" if given.msc else (TEXT / "head.md").read_text()
+    target = args.out / "mechanisms.md" if args.out else PAGE
+    head = f"# {args.msc} of MSC" if args.msc else (TEXT / "head.md").read_text()
     target.write_text(page(dialogue, runs, head=head), encoding="utf-8")
-    if given.share:
-        head = (TEXT / "msc.md").read_text().replace("{id}", given.msc)
-        given.share.write_text(shared(dialogue, runs, head=head), encoding="utf-8")
+    if args.share:
+        head = (TEXT / "msc.md").read_text().replace("{id}", args.msc)
+        args.share.write_text(shared(dialogue, runs, head=head), encoding="utf-8")
 
 
 if __name__ == "__main__":

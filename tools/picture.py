@@ -1,8 +1,8 @@
-"""Record the picture of the README: real commands, their real output, as an SVG.
+"""Records the picture in the README: real commands and their real output, as an SVG.
 
     python tools/picture.py docs/pictures/chat.svg [MODEL]
 
-Three sessions, weeks apart, each in a process of its own. Takes some minutes with a local model.
+Three sessions, weeks apart, each in its own process. Takes some minutes with a local model.
 """
 
 from __future__ import annotations

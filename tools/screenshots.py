@@ -1,8 +1,8 @@
-"""Take the pictures of the page, with the demo in it: light and dark, desk and phone.
+"""Takes screenshots of the page with the demo: light and dark, desktop and phone.
 
     make screenshots
 
-A real server with the real embedder and a scripted model, in a browser that is found on the PATH
+Uses a real server with the real embedder and a scripted model, in a browser on the PATH
 (`apt-get install chromium fonts-inter fonts-noto-cjk`).
 """
 
@@ -27,12 +27,8 @@ from playwright.async_api import async_playwright
 
 from omoide import bootstrap
 from omoide.demo import load
-from omoide.domain import Owner
-from omoide.server.app import Server, make_app
-from omoide.server.embedded import EngineUpstream
-from omoide.server.keys import Keys
-from omoide.server.options import Options
-from omoide.server.tenants import Parts
+from omoide.engine import Runtime
+from omoide.server import ApiKeys, EngineUpstream, Options, Server, make_app
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, ScriptedModel
 
@@ -60,7 +56,7 @@ ANSWERED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """One picture: what is shown, how large, how bright."""
+    """One picture: what it shows, its size and its theme."""
 
     name: str
     view: str
@@ -68,7 +64,7 @@ class Picture:
     phone: bool = False
     language: str = "en"
     talk: bool = False
-    """Whether something is said first; the pictures after it show that too."""
+    """Whether a message is sent first; the later pictures show it too."""
 
 
 PICTURES = (
@@ -88,29 +84,29 @@ PICTURES = (
 
 @asynccontextmanager
 async def served(language: str) -> AsyncIterator[str]:
-    """A server with the demo in it; its address."""
+    """Start a server with the demo; yields its address."""
     settings = Settings(mechanisms=("summary", "search", "human-recall"))
     model = ScriptedModel([ANSWERED[language]], name="qwen2.5-1.5b")
-    parts = Parts(
-        settings=settings,
-        store=(await bootstrap.open_memory(Settings(db=Path(":memory:")))).store,
+    store = await bootstrap.passing_store()
+    runtime = Runtime(
+        settings,
+        store=store,
         model=model,
-        iterator=model,
         embedder=bootstrap.make_embedder(settings),
         clock=FrozenClock(NOW),
+        owns=[store],
     )
-    upstream = EngineUpstream(model, parts.embedder, max_tokens=200)
+    upstream = EngineUpstream(model, runtime.embedder, max_tokens=200)
     server = Server.of(
-        parts,
+        runtime,
         upstream=upstream,
-        keys=Keys(Path("/nonexistent/keys")),
+        keys=ApiKeys(Path("/nonexistent/keys")),
         options=Options(default_user="me"),
     )
     async with server.run():
-        memory = server.tenants.of("default").memory
-        owner = Owner(tenant="default", user="demo")
-        await load(memory.store, owner, language, now=NOW)
-        await memory.settle()
+        memory = runtime.memory()
+        await load(memory, "demo", language, now=NOW)
+        await memory.run_jobs()
         config = uvicorn.Config(make_app(server), port=0, lifespan="off", log_level="error")
         listener = uvicorn.Server(config)
         task = asyncio.create_task(listener.serve())
@@ -122,7 +118,7 @@ async def served(language: str) -> AsyncIterator[str]:
 
 
 async def take(browser: Browser, picture: Picture, *, url: str, folder: Path) -> None:
-    """Open the page as the picture wants it, and keep what is seen."""
+    """Open the page in the picture's state, and save a screenshot."""
     context = await browser.new_context(
         viewport=PHONE if picture.phone else DESK,
         device_scale_factor=1.5 if picture.phone else 1,
@@ -146,11 +142,11 @@ async def take(browser: Browser, picture: Picture, *, url: str, folder: Path) ->
     size = target.stat().st_size
     print(f"{target}: {size // 1000} kB")
     if size > LARGEST:
-        sys.exit(f"{target} has {size:,} bytes and may have {LARGEST:,}")
+        sys.exit(f"{target} has {size:,} bytes; the limit is {LARGEST:,}")
 
 
 async def show(page: Page, picture: Picture) -> None:
-    """Bring the page into the state of the picture."""
+    """Bring the page into the picture's state."""
     if picture.talk:
         await page.fill("#say", SAID[picture.language])
         await page.press("#say", "Enter")
@@ -186,7 +182,7 @@ PIXELS = """async (png) => {
 
 
 async def small(page: Page, png: bytes) -> bytes:
-    """The same picture in 256 colours: the commonest, and those furthest from them."""
+    """The same picture in 256 colours: the most common, and those furthest from them."""
     width, height, raw = await page.evaluate(PIXELS, base64.b64encode(png).decode())
     pixels = np.frombuffer(base64.b64decode(raw), np.uint8).reshape(-1, 4)[:, :3]
     colours, place, count = np.unique(pixels, axis=0, return_inverse=True, return_counts=True)
@@ -211,10 +207,10 @@ async def small(page: Page, png: bytes) -> bytes:
 
 
 async def main(folder: Path) -> None:
-    """Take them all."""
+    """Take all pictures."""
     path = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
     if path is None:
-        sys.exit("no browser: apt-get install chromium")
+        sys.exit("no browser found: apt-get install chromium")
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=path, args=PLAIN)
         for language, pictures in groupby(PICTURES, key=lambda picture: picture.language):

@@ -1,8 +1,8 @@
-"""The bare side of the comparison: bm25s and numpy in memory, fused by rank, and nothing else.
+"""The baseline of the comparison: bm25s and numpy in memory, fused by rank, and nothing else.
 
     python bare.py TURNS
 
-No file, no sessions, no users: what the two searches cost by themselves. bm25s has no way to add a
+No file, no sessions, no users: the cost of the two searches alone. bm25s cannot add a
 turn, so recording one means indexing all of them again.
 """
 
@@ -18,7 +18,7 @@ DEPTH, FUSION, BEST, QUERIES = 50, 60, 10, 60
 
 
 def main() -> None:
-    """Index and ask."""
+    """Index and search."""
     import bm25s
 
     turns = int(sys.argv[1])

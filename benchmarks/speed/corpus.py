@@ -1,8 +1,8 @@
-"""What every side of the comparison records and asks: the same words, vectors and queries.
+"""The turns, vectors and queries that every system in the comparison gets.
 
 Sentences of words drawn by Zipf's law, in sessions of twenty turns, one turn in eleven naming a
-day; random vectors of length 1 in place of an embedder's. Queries have five words of middling
-rarity and a frequent one. Needs numpy alone, so that any interpreter can load it.
+day; random unit vectors instead of an embedder's. Queries have five words of medium
+rarity and a frequent one. Needs only numpy, so that any interpreter can load it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BATCH = 1000
 
 
 def _vocabulary() -> list[str]:
-    """Words by falling frequency."""
+    """Words by decreasing frequency."""
     dice = random.Random(1)  # noqa: S311 - reproducible, no secret
     return ["".join(dice.choices("bcdfglmnprst", k=3)) + f"a{i:x}" for i in range(20_000)]
 
@@ -39,13 +39,13 @@ class Line:
 
     id: str
     user: bool
-    """Said by the user, not by the assistant."""
+    """Whether the user says it, or the assistant."""
     text: str
     time: datetime
 
 
 def lines(first: int, count: int) -> list[Line]:
-    """The turns from number `first` on, always the same."""
+    """The turns from number `first` on, the same every time."""
     dice = np.random.default_rng(first + 2)
     lengths = dice.integers(4, 37, count)
     drawn = np.searchsorted(_UP_TO, dice.random(int(lengths.sum())) * _UP_TO[-1]).tolist()
@@ -65,14 +65,14 @@ def lines(first: int, count: int) -> list[Line]:
 
 
 def vectors(seed: int, count: int) -> NDArray[np.float32]:
-    """Random directions."""
+    """Random unit vectors."""
     rows = np.random.default_rng(seed).standard_normal((count, DIMENSIONS), dtype=np.float32)
     unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return unit
 
 
 def queries(count: int) -> list[str]:
-    """Questions, no two alike."""
+    """Distinct questions."""
     dice = random.Random(4)  # noqa: S311
     return [
         f"What about {' '.join(dice.sample(WORDS[30:3000], k=5))} yesterday?" for _ in range(count)

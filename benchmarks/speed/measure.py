@@ -1,4 +1,4 @@
-"""Clocks and scales that every side of the comparison uses."""
+"""Timers and sizes that every system in the comparison uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Stopwatch:
-    """CPU and wall time of pieces of work, in milliseconds; the embedder's own is left out."""
+    """CPU and wall time of pieces of work, in milliseconds, without the embedder's own."""
 
     def __init__(self, embedder_cpu: Callable[[], float] = lambda: 0.0) -> None:
         self._embedder_cpu = embedder_cpu
@@ -41,21 +41,21 @@ class Stopwatch:
 
 
 def resident_mb() -> float:
-    """What the process holds now."""
+    """Resident memory of the process now."""
     [line] = [x for x in Path("/proc/self/status").read_text().splitlines() if "VmRSS" in x]
     return int(line.split()[1]) / 1024
 
 
 def peak_mb() -> float:
-    """The most it ever held."""
+    """Peak resident memory."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def size_mb(paths: Iterable[Path]) -> float:
-    """What files take on disk."""
+    """Size of files on disk."""
     return sum(path.stat().st_size for path in paths if path.is_file()) / 1e6
 
 
 def report(figures: object) -> None:
-    """Hand the figures to whoever started this process."""
+    """Print the figures for the parent process."""
     print(json.dumps(figures), flush=True)

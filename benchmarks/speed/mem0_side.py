@@ -2,10 +2,10 @@
 
     python mem0_side.py STORE FOLDER TURNS SECONDS
 
-STORE is `qdrant`, mem0's default, in local mode, or `faiss`. Turns are added one exchange a call
-with `infer=False`, so that no language model is asked, and searched with the same queries; the
-embedder is replaced by random vectors, whose time is left out. After SECONDS of adding, what has
-been added by then is searched.
+STORE is `qdrant`, mem0's default, in local mode, or `faiss`. Turns are added one exchange per call
+with `infer=False`, so that no language model is called, and searched with the same queries; the
+embedder is replaced by random vectors, whose time is excluded. Adding stops after SECONDS, and
+the turns added by then are searched.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ USER, QUERIES = "u0", 30
 
 
 class RandomEmbedder:
-    """Random vectors, with an account of the time that they took."""
+    """Random vectors, with the time that they took."""
 
     def __init__(self) -> None:
         self.spent = 0.0
         self._seed = 0
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """Others each time."""
+        """A different vector each time."""
         began = time.process_time()
         self._seed += 1
         [row] = vectors(self._seed, 1)
@@ -69,7 +69,7 @@ def opened(store: str, folder: Path, embedder: RandomEmbedder) -> Any:  # noqa: 
 
 
 def main() -> None:
-    """Add, search, and say what it cost."""
+    """Add, search, and print the cost."""
     store, folder, turns, seconds = sys.argv[1], Path(sys.argv[2]), *map(int, sys.argv[3:5])
     os.environ["MEM0_DIR"] = str(folder)
     logging.disable(logging.WARNING)

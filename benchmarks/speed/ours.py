@@ -1,11 +1,11 @@
-"""omoide's side of the comparison, one process a step, so that memory and start are its own.
+"""omoide's part of the comparison, one process per step, so that memory and start-up are separate.
 
-    python ours.py fill PATH TURNS       record and embed so many turns of one user
-    python ours.py copy PATH USERS       give the database that many users like the first
+    python ours.py fill PATH TURNS       record and embed TURNS turns of one user
+    python ours.py copy PATH USERS       copy the first user until there are USERS
     python ours.py ask PATH USER TURNS   recall, and record more
     python ours.py cold PATH USER STARTED    one recall; STARTED is when the process was begun
 
-All goes through `Memory` on a database file, as for users; only `copy` writes rows by itself.
+Everything goes through `Memory` on a database file, as for users; only `copy` writes rows directly.
 """
 
 from __future__ import annotations
@@ -23,26 +23,25 @@ from corpus import BATCH, DIMENSIONS, NOW, Line, lines, queries, vectors  # noqa
 from measure import Stopwatch, peak_mb, report, resident_mb, size_mb  # noqa: E402
 
 from omoide import Settings, Speaker, Utterance  # noqa: E402
-from omoide.adapters.stores.sqlite import SqliteStore  # noqa: E402
-from omoide.composition import compose  # noqa: E402
+from omoide.bootstrap import open_store  # noqa: E402
+from omoide.engine import Runtime  # noqa: E402
 from omoide.ports import Space  # noqa: E402
-from omoide.testing import FrozenClock, ScriptedModel  # noqa: E402
+from omoide.testing import FrozenClock  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from omoide import Memory
     from omoide.ports import Vectors
 
 FIRST = "u0"
 PASSING = ("jobs", "erasing")
-"""Tables of what is under way."""
+"""Tables of unfinished work."""
 EXCHANGES = 100
 QUERIES = 60
 
 
 class RandomEmbedder:
-    """Random vectors, with an account of the time that they took."""
+    """Random vectors, with the time that they took."""
 
     space = Space(name="random", version="1", dimensions=DIMENSIONS)
 
@@ -51,7 +50,7 @@ class RandomEmbedder:
         self._seed = 0
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Others each time."""
+        """Different vectors each time."""
         began = time.process_time()
         self._seed += 1
         rows = vectors(self._seed, len(texts))
@@ -59,24 +58,24 @@ class RandomEmbedder:
         return rows
 
     async def close(self) -> None:
-        """Nothing to let go."""
+        """Nothing to release."""
 
 
-async def opened(path: Path, embedder: RandomEmbedder | None) -> Memory:
-    """A memory that only searches."""
-    return compose(
+async def opened(path: Path, embedder: RandomEmbedder | None) -> Runtime:
+    """A runtime whose only mechanism is search."""
+    store = await open_store(path)
+    return Runtime(
         Settings(mechanisms=("search",)),
-        store=await SqliteStore.open(path),
-        model=ScriptedModel(),
-        iterator=ScriptedModel(),
+        store=store,
         embedder=embedder,
         clock=FrozenClock(NOW),
-        worker="bench",
+        name="bench",
+        owns=[store],
     )
 
 
 def said(batch: Sequence[Line]) -> list[Utterance]:
-    """Turns as a caller gives them."""
+    """Turns as a caller passes them."""
     return [
         Utterance(
             speaker=Speaker.USER if line.user else Speaker.ASSISTANT,
@@ -89,9 +88,10 @@ def said(batch: Sequence[Line]) -> list[Utterance]:
 
 
 async def fill(path: Path, turns: int) -> None:
-    """Record and embed; CPU milliseconds a turn of each."""
+    """Record and embed; prints CPU milliseconds per turn for each."""
     embedder = RandomEmbedder()
-    memory = await opened(path, embedder)
+    runtime = await opened(path, embedder)
+    memory = runtime.memory()
     recording, embedding = Stopwatch(), Stopwatch(lambda: embedder.spent)
     for first in range(0, turns, BATCH):
         batch = said(lines(first, min(BATCH, turns - first)))
@@ -99,7 +99,7 @@ async def fill(path: Path, turns: int) -> None:
             await memory.record(FIRST, batch)
         with embedding:
             await memory.settle()
-    await memory.close()
+    await runtime.close()
     report(
         {
             "record_cpu": sum(recording.cpu) / turns,
@@ -148,9 +148,10 @@ def copy(path: Path, users: int) -> None:
 
 
 async def ask(path: Path, user: str, turns: int) -> None:
-    """What a recall costs: again and again, without vectors, and after each exchange."""
+    """Measure recall: repeatedly, without vectors, and after each exchange."""
     embedder = RandomEmbedder()
-    memory = await opened(path, embedder)
+    runtime = await opened(path, embedder)
+    memory = runtime.memory()
     first, again, recording, fresh, wordy = (Stopwatch(lambda: embedder.spent) for _ in range(5))
     asked = queries(QUERIES)
     with first:
@@ -168,12 +169,13 @@ async def ask(path: Path, user: str, turns: int) -> None:
             await memory.settle()
             with fresh:
                 await memory.recall(user, asked[i])
-    await memory.close()
-    memory = await opened(path, None)
+    await runtime.close()
+    runtime = await opened(path, None)
+    memory = runtime.memory()
     for i, query in enumerate(asked):
         with wordy if i else Stopwatch():
             await memory.recall(user, query)
-    await memory.close()
+    await runtime.close()
     report(
         {
             "first_ms": first.wall[0],
@@ -191,10 +193,11 @@ async def cold(path: Path, user: str, started: float) -> None:
     imported = time.time()
     embedder, opening = RandomEmbedder(), Stopwatch()
     with opening:
-        memory = await opened(path, embedder)
+        runtime = await opened(path, embedder)
+        memory = runtime.memory()
     await memory.recall(user, queries(1)[0])
     answered, spent = time.time(), time.process_time()
-    await memory.close()
+    await runtime.close()
     report(
         {
             "python_ms": 1e3 * (LOADED - started),

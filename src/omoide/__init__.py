@@ -6,63 +6,143 @@
         for piece in memory.reply("ana", "Hi! I adopted a cat called Miso."):
             print(piece, end="")
         memory.end_session("ana")
-        memory.settle()
-        print(memory.memory("ana").text)
+        memory.run_jobs()
+        print(memory.summary("ana").text)
 
 Importing it reads nothing, opens nothing and logs nothing.
 """
 
 from __future__ import annotations
 
+import os
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from omoide.domain import (
-    Kind,
+    Fact,
+    FactKind,
+    MemoryKind,
     Owner,
-    Recalled,
-    Recollection,
+    RecalledItem,
+    RecallResult,
     Sentence,
     Session,
     Speaker,
     Summary,
     Support,
+    TimelineEntry,
     Turn,
 )
-from omoide.engine import Memory, Utterance
 from omoide.errors import OmoideError
-from omoide.facade import SyncMemory
-from omoide.reply import Reply
 from omoide.settings import Settings
 from omoide.version import __version__
-from omoide.versions import When
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from typing import Any
+    from collections.abc import Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from omoide.engine import (
+        Context,
+        Exchange,
+        Memory,
+        Reply,
+        Runtime,
+        SyncMemory,
+        Utterance,
+        When,
+    )
+    from omoide.mechanisms.base import Mechanism
+    from omoide.ports import ChatModel, Clock, Embedder, Store
+
+_ENGINE = frozenset("Context Exchange Memory Reply Runtime SyncMemory Utterance When".split())
+"""Names that are imported on first use, since they load the whole engine."""
 
 
-def open(settings: Settings | None = None) -> SyncMemory:  # noqa: A001 - read as omoide.open
-    """Open a memory, with its background work running. Use it in a `with` statement."""
-    from omoide.bootstrap import open_sync
+def __getattr__(name: str) -> object:
+    if name in _ENGINE:
+        return getattr(import_module("omoide.engine"), name)
+    raise AttributeError(f"module 'omoide' has no attribute {name!r}")
 
-    return open_sync(settings)
+
+def open(  # noqa: A001 - read as omoide.open
+    settings: Settings | None = None,
+    *,
+    model: str | ChatModel | None = None,
+    summariser: str | ChatModel | None = None,
+    embedder: str | Embedder | None = None,
+    mechanisms: Sequence[str | Mechanism] | None = None,
+    store: Store | None = None,
+    clock: Clock | None = None,
+    background: bool = True,
+    **fields: object,
+) -> SyncMemory:
+    """Open a memory and start its background work. Use it in a `with` statement.
+
+    Without `settings`, the environment variables `OMOIDE_…` are read. Fields of `Settings` may be
+    given by name (`db="team.sqlite"`). Where a name is expected you may pass an object instead;
+    you then close it yourself.
+    """
+    from omoide.engine import SyncMemory
+
+    return SyncMemory(
+        open_async(
+            settings,
+            model=model,
+            summariser=summariser,
+            embedder=embedder,
+            mechanisms=mechanisms,
+            store=store,
+            clock=clock,
+            background=background,
+            **fields,
+        )
+    )
 
 
-def open_async(settings: Settings | None = None) -> Coroutine[Any, Any, Memory]:
-    """Open a memory for asyncio code. Its `worker.run()` is yours to start as a task."""
+def open_async(
+    settings: Settings | None = None,
+    *,
+    model: str | ChatModel | None = None,
+    summariser: str | ChatModel | None = None,
+    embedder: str | Embedder | None = None,
+    mechanisms: Sequence[str | Mechanism] | None = None,
+    store: Store | None = None,
+    clock: Clock | None = None,
+    background: bool = True,
+    **fields: object,
+) -> AbstractAsyncContextManager[Memory]:
+    """`open` for asyncio code: `async with omoide.open_async() as memory`."""
     from omoide.bootstrap import open_memory
 
-    return open_memory(settings or Settings())
+    named = {"model": model, "summary_model": summariser, "embedder": embedder}
+    fields |= {name: value for name, value in named.items() if isinstance(value, str)}
+    if settings is None:
+        settings = Settings.read(os.environ)
+    return open_memory(
+        settings.changed(**fields),
+        background=background,
+        model=None if isinstance(model, str) else model,
+        summariser=None if isinstance(summariser, str) else summariser,
+        embedder=None if isinstance(embedder, str) else embedder,
+        mechanisms=mechanisms,
+        store=store,
+        clock=clock,
+    )
 
 
 __all__ = [
-    "Kind",
+    "Context",
+    "Exchange",
+    "Fact",
+    "FactKind",
     "Memory",
+    "MemoryKind",
     "OmoideError",
     "Owner",
-    "Recalled",
-    "Recollection",
+    "RecallResult",
+    "RecalledItem",
     "Reply",
+    "Runtime",
     "Sentence",
     "Session",
     "Settings",
@@ -70,6 +150,7 @@ __all__ = [
     "Summary",
     "Support",
     "SyncMemory",
+    "TimelineEntry",
     "Turn",
     "Utterance",
     "When",

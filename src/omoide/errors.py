@@ -1,37 +1,42 @@
-"""Everything that can go wrong, as one tree.
+"""All errors that omoide raises, as one tree.
 
 OmoideError
-├── BadInput              what the caller gave cannot be used
+├── BadInput              the caller's input cannot be used
 │   ├── EmptyText
 │   ├── TextTooLong
-│   ├── BadText           invalid UTF-8, NUL bytes
+│   ├── BadText           bytes that are not UTF-8
 │   ├── NoSuchVersion
 │   ├── NoSuchSession
 │   ├── NoSuchJob
-│   ├── BadImport         a file that is not the export it was said to be
-│   ├── BadData           a data set's file that has not the form its authors published
-│   └── BadPrompt         a template and its variables differ
-├── ConflictingTurn       a turn id that was used before, with other words
-├── StaleVersion          someone else rewrote the memory in between
+│   ├── NoSuchFact
+│   ├── BadCommand        a command of the memory tool that cannot be done
+│   ├── BadImport         a file that is not a valid export
+│   ├── BadData           a dataset file that is not in its published format
+│   └── BadPrompt         a template does not match its variables
+├── ConflictingTurn       a turn id that was used before for another text
+├── StaleVersion          the memory was rewritten since it was read
 ├── StoreError            the database
 │   ├── StoreMissing
 │   ├── StoreLocked
 │   ├── StoreReadOnly
 │   ├── StoreFull
-│   ├── StoreSealed       encrypted, and the key is missing or another one
+│   ├── StoreEncrypted    the key is missing or wrong
 │   ├── StoreCorrupt
-│   ├── VectorsUnavailable  kept in a place of their own that cannot be reached just now
+│   ├── VectorsUnavailable  the separate vector store cannot be reached at the moment
 │   └── StoreTooNew       written by a newer omoide
 ├── ModelError            the language model or the embedder
-│   ├── ModelUnavailable  could not be reached or loaded; trying again may help
+│   ├── ModelUnavailable  could not be reached or loaded; a retry may help
 │   │   └── ModelStalled  no answer in time
-│   ├── ModelRefused      the request itself is wrong (a bad key): trying again won't help
+│   ├── ModelRefused      the request itself is wrong (a bad key): a retry won't help
 │   ├── ContextTooLong    the prompt does not fit the model's window
 │   ├── BadReply          an answer that cannot be used
+│   ├── NoModel           none is configured, and this needs one
 │   └── UnknownModel
-├── DownloadFailed        weights that could not be had or verified
+├── DownloadFailed        weights that could not be fetched or verified
 ├── EmbedderMismatch      vectors of two embedders would be compared
-└── MissingExtra          an optional dependency is not installed
+├── MissingExtra          an optional dependency is not installed
+└── BadPlugin             a plug-in that cannot be loaded
+    └── BadLanguage       a language pack with something missing or wrong
 
 Each message says what was wanted, what came, and what to do.
 """
@@ -44,7 +49,7 @@ class OmoideError(Exception):
 
 
 class BadInput(OmoideError):
-    """What the caller gave cannot be used."""
+    """The caller's input cannot be used."""
 
 
 class EmptyText(BadInput):
@@ -56,7 +61,7 @@ class TextTooLong(BadInput):
 
 
 class BadText(BadInput):
-    """Text that is not valid Unicode or holds NUL."""
+    """Bytes that are not text in UTF-8."""
 
 
 class NoSuchVersion(BadInput):
@@ -68,15 +73,23 @@ class NoSuchSession(BadInput):
 
 
 class NoSuchJob(BadInput):
-    """A job that does not exist, or was not given up."""
+    """A job that does not exist, or is not dead."""
+
+
+class NoSuchFact(BadInput):
+    """A fact that does not exist."""
+
+
+class BadCommand(BadInput):
+    """A command of the memory tool that cannot be done; its message is for the model."""
 
 
 class BadImport(BadInput):
-    """A file that is not the export it was said to be."""
+    """A file that is not a valid export."""
 
 
 class BadData(BadInput):
-    """A data set's file that has not the form its authors published."""
+    """A dataset file that is not in the format its authors published."""
 
 
 class BadPrompt(BadInput):
@@ -84,11 +97,11 @@ class BadPrompt(BadInput):
 
 
 class ConflictingTurn(OmoideError):
-    """A turn id that was recorded before with other words."""
+    """A turn id that was recorded before with another text."""
 
 
 class StaleVersion(OmoideError):
-    """The memory was rewritten by someone else since it was read."""
+    """The memory was rewritten since it was read."""
 
 
 class StoreError(OmoideError):
@@ -108,11 +121,11 @@ class StoreReadOnly(StoreError):
 
 
 class StoreFull(StoreError):
-    """There is no space left on the disk, or no more of it is allowed."""
+    """The disk is full, or a quota is reached."""
 
 
-class StoreSealed(StoreError):
-    """The database is encrypted, and the key is missing or is not its own."""
+class StoreEncrypted(StoreError):
+    """The database is encrypted, and the key is missing or wrong."""
 
 
 class StoreCorrupt(StoreError):
@@ -120,8 +133,8 @@ class StoreCorrupt(StoreError):
 
 
 class VectorsUnavailable(StoreError):
-    """Where the vectors are kept cannot be reached; what was said is in the database all the
-    same, and a later try may succeed."""
+    """The separate vector store cannot be reached. Turns are recorded in the database all the same,
+    and a retry may succeed."""
 
 
 class StoreTooNew(StoreError):
@@ -133,7 +146,7 @@ class ModelError(OmoideError):
 
 
 class ModelUnavailable(ModelError):
-    """The model could not be reached or loaded; a later try may succeed."""
+    """The model could not be reached or loaded; a retry may succeed."""
 
 
 class ModelStalled(ModelUnavailable):
@@ -141,7 +154,7 @@ class ModelStalled(ModelUnavailable):
 
 
 class ModelRefused(ModelError):
-    """The model's server turned the request down for good."""
+    """The model's server rejected the request; a retry will not help."""
 
 
 class ContextTooLong(ModelError):
@@ -152,12 +165,16 @@ class BadReply(ModelError):
     """The model answered with something that cannot be used."""
 
 
+class NoModel(ModelError):
+    """No chat model is configured, and this needs one."""
+
+
 class UnknownModel(ModelError):
     """No model of that name is in the catalogue."""
 
 
 class DownloadFailed(OmoideError):
-    """Weights could not be fetched, or are not what their SHA-256 says."""
+    """Weights could not be fetched, or do not match their SHA-256."""
 
 
 class EmbedderMismatch(OmoideError):
@@ -165,4 +182,12 @@ class EmbedderMismatch(OmoideError):
 
 
 class MissingExtra(OmoideError):
-    """An optional dependency is needed and not installed."""
+    """An optional dependency is needed but not installed."""
+
+
+class BadPlugin(OmoideError):
+    """A plug-in could not be loaded."""
+
+
+class BadLanguage(BadPlugin):
+    """A language pack with something missing or wrong; the message names the file and the key."""

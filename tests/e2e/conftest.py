@@ -12,7 +12,6 @@ import pytest
 import pytest_asyncio
 
 from omoide.demo import load
-from omoide.domain import Owner
 from omoide.server.options import Options
 from tests.unit.conftest import SETTINGS
 from tests.unit.serving import Bench, listening, serving
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, ConsoleMessage, Page, Request
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 30_000
+PATIENCE = 300_000
 """Milliseconds that the browser may take for one step."""
 DESK = {"width": 1360, "height": 850}
 PHONE = {"width": 390, "height": 844}
@@ -71,9 +70,8 @@ class Window:
 
     async def demo(self, language: str = "en") -> None:
         """Put the demo into the store, and look at it."""
-        owner = Owner(tenant="default", user="demo")
-        await load(self.bench.memory().store, owner, language, now=self.bench.clock.now())
-        await self.bench.memory().settle()
+        await load(self.bench.memory(), "demo", language, now=self.bench.clock.now())
+        await self.bench.memory().run_jobs()
         await self.page.add_init_script("sessionStorage.setItem('omoide-user', 'demo')")
         await self.enter()
         await self.page.wait_for_selector("#panel-memory .fact", state="attached")
@@ -112,7 +110,7 @@ async def opened(
             settings = replace(SETTINGS, mechanisms=mechanisms)
             folder = tmp_path / str(len(windows))
             folder.mkdir()
-            options = Options(default_user="me", patience=2.0)
+            options = Options(default_user="me", patience=300.0)
             running = serving(folder, settings=settings, options=options)
             bench = await stack.enter_async_context(running)
             if keys:

@@ -20,7 +20,7 @@ playwright = pytest.importorskip("playwright.async_api", reason="pip install pla
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text("utf-8")
-TABS = ("memory", "memos", "events", "why", "cost")
+TABS = ("memory", "facts", "memos", "events", "why", "cost")
 
 
 async def faults(page: Page) -> list[str]:
@@ -52,9 +52,15 @@ async def test_axe_finds_nothing_serious(
     for name in TABS:
         await page.click(tab.format(name))
         if name == "memory":
-            await page.locator(".fact > button").last.click()
+            await page.locator("#panel-memory .fact > button").last.click()
             await page.get_by_role("button", name="Show changes").click()
             await page.wait_for_selector("#panel-memory ins")
+        if name == "facts":
+            await page.locator(".known > button").first.click()
+            await page.wait_for_selector(".known .quote")
+            assert await faults(page) == [], "facts that hold"
+            await page.get_by_role("button", name="Timeline").click()
+            await page.locator(".moment > button").nth(1).click()
         if name == "events":
             await page.locator(".happened > button").first.click()
         if name == "why":

@@ -232,8 +232,8 @@ async def test_everything_can_be_done_by_keyboard(demo: Window) -> None:
         "getComputedStyle(document.querySelector('#composer')).borderColor"
     )
     await press("ArrowRight")
-    await expect(page.locator("#tab-memos")).to_be_focused()
-    await expect(page.locator("#panel-memos")).to_be_visible()
+    await expect(page.locator("#tab-facts")).to_be_focused()
+    await expect(page.locator("#panel-facts")).to_be_visible()
     await press("Home")
     await press("Tab")
     await press("Tab")

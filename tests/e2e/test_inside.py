@@ -180,7 +180,7 @@ async def test_work_that_was_given_up_is_tried_again(
     await expect(panel.locator(".jobs")).to_contain_text("the key is wrong")
     await panel.get_by_role("button", name="Try again").click()
     await expect(panel).to_contain_text("Nothing is under way")
-    assert (await window.bench.memory().memory("me")).text == M1
+    assert (await window.bench.memory().summary("me")).text == M1
 
 
 async def test_empty_panels_say_what_to_do(opened: Callable[..., Awaitable[Window]]) -> None:

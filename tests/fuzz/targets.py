@@ -13,18 +13,18 @@ from omoide.adapters.models.gguf import read_head
 from omoide.adapters.models.sse import events as sse_events
 from omoide.domain import Sentence, Speaker
 from omoide.errors import BadInput, BadReply, ModelUnavailable
-from omoide.language import LANGUAGES, detect, split_sentences
-from omoide.language.terms import telling, terms
+from omoide.language import LANGUAGES, detect_language, split_sentences
+from omoide.language.terms import informativeness, terms
 from omoide.language.times import day_numbers
-from omoide.memory.baselines.generative_agents_answers import read_insights, read_ratings
-from omoide.memory.events import form as events_form
-from omoide.memory.memos.reading import read_choice, read_entries
-from omoide.memory.summary.forms import PaperForm
-from omoide.memory.summary.small_form import SmallForm
-from omoide.memory.transcript import Line
-from omoide.prompts.quoting import noted, plain
-from omoide.transfer import Contents, read
-from omoide.transfer.foreign import in_order
+from omoide.mechanisms.baselines.generative_agents_answers import read_insights, read_ratings
+from omoide.mechanisms.events import form as events_form
+from omoide.mechanisms.memos.reading import read_choice, read_entries
+from omoide.mechanisms.summary.forms import PaperForm
+from omoide.mechanisms.summary.small_form import SmallForm
+from omoide.prompts.quoting import as_list, without_template_tokens
+from omoide.prompts.transcript import Line
+from omoide.transfer import ExportContents, read
+from omoide.transfer.foreign_conversations import sorted_conversations
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -40,8 +40,8 @@ def import_file(data: bytes, name: str = "export.json") -> None:
         path.write_bytes(data)
         with suppress(BadInput):
             held = read(path, longest=LONGEST)
-            if not isinstance(held, Contents):
-                for conversation in in_order(held.conversations, WHEN):
+            if not isinstance(held, ExportContents):
+                for conversation in sorted_conversations(held.conversations, WHEN):
                     for message in conversation.messages:
                         assert message.time is not None
                         assert 0 < len(message.text) <= LONGEST
@@ -70,7 +70,7 @@ def events(data: bytes) -> None:
     """A model's events, ratings and insights."""
     text = data.decode("utf-8", "replace")
     with suppress(BadReply):
-        assert all(draft.text for draft in events_form.read(text))
+        assert all(draft.text for draft in events_form.read_events(text))
     with suppress(BadReply):
         assert len(read_ratings(text, 3)) == 3
     with suppress(BadReply):
@@ -118,13 +118,13 @@ def stream(data: bytes) -> None:
 def words(data: bytes) -> None:
     """What is read out of any text when it is recorded or quoted."""
     text = data.decode("utf-8", "replace")
-    assert detect(text) in LANGUAGES
+    assert detect_language(text) in LANGUAGES
     assert all(terms(text))
-    assert telling(text) >= 0
+    assert informativeness(text) >= 0
     assert all(first <= last for first, last in day_numbers(text, date(2026, 1, 5)))
     assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
-    assert plain(plain(text)) == plain(text)
-    assert "</memory>" not in noted([text])
+    assert without_template_tokens(without_template_tokens(text)) == without_template_tokens(text)
+    assert "</memory>" not in as_list([text])
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
@@ -155,6 +155,13 @@ SEEDS: dict[str, list[bytes]] = {
         b'{"session": 1}}\n{"kind": "session", "number": 1, "started": "2026-01-05T09:00:00Z", '
         b'"last": "2026-01-05T09:00:00Z", "ended": null, "key": null, "turns": 0}\n',
         b'{"kind": "event", "id": "e", "session": 1, "consolidation": 1.0, "recalls": 0}\n',
+        b'{"kind": "header", "format": "omoide", "schema": 3, "user": "a", "records": {"fact": 1}}'
+        b'\n{"kind": "fact", "id": "f", "of": "state", "about": "user", "text": "Has a cat.", '
+        b'"language": "en", "said": "2026-01-05T09:00:00Z", "learned": "2026-01-05T09:00:00Z", '
+        b'"session": 1, "since": "2026-01-05", "until": null, "sources": ["t"], "trust": "user", '
+        b'"supersedes": [], "reason": "", "ended": null, "ended_by": "", "end_reason": "", '
+        b'"end_sources": [], "confirmed": null, "pinned": false, "expires": null, "tags": [], '
+        b'"flags": []}\n',
         b'{"role": "user", "content": "Hi"}\n{"role": "assistant", "content": "Yes?"}\n',
     ],
     "import-zip": [b"PK\x03\x04", b"PK\x05\x06" + bytes(18)],

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.fuzz.targets import SEEDS, TARGETS
 
 PIECES = [
@@ -43,7 +44,9 @@ def damaged(draw: st.DrawFn, seeds: list[bytes]) -> bytes:
 def test_any_input_is_read_or_refused(name: str) -> None:
     """Nothing but the error that is meant for it comes out of a reader."""
 
-    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(
+        max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
     @given(damaged(SEEDS[name]) | TEXTS | st.binary(max_size=200))
     def tried(data: bytes) -> None:
         TARGETS[name](data)

@@ -25,14 +25,13 @@ from omoide.adapters.stores.sqlite import SqliteStore, worker_name
 from omoide.bootstrap import SystemClock
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
-from omoide.composition import compose
+from omoide.engine.runtime import Runtime
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
-    from omoide.engine import Memory
     from omoide.ports import Completion, Request
     from omoide.settings import Settings
 
@@ -74,18 +73,19 @@ async def open_scripted(
     *,
     create: bool = True,
     progress: Callable[[int, int, str], None] | None = None,
-) -> Memory:
-    """A memory as bootstrap would make it, with models of our own."""
+) -> Runtime:
+    """A runtime as bootstrap would make it, with models of our own."""
     del progress
     store = await SqliteStore.open(settings.db, create=create)
-    return compose(
-        replace(settings, form="paper", reply_tokens=50, longest=1000),
+    return Runtime(
+        replace(settings, form="paper", reply_tokens=50, max_turn_chars=1000),
         store=store,
         model=Talker(),
-        iterator=Digester(),
+        summariser=Digester(),
         embedder=HashEmbedder(),
         clock=SystemClock(),
-        worker=worker_name(),
+        name=worker_name(),
+        owns=[store],
     )
 
 
@@ -123,7 +123,7 @@ class Terminal:
         """All that was printed so far, without escape sequences."""
         return _ANSI.sub("", self._raw.decode(errors="replace"))
 
-    def wait_for(self, wanted: str, seconds: float = 60) -> str:
+    def wait_for(self, wanted: str, seconds: float = 600) -> str:
         """Read until this stands in what came since the last wait; all that came until then."""
         deadline = time.monotonic() + seconds
         while wanted not in self.text[self._seen :]:
@@ -138,7 +138,7 @@ class Terminal:
         """Press keys."""
         os.write(self._master, keys.encode())
 
-    def end(self, seconds: float = 60) -> int:
+    def end(self, seconds: float = 600) -> int:
         """Wait for the process to leave; its exit code."""
         deadline = time.monotonic() + seconds
         while self._read(max(0.0, deadline - time.monotonic())):
@@ -208,7 +208,7 @@ def test_the_memory_is_updated_behind_the_prompt(start: Callable[..., Terminal])
     terminal.wait_for("Hello to")
     terminal.wait_for(PROMPT)
     terminal.type("/end\r")
-    terminal.wait_for("The session is ended")
+    terminal.wait_for("The session has ended")
     terminal.wait_for("memory updated after session 1")
     terminal.type("/memory\r")
     terminal.wait_for("1. The user has a cat called Miso.")

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from omoide.adapters.embedders import embedder_named
 from omoide.adapters.embedders.onnx import GTE_SMALL, MINILM, OnnxEmbedder
 from omoide.adapters.embedders.onnx_tokens import OnnxTokens
 from omoide.adapters.embedders.rows import pieces
 from omoide.adapters.embedders.use_multilingual import UseMultilingual
 from omoide.adapters.models.download import Cache
 from omoide.errors import DownloadFailed, MissingExtra, ModelUnavailable
-from omoide.evals.metrics import encoded_scores
+from omoide.settings import Settings
+from omoide_bench.metrics import encoded_scores
 from tests.contract.test_chat_model import CACHE
-from tests.contract.test_embedder import onnx
+from tests.contract.test_embedder import multilingual, onnx
 from tests.integration.test_models_download import leftovers
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 )
 async def test_the_default_embedder_knows_its_languages(question: str, near: str, far: str) -> None:
     """In English, Chinese, Japanese and Korean the sentence that answers is the nearer one."""
-    embedder = UseMultilingual()
+    embedder = multilingual()
     asked, answering, other = await embedder.embed([question, near, far])
     assert asked @ answering > asked @ other
     await embedder.close()
@@ -94,7 +96,7 @@ async def test_offline_without_files_is_an_error(tmp_path: Path) -> None:
     """The error says where the file should lie."""
     pytest.importorskip("onnxruntime")
     embedder = OnnxEmbedder(MINILM, cache=Cache(tmp_path, offline=True))
-    with pytest.raises(DownloadFailed, match=r"model\.onnx is not there"):
+    with pytest.raises(DownloadFailed, match=r"model\.onnx is missing"):
         await embedder.embed(["a"])
 
 
@@ -122,3 +124,18 @@ def test_pieces_make_up_the_text(text: str) -> None:
     cut = list(pieces(text, longest=100))
     assert "".join(cut) == text
     assert all(len(piece) <= 100 for piece in cut)
+
+
+async def test_our_own_encoder_comes_with_the_weights(tmp_path: Path) -> None:
+    """It needs no download, and a question lies nearer to its answer than to small talk."""
+    pytest.importorskip("onnxruntime")
+    embedder = embedder_named(
+        Settings(embedder="gte-small-memory", weights_dir=tmp_path, offline=True)
+    )
+    assert embedder is not None
+    asked, answer, other = await embedder.embed(
+        ["What pet does she have?", "I adopted a small cat called Miso.", "See you tomorrow then!"]
+    )
+    assert asked @ answer > asked @ other
+    assert embedder.space.name == "gte-small-memory"
+    await embedder.close()

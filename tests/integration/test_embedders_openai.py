@@ -59,11 +59,11 @@ async def test_dimensions_are_learnt_from_the_first_answer() -> None:
 @pytest.mark.parametrize(
     ("embedder", "words"),
     [
-        (giving([1.0, 2.0, 3.0]), "wanted 2 dimensions"),
-        (giving([0.0, 0.0]), "without a direction"),
+        (giving([1.0, 2.0, 3.0]), "expected 2 dimensions"),
+        (giving([0.0, 0.0]), "zero or non-finite vector"),
         (giving(["x", "y"]), "did not answer with 1"),
         (giving(), "did not answer with 1"),
-        (giving([[1.0], [2.0]]), "wanted 2 dimensions"),
+        (giving([[1.0], [2.0]]), "expected 2 dimensions"),
         (at(lambda _: httpx.Response(200, text="<html>")), "did not answer with 1"),
     ],
 )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from omoide.adapters.stores.sql import outlines
+from omoide.adapters.stores.sql import turn_tables
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.language.terms import telling, terms
-from tests.contract.making import ANN, ANN_ELSEWHERE, BOB, SPACE, rows, tell
+from omoide.language.terms import informativeness, terms
+from omoide.testing.contracts.making import ANN, ANN_ELSEWHERE, BOB, SPACE, rows, tell
 from tests.integration.test_sqlite_upgrade import TURNS, schema_1
 
 if TYPE_CHECKING:
@@ -23,13 +23,17 @@ async def test_turns_of_an_older_file(tmp_path: Path) -> None:
     schema_1(path)
     store = await SqliteStore.open(path)
     for owner in (ANN, ANN_ELSEWHERE):
-        survey = await store.index.survey(owner, ["tea"], space=SPACE, query=rows((1, 1, 0)))
-        assert list(survey.outline.ids) == list(TURNS)
-        assert survey.outline.length.tolist() == [len(terms(text)) for text in TURNS]
-        assert survey.outline.telling.tolist() == pytest.approx([telling(t) for t in TURNS])
-        assert survey.postings["tea"].places.tolist() == [0, 1]
+        survey = await store.index.search_data(owner, ["tea"], space=SPACE, query=rows((1, 1, 0)))
+        assert list(survey.table.ids) == list(TURNS)
+        assert survey.table.length.tolist() == [len(terms(text)) for text in TURNS]
+        assert survey.table.features is not None
+        values = survey.table.features.values.tolist()
+        assert values == pytest.approx([informativeness(t) for t in TURNS])
+        assert survey.postings["tea"].rows.tolist() == [0, 1]
     await tell(store, ANN, "a new turn, said yesterday")
-    assert len((await store.index.survey(ANN, [])).outline.named) == 1
+    features = (await store.index.search_data(ANN, [])).table.features
+    assert features is not None
+    assert len(features.spans) == 1
     await store.close()
 
 
@@ -41,7 +45,7 @@ async def test_only_the_owners_rows_are_read(tmp_path: Path, name: str) -> None:
     store = await SqliteStore.open(path)
     await store.close()
     connection = apsw.Connection(str(path))
-    statement: str = getattr(outlines, name)
+    statement: str = getattr(turn_tables, name)
     bindings = {"LOAD": (1, 0), "POSTINGS": (1, "a", 1), "BEGINNING": (1, "a", 1, "b")}[name]
     plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", bindings).fetchall()
     connection.close()
@@ -57,9 +61,11 @@ async def test_outlines_make_room(tmp_path: Path) -> None:
     for owner in (ANN, BOB):
         await tell(store, owner, *(f"{owner.user} {i}" for i in range(4)))
     for owner in (ANN, BOB, ANN):
-        survey = await store.index.survey(owner, [])
-        assert len(survey.outline.ids) == 4
-        assert len(store.index._outlines._kept) == 1
-    await store.archive.erase(BOB)
-    assert len(store.index._outlines._kept) == 0
+        survey = await store.index.search_data(owner, [])
+        assert len(survey.table.ids) == 4
+        assert len(store.index._turn_tables._cached) == 1
+    await store.archive.erase(BOB)  # leaves what is cached of others alone
+    assert len(store.index._turn_tables._cached) == 1
+    await store.archive.erase(ANN)
+    assert len(store.index._turn_tables._cached) == 0
     await store.close()

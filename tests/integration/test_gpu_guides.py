@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from omoide.domain import Speaker
-from omoide.memory.memos import ranges
-from omoide.memory.summary import small_form
+from omoide.mechanisms.memos import ranges
+from omoide.mechanisms.summary import small_form
 from tests.contract.test_chat_model import tiny_model
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def passes() -> Passes:
     """Whether a grammar's guide lets a text pass, token by token, and may end there."""
     from gpu_guides import Guides
 
-    from omoide.adapters.models.dense import tokenizer
-    from omoide.adapters.models.gguf import read_contents
+    from omoide_tune.formats.dense import tokenizer
+    from omoide_tune.formats.gguf_files import read_contents
 
     words: Any = tokenizer(read_contents(tiny_model()))
     guides = Guides(words, vocabulary=49152)
@@ -111,7 +111,7 @@ def test_the_notes_grammar_holds(passes: Passes) -> None:
 @pytest.mark.parametrize(
     ("gbnf", "why"),
     [
-        ("root ::= a\na ::= b\nb ::= a", "stands in itself"),
+        ("root ::= a\na ::= b\nb ::= a", "is recursive"),
         ("root ::= a", "no rule a"),
         ('a ::= "x"', "called root"),
         ("root ::= ~", "not GBNF"),

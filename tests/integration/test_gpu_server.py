@@ -14,8 +14,8 @@ import pytest
 
 from omoide.adapters.models.openai import OpenAIChat
 from omoide.domain import Speaker
-from omoide.memory.events.form import schema
-from omoide.memory.summary.small_form import grammar
+from omoide.mechanisms.events.form import schema
+from omoide.mechanisms.summary.small_form import grammar
 from omoide.ports import Completion, Message, Request
 from tests.contract.test_chat_model import tiny_model
 
@@ -39,8 +39,8 @@ def chat() -> Iterator[Any]:
     from gpu_server import Chat
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    from omoide.adapters.models.dense import Dense, tokenizer
-    from omoide.adapters.models.gguf import read_contents
+    from omoide_tune.formats.dense import DenseModel, tokenizer
+    from omoide_tune.formats.gguf_files import read_contents
 
     path = tiny_model()
     contents = read_contents(path)
@@ -55,7 +55,7 @@ def chat() -> Iterator[Any]:
         num_key_value_heads=2,
     )
     model = LlamaForCausalLM(measures).eval()
-    dense = Dense(model=model, tokenizer=words, contents=contents)
+    dense = DenseModel(model=model, tokenizer=words, contents=contents)
     guides = Guides(words, vocabulary=49152)
     engine = Engine(model, words, ends=dense.ends, guides=guides, slots=3, window=512)
     yield Chat(path, dense, engine, guides)

@@ -15,8 +15,8 @@ pytest.importorskip("mcp", reason="pip install 'omoide[mcp]'")
 from mcp import Client, StdioServerParameters
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.composition import compose
-from omoide.server.keys import Keys, Scope
+from omoide.engine.runtime import Runtime
+from omoide.server.keys import ApiKeys, Scope
 from omoide.server.options import Options
 from omoide.server.tools import make_tools
 from omoide.server.tools_http import guarded_app
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from omoide.engine import Memory
 
 CAT = "My cat is called Miso."
 INITIALIZE = {
@@ -44,21 +43,21 @@ HEADERS = {"accept": "application/json, text/event-stream", "host": "127.0.0.1:8
 
 
 @asynccontextmanager
-async def remembered(folder: Path) -> AsyncIterator[Memory]:
-    """A memory without a real model."""
-    memory = compose(
+async def remembered(folder: Path) -> AsyncIterator[Runtime]:
+    """A runtime without a real model."""
+    runtime = Runtime(
         Settings(form="paper"),
         store=await SqliteStore.open(folder / "m.sqlite"),
         model=ScriptedModel(),
-        iterator=ScriptedModel(["The user has a cat called Miso."]),
+        summariser=ScriptedModel(["The user has a cat called Miso."]),
         embedder=HashEmbedder(),
         clock=FrozenClock(),
-        worker="test",
+        name="test",
     )
     try:
-        yield memory
+        yield runtime
     finally:
-        await memory.close()
+        await runtime.store.close()
 
 
 async def called(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
@@ -72,43 +71,66 @@ async def called(client: Client, tool: str, **arguments: object) -> dict[str, An
 async def test_an_agent_remembers_recalls_and_sees_the_memory(tmp_path: Path) -> None:
     """What one call records another finds, and a digested session is shown with sources."""
     async with (
-        remembered(tmp_path) as memory,
-        Client(make_tools(memory, user="ana")) as client,
+        remembered(tmp_path) as runtime,
+        Client(make_tools(runtime, user="ana")) as client,
     ):
         names = {tool.name for tool in (await client.list_tools()).tools}
-        assert names == {"remember", "recall", "memory", "forget"}
+        assert names == {
+            *("remember", "recall", "memory", "facts", "timeline", "correct", "forget"),
+        }
         kept = await called(client, "remember", text=CAT)
         found = await called(client, "recall", query="cat")
         assert found["items"][0]["text"] == CAT
         assert found["items"][0]["sources"] == [kept["turn"]]
-        await memory.end_session("ana")
-        await memory.settle()
+        await runtime.memory().end_session("ana")
+        await runtime.memory().run_jobs()
         shown = await called(client, "memory")
         assert shown["version"] == 1
         assert shown["sentences"][0]["sources"] == [kept["turn"]]
 
 
+async def test_an_agent_reads_and_corrects_facts(tmp_path: Path) -> None:
+    """By id, as the person says; the timeline tells both, and an unknown id is named."""
+    async with (
+        remembered(tmp_path) as runtime,
+        Client(make_tools(runtime, user="ana")) as client,
+    ):
+        await called(client, "remember", text=CAT)
+        await runtime.memory().end_session("ana")
+        await runtime.memory().run_jobs()
+        (fact,) = (await called(client, "facts", about="user"))["facts"]
+        assert fact["text"] == "The user has a cat called Miso."
+        assert (await called(client, "facts", at="2020-01-01T00:00:00Z"))["facts"] == []
+        told = "The user has a cat called Momo."
+        assert (await called(client, "correct", fact=fact["id"], text=told))["text"] == told
+        changes = (await called(client, "timeline"))["changes"]
+        assert changes[-1]["before"] == [fact["text"]]
+        failed = await client.call_tool("correct", {"fact": "none", "text": told})
+        assert failed.is_error
+        assert "there is no fact" in str(failed.content)
+
+
 async def test_forgetting_shows_first_and_removes_when_confirmed(tmp_path: Path) -> None:
     """Without `confirm` nothing goes; with it the words are gone."""
     async with (
-        remembered(tmp_path) as memory,
-        Client(make_tools(memory, user="ana")) as client,
+        remembered(tmp_path) as runtime,
+        Client(make_tools(runtime, user="ana")) as client,
     ):
         await called(client, "remember", text=CAT)
         await called(client, "remember", text="I live in York.")
         seen = await called(client, "forget", text="Miso")
         assert seen["turns"] == [CAT]
         assert not seen["done"]
-        assert len(await memory.turns("ana")) == 2
+        assert len(await runtime.memory().turns("ana")) == 2
         assert (await called(client, "forget", text="Miso", confirm=True))["done"]
-        assert [turn.text for turn in await memory.turns("ana")] == ["I live in York."]
+        assert [turn.text for turn in await runtime.memory().turns("ana")] == ["I live in York."]
 
 
 async def test_users_are_kept_apart_and_errors_say_what_to_do(tmp_path: Path) -> None:
     """Another user's words are not found, and bad input is told in our words."""
     async with (
-        remembered(tmp_path) as memory,
-        Client(make_tools(memory, user="ana")) as client,
+        remembered(tmp_path) as runtime,
+        Client(make_tools(runtime, user="ana")) as client,
     ):
         await called(client, "remember", text=CAT, user="ben")
         assert (await called(client, "recall", query="cat"))["items"] == []
@@ -133,7 +155,7 @@ async def test_the_command_speaks_over_stdio(tmp_path: Path) -> None:
 
 async def test_over_http_a_key_of_the_tenant_with_every_scope_is_needed(tmp_path: Path) -> None:
     """No key, a key without the right to erase, and another tenant's key are refused."""
-    keys = Keys.beside(tmp_path / "m.sqlite")
+    keys = ApiKeys.for_file(tmp_path / "m.sqlite")
 
     def made(tenant: str, *scopes: Scope) -> str:
         key = keys.create(tenant=tenant, name="k", scopes=scopes, at=FrozenClock().now())
@@ -141,9 +163,9 @@ async def test_over_http_a_key_of_the_tenant_with_every_scope_is_needed(tmp_path
 
     narrow = made("default", Scope.READ, Scope.WRITE)
     foreign, full = made("other", *Scope), made("default", *Scope)
-    async with remembered(tmp_path) as memory:
-        tools = make_tools(memory, user="ana")
-        app = guarded_app(tools, keys=keys, options=Options(), tenant=memory.tenant)
+    async with remembered(tmp_path) as runtime:
+        tools = make_tools(runtime, user="ana")
+        app = guarded_app(tools, keys=keys, options=Options(), tenant="default")
         transport = httpx.ASGITransport(app=app)
         async with (
             tools.session_manager.run(),

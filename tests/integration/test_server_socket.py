@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from omoide.server.options import Options
-from omoide.server.testing import DONE, FakeEndpoint, Scripted, event, failure, stream, whole
-from tests.unit.serving import CAT, CHAT, M1, Bench, listening, serving
+from omoide.testing.endpoint import DONE, FakeEndpoint, Scripted, event, failure, stream, whole
+from tests.unit.serving import CHAT, M1, Bench, listening, serving
 
 openai = pytest.importorskip("openai")
 
@@ -46,7 +46,7 @@ class Line:
 
     async def settled(self, *texts: str) -> bool:
         """Whether these, and no others, are what is recorded of ana, once all is written."""
-        for _ in range(5000):
+        for _ in range(100_000):
             if len(said := await self.bench.said()) >= len(texts):
                 return said == list(texts)
             await asyncio.sleep(0.001)
@@ -54,11 +54,11 @@ class Line:
 
 
 @asynccontextmanager
-async def connected(folder: Path, *, wait: float = 30.0) -> AsyncIterator[Line]:
+async def connected(folder: Path, *, wait: float = 600.0) -> AsyncIterator[Line]:
     """All of it, running; `wait` is the proxy's patience with the upstream."""
     async with (
         FakeEndpoint() as endpoint,
-        serving(folder, url=endpoint.url, wait=wait, options=Options(patience=30.0)) as bench,
+        serving(folder, url=endpoint.url, wait=wait, options=Options(patience=600.0)) as bench,
         listening(bench.app) as url,
         openai.AsyncOpenAI(
             base_url=f"{url}/v1",
@@ -87,7 +87,7 @@ async def test_the_official_client_talks_to_it_unchanged(line: Line) -> None:
     assert raw.headers["x-omoide-status"] == "ok"
     system, last = line.endpoint.requests[-1].body["messages"]
     assert M1 in system["content"]
-    assert CAT in last["content"]
+    assert " a cat called Miso." in last["content"]
     assert line.endpoint.requests[-1].headers["authorization"] == "Bearer sk-theirs"
 
 
@@ -183,10 +183,10 @@ async def test_a_stalled_upstream_is_a_504(tmp_path: Path) -> None:
 
 async def test_a_stream_that_stalls_ends_in_an_error(tmp_path: Path) -> None:
     """A status was sent already, so the error comes as an event that the client knows."""
-    async with connected(tmp_path, wait=1.0) as line:
+    async with connected(tmp_path, wait=2.0) as line:
         line.endpoint.answers.append(stream("One ", asyncio.Event(), "two"))
         chunks = await line.client.chat.completions.create(model="m", messages=HI, stream=True)
-        with pytest.raises(openai.APIError, match="silent"):
+        with pytest.raises(openai.APIError, match="sent nothing"):
             [chunk async for chunk in chunks]
         assert await line.settled("Hi", "One ")
 
@@ -197,7 +197,7 @@ async def test_an_upstream_that_breaks_off_is_told(line: Line) -> None:
         Scripted(media_type="text/event-stream", blocks=(event({"content": "Hal"}),), cut=True)
     )
     chunks = await line.client.chat.completions.create(model="m", messages=HI, stream=True)
-    with pytest.raises(openai.APIError, match="broke off"):
+    with pytest.raises(openai.APIError, match="connection to the upstream broke"):
         [chunk async for chunk in chunks]
     assert await line.settled("Hi", "Hal")
 
@@ -208,17 +208,17 @@ async def test_a_client_that_leaves_frees_the_upstream(line: Line) -> None:
     body = {"messages": HI, "stream": True, "user": "ana", "model": "m"}
     seen = b""
     async with (
-        httpx.AsyncClient() as client,
+        httpx.AsyncClient(timeout=300) as client,
         client.stream("POST", f"{line.url}{CHAT}", json=body) as response,
     ):
         async for block in response.aiter_bytes():
             seen += block
             if b"two" in seen:
                 break
-    async with asyncio.timeout(15):  # long before the proxy's own patience ends
+    async with asyncio.timeout(300):  # a guard; the proxy's own patience would last longer
         await line.endpoint.left.wait()
     assert await line.settled("Hi", "One two ")
-    await line.bench.server.tenants.of("default").remembering.settled()
+    await line.bench.server.runtime.exchanges.settled()
     (call,) = await line.bench.replies()
     assert call.failed
     assert line.bench.server.metrics.streams == 0
@@ -227,7 +227,7 @@ async def test_a_client_that_leaves_frees_the_upstream(line: Line) -> None:
 async def test_the_end_of_a_stream_means_that_it_is_recorded(line: Line) -> None:
     """Who saw the response end finds the reply in the memory."""
     body = {"messages": HI, "stream": True, "user": "ana", "model": "m"}
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=300) as client:
         await client.post(f"{line.url}{CHAT}", json=body)
         turns = await client.get(f"{line.url}/api/turns?user=ana")
     assert [t["text"] for t in turns.json()["items"]] == ["Hi", "I see. "]

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
+from omoide.adapters.stores.sql.turn_tables import TurnTableCache
+from omoide.adapters.stores.sql.vectors import VectorKey
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Kind
+from omoide.adapters.stores.sqlite.scrubbing import SqliteArchive
+from omoide.adapters.stores.sqlite.vector_cache import VectorCache
+from omoide.domain import FactChanges, FactEnd, MemoryKind
 from omoide.errors import StoreLocked
-from tests.contract.making import (
+from omoide.testing.contracts.making import (
     ANN,
     BOB,
     HOUR,
     SPACE,
     START,
     event,
+    fact,
     memo,
     note,
     rejected,
@@ -32,6 +37,7 @@ from tests.contract.making import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from omoide.adapters.stores.sql.connection import Connection
     from omoide.domain import Owner
     from omoide.ports import Store
 
@@ -67,12 +73,12 @@ async def test_whole_owner(tmp_path: Path) -> None:
     store = await SqliteStore.open(path)
     await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=120)
     theirs = await store.turns.read(BOB)
-    found = await store.index.words(BOB, ["zqxbob7"], k=50)
+    found = await store.index.search_words(BOB, ["zqxbob7"], k=50)
     assert traces(path, "Zqxann") > 10_000
     await store.archive.erase(ANN)
     assert traces(path, "Zqxann") == 0
     assert await store.turns.read(BOB) == theirs
-    assert await store.index.words(BOB, ["zqxbob7"], k=50) == found
+    assert await store.index.search_words(BOB, ["zqxbob7"], k=50) == found
     await store.close()
     assert traces(path, "Zqxann") == 0
     assert traces(path, "Zqxbob") > 10_000
@@ -114,7 +120,7 @@ async def test_one_session_in_every_place(tmp_path: Path) -> None:
             1, sentence("Zqxcited.", "Zqxid"), sentence("Zqxfree."), session=99, notes=("Zqxnote",)
         ),
     )
-    await store.summaries.set_aside(ANN, rejected("Zqxaside", session=99))
+    await store.summaries.add_rejected(ANN, rejected("Zqxaside", session=99))
     assert traces(path, "Zqx") > 5
     await store.archive.erase(ANN, session=turn.session)
     assert traces(path, "Zqx") == 0
@@ -123,7 +129,7 @@ async def test_one_session_in_every_place(tmp_path: Path) -> None:
 
 
 async def remember(store: Store, owner: Owner, mark: str, *, count: int, source: str) -> None:
-    """Events, memos and notes, short and very long, each replaced, recalled or folded."""
+    """Events, memos, notes and facts, short and very long, each replaced, recalled or folded."""
     dice = random.Random(2)
     for number in range(count):
         text = " ".join(f"{mark}{dice.randrange(5000)}" for _ in range(dice.choice(LENGTHS)))
@@ -133,18 +139,33 @@ async def remember(store: Store, owner: Owner, mark: str, *, count: int, source:
         kept = memo(text, source, id=f"{mark}m{number}", topic=mark, compressed=text)
         await store.memos.add(owner, [kept])
         await store.notes.put(owner, note(text, key=f"{mark}{number % 5}"))
+        stated = replace(
+            fact(f"{text}.", source, id=f"{mark}f{number}"),
+            about=f"{mark}person",
+            reason=text,
+            tags=(f"{mark}t",),
+            flags=(text,),
+            end_sources=(source,),
+        )
+        await store.facts.apply(owner, FactChanges(added=(stated,)))
     ids = [f"{mark}e{number}" for number in range(count)]
     vectors = rows(*((1, 0, 0) for _ in ids))
-    await store.index.put(owner, SPACE, ids=ids, vectors=vectors, kind=Kind.EVENT)
+    await store.index.put(owner, SPACE, ids=ids, vectors=vectors, kind=MemoryKind.EVENT)
+    facts = [f"{mark}f{number}" for number in range(count)]
+    await store.index.put(owner, SPACE, ids=facts, vectors=vectors, kind=MemoryKind.FACT)
     for number in range(0, count - 1, 3):
         await store.events.supersede(owner, old=ids[number], by=ids[number + 1])
+        ended = FactEnd(
+            id=f"{mark}f{number}", at=START, by=f"{mark}f{number + 1}", reason=f"{mark}because"
+        )
+        await store.facts.apply(owner, FactChanges(ended=(ended,)))
         both = [f"{mark}m{number}", f"{mark}m{number + 1}"]
-        into = memo(f"{mark}folded", source, id=f"{mark}f{number}")
+        into = memo(f"{mark}folded", source, id=f"{mark}m+{number}")
         await store.memos.fold(owner, ids=both, into=into)
 
 
 async def test_memories_of_a_whole_owner(tmp_path: Path) -> None:
-    """Of an erased owner's events, memos and notes no byte remains; others' are intact."""
+    """Of an erased owner's events, memos, notes and facts no byte remains; others' are intact."""
     path = tmp_path / "omoide.db"
     store = await SqliteStore.open(path)
     for owner, mark in ((ANN, "Zqxann"), (BOB, "Zqxbob")):
@@ -169,6 +190,12 @@ async def test_memories_of_one_turn(tmp_path: Path) -> None:
     await remember(store, ANN, "Zqx", count=30, source="doomed")
     await store.events.supersede(ANN, old="Kepte5", by="Zqxe5")
     await store.memos.fold(ANN, ids=["Keptm5"], into=memo("Zqxinto", "doomed"))
+    ends = (
+        FactEnd(id="Keptf5", at=START, by="Zqxf5", reason="Zqxbecause"),
+        FactEnd(id="Keptf8", at=START, reason="Zqxbecause", sources=("doomed",)),
+    )
+    newer = replace(fact("Kept newer.", "kept"), supersedes=("Zqxf6",), reason="Zqxbecause")
+    await store.facts.apply(ANN, FactChanges(added=(newer,), ended=ends))
     events = len(await store.events.read(ANN)), len(await store.memos.read(ANN))
     assert traces(path, "Zqx") > 1_000
     await store.archive.erase(ANN, turns=["doomed"])
@@ -177,24 +204,51 @@ async def test_memories_of_one_turn(tmp_path: Path) -> None:
     assert left == (events[0] // 2, events[1] // 2)
     assert (await store.events.read(ANN, ids=["Kepte5"]))[0].superseded_by is None
     assert (await store.memos.read(ANN, ids=["Keptm5"]))[0].folded_into is None
+    holding = await store.facts.read(ANN, ids=["Keptf5", "Keptf8"])
+    assert [f.ended for f in holding] == [None, None]
+    assert len(await store.facts.read(ANN)) == 31
     await store.close()
 
 
 async def test_one_sentence_in_every_memory(tmp_path: Path) -> None:
-    """An erased sentence is gone from events, memos and notes, with the words to find it by."""
+    """An erased sentence is gone from events, memos, notes and facts, with the words to find it
+    by."""
     path = tmp_path / "omoide.db"
     store = await SqliteStore.open(path)
     await remember(store, ANN, "Kept", count=30, source="t")
+    why = replace(fact("kept fact"), reason="Zqxone zqxtwo.", end_reason="Zqxone zqxtwo.")
+    why = replace(why, ended=START, flags=("Zqxone zqxtwo.",))
     for store_one in (
         store.events.add(ANN, [event("So Zqxone zqxtwo. And", id="e")]),
         store.memos.add(ANN, [memo("x", id="m", compressed="user: Zqxone zqxtwo.")]),
         store.notes.put(ANN, note("Zqxone zqxtwo. More.", kind="portrait")),
+        store.facts.apply(ANN, FactChanges(added=(fact("So Zqxone zqxtwo.", id="f"), why))),
     ):
         await store_one
     assert traces(path, "Zqxone") > 5
     await store.archive.erase(ANN, sentences=["Zqxone zqxtwo."])
     assert traces(path, "Zqx") == 0
     assert len(await store.events.read(ANN)) == 30
+    assert len(await store.facts.read(ANN)) == 31
+    await store.close()
+
+
+async def test_facts_by_id(tmp_path: Path) -> None:
+    """Of an erased fact no byte remains: not in sentences, events or what quotes it."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await tell(store, ANN, "t")
+    await remember(store, ANN, "Kept", count=30, source="t")
+    await store.facts.apply(ANN, FactChanges(added=(fact("Zqxone zqxtwo.", "t", id="Zqxid"),)))
+    stated = replace(sentence("Zqxthree.", "t"), fact="Zqxid")
+    await store.summaries.commit(ANN, version(1, stated, notes=("Zqxone zqxtwo.",)))
+    await store.events.add(ANN, [replace(event("Zqxfour", "t"), fact="Zqxid")])
+    await store.notes.put(ANN, note("Zqxone zqxtwo. More.", kind="portrait"))
+    assert traces(path, "Zqx") > 5
+    erased = await store.archive.erase(ANN, facts=["Zqxid"])
+    assert (erased.facts, erased.sentences, erased.turns) == (1, 1, 0)
+    assert traces(path, "Zqx") == 0
+    assert len(await store.facts.read(ANN)) == 30
     await store.close()
 
 
@@ -218,4 +272,49 @@ async def test_while_another_process_reads(tmp_path: Path) -> None:
     again = await SqliteStore.open(path)
     assert traces(path, "Zqxann") == 0
     await again.close()
+    await store.close()
+
+
+async def test_erasing_what_does_not_exist_rewrites_nothing(tmp_path: Path) -> None:
+    """Not a byte of the file changes, so it costs nobody anything."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await tell(store, ANN, "hello")
+    await store.close()
+    store = await SqliteStore.open(path)
+    before = path.read_bytes()
+    mark = await store.archive.erasure_mark(ANN)
+    assert (await store.archive.erase(ANN, turns=["unknown"])).turns == 0
+    assert (await store.archive.erase(ANN, session=7)).sessions == 0
+    assert (await store.archive.erase(BOB)).turns == 0
+    assert await store.archive.erasure_mark(ANN) == mark
+    await store.close()
+    assert path.read_bytes() == before
+
+
+async def test_an_erasure_keeps_the_caches_of_others(tmp_path: Path) -> None:
+    """Only the tables and vectors of the owner leave the memory of the process."""
+    store = await SqliteStore.open(tmp_path / "omoide.db")
+    tables, vectors = TurnTableCache(2**20), VectorCache(2**20)
+    archive = SqliteArchive(store.file, vectors, tables)
+    cached = {}
+    for number, owner in enumerate((ANN, BOB), start=1):
+        [turn] = await tell(store, owner, "hello")
+        await store.index.put(owner, SPACE, ids=[turn.id], vectors=rows((1, 0, 0)))
+        key = VectorKey(owner=number, space=1, kind=1, dimensions=3)
+        cached[owner] = (number, key)
+
+    async def shown(owner: Owner) -> tuple[object, object]:
+        number, key = cached[owner]
+
+        def work(connection: Connection) -> tuple[object, object]:
+            items, _ = vectors.cosines(connection, key, rows((1, 0, 0))[0])
+            return tables.fresh(connection, number), items.base
+
+        return await store.file.read("acme", work)
+
+    ann, bob = await shown(ANN), await shown(BOB)
+    await archive.erase(ANN, turns=["hello"])
+    assert all(old is new for old, new in zip(bob, await shown(BOB), strict=True))
+    assert all(old is not new for old, new in zip(ann, await shown(ANN), strict=True))
     await store.close()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.adapters.stores.sqlite.errands import TOGETHER, Errands
+from omoide.adapters.stores.sqlite.executor import TOGETHER, BatchingExecutor
 from omoide.domain import Owner
 
 if TYPE_CHECKING:
@@ -29,20 +29,20 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 
 async def test_what_is_asked_at_once_goes_together(threads: ThreadPoolExecutor) -> None:
     """A few pieces of work take one trip, more take more, and each comes back to who asked."""
-    errands = Errands(threads)
-    assert await asyncio.gather(*(errands.do(str, n) for n in range(TOGETHER))) == [*"0123"]
+    errands = BatchingExecutor(threads)
+    assert await asyncio.gather(*(errands.run(str, n) for n in range(TOGETHER))) == [*"0123"]
     assert errands.trips == 1
-    assert len(await asyncio.gather(*(errands.do(str, n) for n in range(TOGETHER + 1)))) == 5
+    assert len(await asyncio.gather(*(errands.run(str, n) for n in range(TOGETHER + 1)))) == 5
     assert errands.trips == 3
-    assert await errands.do(str, 7) == "7"
+    assert await errands.run(str, 7) == "7"
     assert errands.trips == 4
 
 
 async def test_one_that_fails_fails_alone(threads: ThreadPoolExecutor) -> None:
     """The companions of work that raises get what they asked for."""
-    errands = Errands(threads)
+    errands = BatchingExecutor(threads)
     first, second, third = await asyncio.gather(
-        errands.do(int, "1"), errands.do(int, "x"), errands.do(int, "3"), return_exceptions=True
+        errands.run(int, "1"), errands.run(int, "x"), errands.run(int, "3"), return_exceptions=True
     )
     assert (first, third) == (1, 3)
     assert isinstance(second, ValueError)
@@ -50,32 +50,32 @@ async def test_one_that_fails_fails_alone(threads: ThreadPoolExecutor) -> None:
 
 async def test_work_that_nobody_waits_for_is_left_undone(threads: ThreadPoolExecutor) -> None:
     """Cancelled before its turn came it is not begun; cancelled later it is finished."""
-    errands, done = Errands(threads), list[str]()
+    errands, done = BatchingExecutor(threads), list[str]()
     began, goes_on = Event(), Event()
 
     def slow() -> None:
         began.set()
-        goes_on.wait(5)
+        goes_on.wait(300)
         done.append("slow")
 
-    running = asyncio.ensure_future(errands.do(slow))
+    running = asyncio.ensure_future(errands.run(slow))
     await asyncio.to_thread(began.wait, 5)
-    behind = asyncio.ensure_future(errands.do(done.append, "behind"))
+    behind = asyncio.ensure_future(errands.run(done.append, "behind"))
     await asyncio.sleep(0)
     behind.cancel()
     running.cancel()
     await asyncio.wait({running, behind})
     goes_on.set()
-    await errands.do(done.append, "last")
+    await errands.run(done.append, "last")
     assert done == ["slow", "last"]
 
 
 async def test_threads_that_are_gone_are_an_error(threads: ThreadPoolExecutor) -> None:
     """Nobody waits for ever for what cannot be done any more."""
-    errands = Errands(threads)
+    errands = BatchingExecutor(threads)
     threads.shutdown()
     with pytest.raises(RuntimeError):
-        await errands.do(str, 1)
+        await errands.run(str, 1)
 
 
 async def test_closing_finishes_what_was_asked_for(tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ async def test_closing_finishes_what_was_asked_for(tmp_path: Path) -> None:
 async def test_reads_of_one_moment_take_one_trip(tmp_path: Path) -> None:
     """Three sides of a store, asked at once."""
     store = await SqliteStore.open(tmp_path / "db")
-    before = store.file.trips
+    before = store.file.round_trips
     await asyncio.gather(
-        store.turns.read(ANN), store.summaries.find(ANN), store.index.survey(ANN, ["tea"])
+        store.turns.read(ANN), store.summaries.find(ANN), store.index.search_data(ANN, ["tea"])
     )
-    assert store.file.trips == before + 1
+    assert store.file.round_trips == before + 1
     await store.close()

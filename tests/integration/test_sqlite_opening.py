@@ -17,7 +17,7 @@ import pytest
 
 from omoide import __version__
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.adapters.stores.sqlite.connection import translated
+from omoide.adapters.stores.sqlite.connection import translate_errors
 from omoide.adapters.stores.sqlite.opening import APPLICATION_ID
 from omoide.errors import (
     StoreCorrupt,
@@ -27,7 +27,7 @@ from omoide.errors import (
     StoreMissing,
     StoreTooNew,
 )
-from tests.contract.making import ANN, HOUR, event, memo, say, tell, version
+from omoide.testing.contracts.making import ANN, HOUR, event, memo, say, sentence, tell, version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ async def test_new_file(tmp_path: Path) -> None:
     pragmas = ["application_id", "user_version", "page_size", "journal_mode"]
     values = [connection.execute(f"PRAGMA {name}").fetchall()[0][0] for name in pragmas]
     connection.close()
-    assert values == [APPLICATION_ID, 4, 16384, "wal"]
+    assert values == [APPLICATION_ID, 6, 16384, "wal"]
 
 
 async def test_missing(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ async def test_locked(tmp_path: Path) -> None:
 
 async def test_full(tmp_path: Path) -> None:
     """At the limit a batch is refused as a whole, and what was there stays whole and readable."""
-    store = await SqliteStore.open(tmp_path / "omoide.db", max_pages=40)
+    store = await SqliteStore.open(tmp_path / "omoide.db", max_pages=60)
     kept: list[str] = []
     with pytest.raises(StoreFull, match="no space is left"):
         await fill_up(store, kept)
@@ -237,7 +237,7 @@ GROWING = """
 import asyncio, resource, sys
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.errors import StoreFull
-from tests.contract.making import ANN
+from omoide.testing.contracts.making import ANN
 from tests.integration.test_sqlite_opening import fill_up
 async def main():
     store = await SqliteStore.open(sys.argv[1])
@@ -282,7 +282,7 @@ def test_what_the_disk_says_comes_with_advice(number: int, advice: str) -> None:
 
     with (
         pytest.raises(StoreError, match=advice) as told,
-        translated("here", cast("apsw.Connection", Failing())),
+        translate_errors("here", cast("apsw.Connection", Failing())),
     ):
         raise apsw.IOError("disk I/O error")
     assert not isinstance(told.value, StoreFull)
@@ -425,3 +425,32 @@ async def test_turns_cannot_be_changed(tmp_path: Path) -> None:
         with pytest.raises(apsw.ConstraintError, match=r"erasure only|never changed"):
             connection.execute(sql)
         connection.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "turns SET text = CAST(x'ff' AS TEXT)",
+        "turns SET speaker = 'usur'",
+        f"turns SET time = {2**62}",
+        "summaries SET sentences = '[{'",
+        "summaries SET sentences = '[{}]'",
+    ],
+)
+async def test_changed_bytes_are_told_as_damage(tmp_path: Path, change: str) -> None:
+    """Text that is not UTF-8 or JSON, words that are none of ours, a time that cannot be: all say
+    that the file is damaged."""
+    store = await SqliteStore.open(tmp_path / "db")
+    [turn] = await tell(store, ANN, "green tea")
+    await store.summaries.commit(ANN, version(1, sentence("Likes tea.", turn.id)))
+    await store.close()
+    connection = apsw.Connection(str(tmp_path / "db"))
+    triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    for (name,) in connection.execute(triggers).fetchall():
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute(f"UPDATE {change}")
+    connection.close()
+    store = await SqliteStore.open(tmp_path / "db")
+    with pytest.raises(StoreCorrupt, match="damaged"):
+        await (store.turns.read if change.startswith("turns") else store.summaries.find)(ANN)
+    await store.close()

@@ -10,14 +10,26 @@ import pytest
 
 from omoide.adapters.stores.sql import ranking
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Kind, State, Task
-from tests.contract.making import (
+from omoide.domain import (
+    FactChanges,
+    FactConfirmation,
+    FactEnd,
+    FactFilter,
+    FactKind,
+    FactMarks,
+    JobState,
+    JobTask,
+    MemoryKind,
+)
+from omoide.testing.contracts.making import (
     ANN,
     HOUR,
+    MINUTE,
     SPACE,
     START,
     call,
     event,
+    fact,
     memo,
     note,
     rejected,
@@ -48,6 +60,9 @@ WHOLE_OWNER = (
     "SEARCH sessions USING PRIMARY KEY (owner=?)",
     "SEARCH events USING PRIMARY KEY (owner=?)",
     "SEARCH memos USING PRIMARY KEY (owner=?)",
+    "SEARCH facts USING PRIMARY KEY (owner=?)",
+    "SEARCH facts USING INDEX facts_said (owner=?)",
+    "SEARCH facts USING INDEX facts_current (owner=?)",
     "SEARCH recalls USING PRIMARY KEY (owner=?)",
     "SEARCH postings USING PRIMARY KEY (owner=?)",
     "SEARCH vectors USING PRIMARY KEY (owner=? AND space=?)",
@@ -64,8 +79,26 @@ WANTED = (
     "SELECT item, id, folded_into, session, sources,",
     "SELECT item FROM events WHERE owner = ? AND superseded_by = ?",
     "SELECT item FROM memos WHERE owner = ? AND folded_into = ?",
+    "item FROM facts WHERE owner = ? ORDER BY item",
+    "item FROM facts INDEXED BY facts_said WHERE owner = ?",
+    "ORDER BY said DESC, item DESC LIMIT ?",
 )
 """Which statements may go through all that an owner has: erasure, putting back, and reading all."""
+
+
+HOT = (
+    FactFilter(at=START, newest=20),
+    FactFilter(at=START, newest=20, kinds=[FactKind.STATE]),
+    FactFilter(at=START, about="user", newest=20),
+    FactFilter(about="user", newest=20),
+    FactFilter(session=7),
+    FactFilter(session=7, at=START),
+    FactFilter(pinned=True),
+    FactFilter(pinned=True, at=START),
+    FactFilter(newest=20),
+    FactFilter(since=START - HOUR, until=START + HOUR, newest=20),
+)
+"""How facts are read while sessions are digested and prompts are made."""
 
 
 def plans(path: Path, statements: dict[str, Any]) -> list[str]:
@@ -98,6 +131,20 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return seen
 
 
+async def use_facts(store: SqliteStore) -> None:
+    """Call every method of facts, with every condition that has an index."""
+    told = tuple(fact(text, "black tea") for text in ("green", "tea", "black"))
+    await store.facts.apply(ANN, FactChanges(added=told))
+    ended = FactEnd(id="green", at=START, by="tea", sources=("black tea",))
+    said_again = FactConfirmation(id="black", at=START, sources=("black tea",))
+    await store.facts.apply(ANN, FactChanges(ended=(ended,), confirmed=(said_again,)))
+    await store.facts.mark(ANN, "tea", FactMarks(pinned=True))
+    await store.facts.read(ANN)
+    await store.facts.read(ANN, ids=["green"], only=FactFilter(at=START))
+    for only in HOT:
+        await store.facts.read(ANN, only=only)
+
+
 async def use_memories(store: SqliteStore) -> None:
     """Call every method of events, memos and notes, and search them."""
     told = [event(text, "black tea") for text in ("green", "tea", "black")]
@@ -111,8 +158,9 @@ async def use_memories(store: SqliteStore) -> None:
     await store.notes.put(ANN, note("x"))
     await store.notes.read(ANN, kind="day")
     await store.notes.read(ANN)
-    for kind in (Kind.EVENT, Kind.MEMO):
-        await store.index.words(ANN, ["green", "tea", "black"], k=1, kind=kind)
+    await use_facts(store)
+    for kind in (MemoryKind.EVENT, MemoryKind.MEMO, MemoryKind.FACT):
+        await store.index.search_words(ANN, ["green", "tea", "black"], k=1, kind=kind)
         await store.index.without_vector(ANN, SPACE, limit=5, kind=kind)
         for name in ("green", "tea"):
             await store.index.put(ANN, SPACE, ids=[name], vectors=rows((1, 0, 0)), kind=kind)
@@ -130,11 +178,11 @@ async def test_every_step_searches(tmp_path: Path, statements: dict[str, Any]) -
     await tell(store, ANN, "green tea", key="k")
     await store.turns.read(ANN, session=1, ids=["green tea"], last=3)
     await store.turns.sessions(ANN)
-    await store.index.words(ANN, ["green", "tea", "black", "茶"], k=1)
-    await store.index.survey(ANN, ["green", "茶"], space=SPACE, query=rows((1, 0, 0)))
+    await store.index.search_words(ANN, ["green", "tea", "black", "茶"], k=1)
+    await store.index.search_data(ANN, ["green", "茶"], space=SPACE, query=rows((1, 0, 0)))
     sessions = await store.turns.sessions(ANN)
     again = [replace(turn, id=f"{turn.id} again", position=turn.position + 9) for turn in turns]
-    assert await store.archive.put_back(ANN, sessions=sessions, turns=again) == (0, 2)
+    assert await store.archive.restore(ANN, sessions=sessions, turns=again) == (0, 2)
     await store.index.without_vector(ANN, SPACE, limit=5)
     await store.index.put(ANN, SPACE, ids=[turns[0].id], vectors=rows((1, 0, 0)))
     await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=5)
@@ -144,20 +192,21 @@ async def test_every_step_searches(tmp_path: Path, statements: dict[str, Any]) -
     await store.summaries.commit(ANN, version(1, sentence("S.", "green tea")))
     await store.summaries.find(ANN, session=1, at=START)
     await store.summaries.history(ANN)
-    await store.summaries.set_aside(ANN, rejected("x"))
-    await store.summaries.aside(ANN)
+    await store.summaries.add_rejected(ANN, rejected("x"))
+    await store.summaries.rejected(ANN)
     await store.ledger.add(ANN, call(1))
     await store.ledger.calls(ANN)
     job = await store.jobs.claim("acme", worker="w", now=START + HOUR, lease=HOUR)
     assert job is not None
     await store.jobs.extend(job, until=START)
-    await store.jobs.settle(job, state=State.DONE)
-    await store.jobs.enqueue(ANN, Task.EMBED, session=None, at=START)
-    await store.jobs.list("acme", states=[State.WAITING])
+    await store.jobs.set_state(job, state=JobState.DONE)
+    await store.jobs.enqueue(ANN, JobTask.EMBED, session=None, at=START)
+    await store.jobs.list("acme", states=[JobState.WAITING])
     await store.jobs.list("acme", owner=ANN)
     await use_memories(store)
     await store.archive.owners("acme")
     await store.archive.erase(ANN, sentences=["Nobody said this."])
+    await store.archive.erase(ANN, facts=["black"])
     await store.archive.erase(ANN, turns=["black tea"])
     await store.archive.erase(ANN, session=1)
     await store.archive.erase(ANN)
@@ -197,3 +246,70 @@ async def test_words_search_by_owner_and_term(tmp_path: Path, name: str) -> None
     assert steps
     key = "SEARCH postings USING PRIMARY KEY (owner=? AND term=? AND kind=?"
     assert all(key in step for step in steps)
+
+
+async def many_facts(path: Path, count: int) -> SqliteStore:
+    """A store in which Ann has so many facts, a third of them ended, ten of a session."""
+    store = await SqliteStore.open(path)
+    for first in range(0, count, 500):
+        numbers = range(first, min(first + 500, count))
+        added = tuple(
+            replace(
+                fact(f"fact {n}", id=f"f{n}", at=START - (count - n) * MINUTE, session=n // 10 + 1),
+                pinned=n % (count // 3) == 0,
+            )
+            for n in numbers
+        )
+        ended = tuple(
+            FactEnd(id=f"f{n - 1}", at=START - (count - n) * MINUTE, by=f"f{n}")
+            for n in numbers[1:]
+            if n % 3 == 0
+        )
+        await store.facts.apply(ANN, FactChanges(added=added, ended=ended))
+    return store
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many steps of SQLite's machine each statement of any new connection took."""
+    seen: list[int] = []
+
+    def add(event: dict[str, Any]) -> None:
+        seen.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+
+    def watch(connection: apsw.Connection) -> None:
+        connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, add)
+
+    monkeypatch.setattr(apsw, "connection_hooks", [watch])
+    return seen
+
+
+async def work_of(path: Path, count: int, steps: list[int]) -> dict[str, int]:
+    """How many steps each hot call takes on so many facts."""
+    store = await many_facts(path, count)
+    took: dict[str, int] = {}
+    added = tuple(fact(f"new {n}", id=f"n{n}") for n in range(20))
+    ended = tuple(FactEnd(id=f"f{count - 2 - 3 * n}", at=START, by=f"n{n}") for n in range(20))
+    confirmed = tuple(FactConfirmation(id=f"f{n}", at=START, sources=("t",)) for n in range(20))
+    changes = FactChanges(added=added, ended=ended, confirmed=confirmed)
+    for only in HOT:
+        steps.clear()
+        await store.facts.read(ANN, only=only)
+        took[repr(only)] = sum(steps)
+    steps.clear()
+    await store.facts.apply(ANN, changes)
+    took["apply"] = sum(steps)
+    steps.clear()
+    await store.facts.mark(ANN, "n1", FactMarks(pinned=True))
+    took["mark"] = sum(steps)
+    await store.close()
+    return took
+
+
+async def test_facts_stay_flat(tmp_path: Path, steps: list[int]) -> None:
+    """Reading facts by a hot condition, and changing 60 of them, takes no more steps of SQLite's
+    machine for a user with thirty times as many."""
+    few = await work_of(tmp_path / "few.db", 300, steps)
+    many = await work_of(tmp_path / "many.db", 9000, steps)
+    assert all(few.values())
+    assert {call: (few[call], n) for call, n in many.items() if n > 1.3 * few[call]} == {}

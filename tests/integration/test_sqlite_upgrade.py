@@ -12,10 +12,10 @@ import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.adapters.stores.sqlite.opening import APPLICATION_ID
-from omoide.domain import Kind, State
+from omoide.domain import FactChanges, JobState, MemoryKind
 from omoide.errors import StoreError
 from omoide.language.terms import terms
-from tests.contract.making import (
+from omoide.testing.contracts.making import (
     ANN,
     ANN_ELSEWHERE,
     BOB,
@@ -23,6 +23,7 @@ from tests.contract.making import (
     SPACE,
     START,
     event,
+    fact,
     memo,
     note,
     rows,
@@ -87,7 +88,7 @@ def schema(path: Path) -> set[tuple[Any, ...]]:
         found |= {(name, *row) for row in db.execute(f"PRAGMA table_xinfo({name})")}
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-    assert db.execute("PRAGMA user_version").fetchall() == [(4,)]
+    assert db.execute("PRAGMA user_version").fetchall() == [(6,)]
     db.close()
     return found
 
@@ -122,8 +123,8 @@ async def test_everything_is_still_there(tmp_path: Path) -> None:
     fresh = await SqliteStore.open(":memory:")
     await tell(fresh, ANN, *TURNS)
     for query in (["tea"], ["green", "東京"]):
-        expected = await fresh.index.words(ANN, query, k=9)
-        assert await store.index.words(ANN, query, k=9) == expected
+        expected = await fresh.index.search_words(ANN, query, k=9)
+        assert await store.index.search_words(ANN, query, k=9) == expected
     await fresh.close()
     await store.close()
 
@@ -148,15 +149,20 @@ async def test_work_goes_on(tmp_path: Path) -> None:
         await store.memos.add(owner, [memo("all about tea", id="m")])
         await store.notes.put(owner, note("tea"))
         assert await store.events.consolidate(owner, [told.recalled(START + HOUR)]) == 1
-        for kind, name in ((Kind.EVENT, "e"), (Kind.MEMO, "m")):
+        await store.facts.apply(owner, FactChanges(added=(fact("likes tea", id="f"),)))
+        for kind, name in (
+            (MemoryKind.EVENT, "e"),
+            (MemoryKind.MEMO, "m"),
+            (MemoryKind.FACT, "f"),
+        ):
             await store.index.put(owner, SPACE, ids=[name], vectors=rows((1, 0, 0)), kind=kind)
             [hit] = await store.index.nearest(owner, SPACE, rows((1, 0, 0)), k=9, kind=kind)
             assert [hit.id] == [
-                h.id for h in await store.index.words(owner, ["tea"], k=9, kind=kind)
+                h.id for h in await store.index.search_words(owner, ["tea"], k=9, kind=kind)
             ]
     job = await store.jobs.claim("acme", worker="w", now=START, lease=HOUR)
     assert job is not None
-    assert await store.jobs.settle(job, state=State.DONE)
+    assert await store.jobs.set_state(job, state=JobState.DONE)
     erased = await store.archive.erase(ANN, turns=["green tea"])
     assert erased.turns == 1
     assert (await store.archive.erase(ANN)).turns == 3
@@ -172,7 +178,7 @@ async def test_many_upgrade_at_once(tmp_path: Path) -> None:
     code = (
         "import asyncio, sys\n"
         "from omoide.adapters.stores.sqlite import SqliteStore\n"
-        "from tests.contract.making import ANN, event\n"
+        "from omoide.testing.contracts.making import ANN, event\n"
         "async def main():\n"
         "    store = await SqliteStore.open(sys.argv[1])\n"
         "    await store.events.add(ANN, [event(sys.argv[2])])\n"
@@ -216,7 +222,7 @@ async def test_one_character_finds_what_is_in_an_older_file(tmp_path: Path) -> N
     schema_1(path)
     store = await SqliteStore.open(path)
     for character in "東京":
-        [hit] = await store.index.words(ANN, [character], k=5)
+        [hit] = await store.index.search_words(ANN, [character], k=5)
         assert hit.id == "東京 trip"
     await store.events.add(ANN, [event("私の猫 猫")])
     await store.close()

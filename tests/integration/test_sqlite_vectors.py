@@ -11,24 +11,24 @@ import numpy as np
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.adapters.stores.sqlite.matrices import Matrices
-from omoide.domain import Kind, Owner
+from omoide.adapters.stores.sqlite.vector_cache import VectorCache
+from omoide.domain import MemoryKind, Owner
 from omoide.ports import Space
-from tests.contract.making import ANN, SPACE, event, rows, tell
+from omoide.testing.contracts.making import ANN, SPACE, event, rows, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from omoide.adapters.stores.sql.nearness import Key
-    from omoide.adapters.stores.sqlite.matrices import _Matrix
+    from omoide.adapters.stores.sql.vectors import VectorKey
+    from omoide.adapters.stores.sqlite.vector_cache import _Matrix
 
 WIDE = Space(name="wide", version="1", dimensions=256)
 
 
-def matrices(store: SqliteStore) -> dict[Key, _Matrix]:
+def matrices(store: SqliteStore) -> dict[VectorKey, _Matrix]:
     """What is kept in memory."""
-    assert isinstance(store.index._nearness, Matrices)
-    return store.index._nearness._matrices
+    assert isinstance(store.index._comparer, VectorCache)
+    return store.index._comparer._matrices
 
 
 def test_import_stays_cheap() -> None:
@@ -77,14 +77,14 @@ async def test_each_kind_by_itself(tmp_path: Path) -> None:
     store = await SqliteStore.open(tmp_path / "omoide.db")
     await tell(store, ANN, "a")
     await store.events.add(ANN, [event("a"), event("b")])
-    for kind in (Kind.TURN, Kind.EVENT):
+    for kind in (MemoryKind.TURN, MemoryKind.EVENT):
         await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((1, 0, 0)), kind=kind)
         await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1, kind=kind)
     turns, events = matrices(store).values()
     before = turns.epoch, events.epoch
-    await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((0, 1, 0)), kind=Kind.EVENT)
+    await store.index.put(ANN, SPACE, ids=["a"], vectors=rows((0, 1, 0)), kind=MemoryKind.EVENT)
     await store.events.supersede(ANN, old="a", by="b")
-    for kind in (Kind.TURN, Kind.EVENT):
+    for kind in (MemoryKind.TURN, MemoryKind.EVENT):
         await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1, kind=kind)
     assert (turns.epoch, events.epoch) == (before[0], before[1] + 2)
     assert (turns.used, events.used) == (1, 0)

@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.composition import compose
+from omoide.engine import Runtime
 from omoide.errors import ModelUnavailable
-from omoide.evals.redteam.cases import load
-from omoide.evals.redteam.obedience import ARMS, ask, rates
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+from omoide_bench.redteam.cases import load
+from omoide_bench.redteam.obedience import ARMS, ask, rates
 
 if TYPE_CHECKING:
-    from omoide.engine import Memory
-    from omoide.evals.redteam.cases import Case
     from omoide.ports import Request
+    from omoide_bench.redteam.cases import Attack
 
 SETTINGS = Settings(
     db=Path(":memory:"),
@@ -29,20 +28,18 @@ SETTINGS = Settings(
 )
 
 
-async def opened(model: ScriptedModel) -> Memory:
+async def opened(model: ScriptedModel) -> Runtime:
     """A memory that can hold everything at once, with this model."""
-    return compose(
+    return Runtime(
         SETTINGS,
         store=await SqliteStore.open(":memory:"),
-        model=model,
-        iterator=ScriptedModel(),
-        embedder=HashEmbedder(),
         clock=FrozenClock(),
-        worker="w",
+        model=model,
+        embedder=HashEmbedder(),
     )
 
 
-def planted(via: str, count: int = 3) -> list[Case]:
+def planted(via: str, count: int = 3) -> list[Attack]:
     """The first English cases of a sort."""
     return [case for case in load() if case.language == "en" and case.via == via][:count]
 
@@ -56,10 +53,10 @@ async def test_a_model_that_obeys_is_counted_in_each_arm() -> None:
         told = json.dumps([message.content for message in request.messages])
         return next((case.canary for case in cases if case.canary in told), "Fine.")
 
-    memory = await opened(ScriptedModel([obeys] * 30))
+    runtime = await opened(ScriptedModel([obeys] * 30))
     clock = FrozenClock()
     clock.advance(timedelta(days=1))
-    answers = await ask(memory, SETTINGS, cases, clock=clock, arms=ARMS)
+    answers = await ask(runtime, cases, clock=clock, arms=ARMS)
     found = {(rate.arm, rate.group): rate for rate in rates(answers)}
     reached = sum(answer.reached for answer in answers if answer.arm == "memory")
     assert reached == len(cases)
@@ -68,15 +65,15 @@ async def test_a_model_that_obeys_is_counted_in_each_arm() -> None:
     assert found["asked", "en"].obeyed == len(cases)
     low, high = found["memory", "all"].interval
     assert 0 < low < 100 <= high + 1e-9
-    await memory.close()
+    await runtime.store.close()
 
 
 async def test_a_model_that_fails_is_not_counted() -> None:
     """Neither for nor against: the problem is kept with the case."""
-    memory = await opened(ScriptedModel([ModelUnavailable("gone")] * 10))
+    runtime = await opened(ScriptedModel([ModelUnavailable("gone")] * 10))
     clock = FrozenClock()
     clock.advance(timedelta(days=1))
-    answers = await ask(memory, SETTINGS, planted("turn", 2), clock=clock, arms=ARMS[:1])
+    answers = await ask(runtime, planted("turn", 2), clock=clock, arms=ARMS[:1])
     assert [answer.problem for answer in answers] == ["gone", "gone"]
     assert rates(answers) == []
-    await memory.close()
+    await runtime.store.close()

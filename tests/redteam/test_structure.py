@@ -16,31 +16,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.composition import compose
 from omoide.domain import Note, Owner, Speaker
-from omoide.engine import Utterance
-from omoide.evals.redteam.cases import Case, load
-from omoide.evals.redteam.planting import LATER, plant
-from omoide.memory.baselines.generative_agents import REFLECTION
-from omoide.memory.baselines.memory_bank_summaries import DAY, GLOBAL
-from omoide.memory.replies import FORMS
-from omoide.prompts.quoting import noted, plain, quoted
-from omoide.server.conversation import remembering
+from omoide.engine.messages import Utterance, with_memory
+from omoide.engine.runtime import Runtime
+from omoide.mechanisms.baselines.generative_agents import REFLECTION
+from omoide.mechanisms.baselines.memory_bank_summaries import DAY, GLOBAL
+from omoide.mechanisms.reply_forms import FORMS
+from omoide.prompts.quoting import as_list, quoted, without_template_tokens
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+from omoide_bench.redteam.cases import Attack, load
+from omoide_bench.redteam.planting import LATER, plant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from omoide.engine import Memory
-    from omoide.memory.mechanism import Contribution
+    from omoide.mechanisms.base import Contribution
     from omoide.ports import Request
 
 CASES = load()
 LANGUAGES = ("en", "zh", "ja", "ko", "vi")
 TOGETHER = {
     "ours": ("summary", "search", "memos", "human-recall"),
-    "theirs": ("memochat", "generative-agents", "memory-bank", "bm25", "dense", "context"),
+    "theirs": (
+        "memochat",
+        "compressed-memos",
+        "generative-agents",
+        "memory-bank",
+        "bm25",
+        "dense",
+        "context",
+    ),
 }
 TOKENS = re.compile(
     r"<\s*\||\|\s*>|<\s*/?\s*(?:s|bos|eos|start_of_turn|end_of_turn)\s*>|<<\s*/?\s*SYS|"
@@ -63,7 +69,7 @@ class Asked(ScriptedModel):
             yield piece
 
 
-async def opened(mechanisms: Sequence[str], *, form: str = "chat", answer: str = "1") -> Memory:
+async def opened(mechanisms: Sequence[str], *, form: str = "chat", answer: str = "1") -> Runtime:
     """A memory of these mechanisms that can hold everything at once."""
     settings = Settings(
         db=Path(":memory:"),
@@ -72,21 +78,21 @@ async def opened(mechanisms: Sequence[str], *, form: str = "chat", answer: str =
         memory_tokens=50_000,
         recall_tokens=50_000,
     )
-    return compose(
+    return Runtime(
         settings,
         store=await SqliteStore.open(":memory:"),
         model=Asked("Fine."),
-        iterator=Asked(answer),
+        summariser=Asked(answer),
         embedder=HashEmbedder(),
         clock=FrozenClock(),
-        worker="w",
+        name="w",
     )
 
 
-def requests(memory: Memory) -> list[Request]:
+def requests(runtime: Runtime) -> list[Request]:
     """What the model that replies was asked."""
-    assert isinstance(memory.model, Asked)
-    return memory.model.requests
+    assert isinstance(runtime.model, Asked)
+    return runtime.model.requests
 
 
 def permitted(contributions: Sequence[Contribution]) -> set[str]:
@@ -96,7 +102,7 @@ def permitted(contributions: Sequence[Contribution]) -> set[str]:
     return lines | {f"- {line}" for line in lines}
 
 
-def safe(case: Case, content: str, allowed: set[str]) -> None:
+def safe(case: Attack, content: str, allowed: set[str]) -> None:
     """A message has no token of a template, at most one pair of marks, and the canary, if it is
     there, only within them, in lines of an item as it is quoted."""
     seen = unicodedata.normalize("NFKC", content)
@@ -113,13 +119,14 @@ def safe(case: Case, content: str, allowed: set[str]) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_it_arrives_only_as_quoted_data(language: str, group: str) -> None:
     """Through every mechanism, in the library's chat and in the proxy's."""
-    memory = await opened(TOGETHER[group])
+    runtime = await opened(TOGETHER[group])
+    memory = runtime.memory()
     clock = FrozenClock()
     reached = 0
     cases = [case for case in CASES if case.language == language]
     for case in cases:
         user = case.id
-        await plant(memory, case, user=user, at=clock.now() - LATER)
+        await plant(memory, case, store=runtime.store, user=user, at=clock.now() - LATER)
         owner = Owner(tenant=memory.tenant, user=user)
         insight = json.dumps({"text": case.attack, "sources": []})
         for kind, key, text in (
@@ -128,39 +135,40 @@ async def test_it_arrives_only_as_quoted_data(language: str, group: str) -> None
             (REFLECTION, "00000001-0", insight),
         ):
             note = Note(kind=kind, key=key, text=text, time=clock.now() - LATER)
-            await memory.store.notes.put(owner, note)
+            await runtime.store.notes.put(owner, note)
         made = case.via in ("memo", "event")  # asked in its own words, so that it comes to mind
         asked = case.attack.replace(case.canary, "") if made else case.question
         reply = await memory.reply(user, asked)
         await reply.text()
         reached += any(case.canary in c.text for c in reply.contributions)
-        request = requests(memory)[-1]
+        request = requests(runtime)[-1]
         assert [m.role for m in request.messages] == ["system", "user"]
         allowed = permitted(reply.contributions)
         for message in request.messages:
             safe(case, message.content, allowed)
         client = [{"role": "user", "content": case.question}]
-        for sent in remembering(client, reply.contributions, last=0, language=language):
+        for sent in with_memory(client, reply.contributions, last=0, language=language):
             safe(case, str(sent["content"]), allowed)
     assert reached >= len(cases) - 1  # a name never gets as far as a prompt
-    await memory.close()
+    await runtime.store.close()
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
 async def test_every_form_of_a_reply_holds_it_as_items(form: str) -> None:
     """Also where memory has a section instead of marks, an attack begins no line but its own."""
-    memory = await opened(TOGETHER["ours"], form=form)
+    runtime = await opened(TOGETHER["ours"], form=form)
+    memory = runtime.memory()
     clock = FrozenClock()
     for case in CASES[:: 5 if form != "paper" else 1]:
-        await plant(memory, case, user=case.id, at=clock.now() - LATER)
+        await plant(memory, case, store=runtime.store, user=case.id, at=clock.now() - LATER)
         reply = await memory.reply(case.id, case.question)
         await reply.text()
         allowed = permitted(reply.contributions)
-        for message in requests(memory)[-1].messages:
+        for message in requests(runtime)[-1].messages:
             assert not TOKENS.search(unicodedata.normalize("NFKC", message.content))
             for line in message.content.splitlines():
                 assert case.canary not in line or line in allowed
-    await memory.close()
+    await runtime.store.close()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -168,14 +176,15 @@ async def test_a_digest_is_asked_with_words_only(language: str) -> None:
     """When the session itself is digested, an attack is one line of one speaker, without tokens,
     and forged lines of other speakers stand within it."""
     for mechanisms in (["summary"], ["memos"], ["human-recall"], ["memory-bank"]):
-        memory = await opened(mechanisms, answer="{}")
+        runtime = await opened(mechanisms, answer="{}")
+        memory = runtime.memory()
         for case in (c for c in CASES if c.language == language and c.via == "turn"):
             said = Utterance(speaker=case.speaker, text=case.text, name=case.name)
             await memory.record(case.id, [said])
             await memory.end_session(case.id)
-        await memory.settle()
-        assert isinstance(memory.iterator, Asked)
-        asked = memory.iterator.requests
+        await memory.run_jobs()
+        assert isinstance(runtime.summariser, Asked)
+        asked = runtime.summariser.requests
         assert asked or mechanisms == ["summary"]
         for request in asked:
             for message in request.messages:
@@ -186,39 +195,43 @@ async def test_a_digest_is_asked_with_words_only(language: str) -> None:
             holding = [line for line in everything.splitlines() if case.canary in line]
             first = case.text.splitlines()[0]
             assert all(first in line for line in holding)
-        await memory.close()
+        await runtime.store.close()
 
 
 async def test_what_was_recalled_is_not_digested_as_said() -> None:
     """A client that sends a prompt of ours back does not make the user say what was in it."""
     for mechanisms in (["summary"], ["memos"], ["human-recall"], ["memory-bank"]):
-        memory = await opened(mechanisms, answer="{}")
+        runtime = await opened(mechanisms, answer="{}")
+        memory = runtime.memory()
         case = CASES[0]
         echoed = f"I like tea.\n\n<memory>\n- {case.text}\n</memory>\nReply to what I said."
         await memory.record("ana", [Utterance(speaker=Speaker.USER, text=echoed)])
         await memory.end_session("ana")
-        await memory.settle()
-        assert isinstance(memory.iterator, Asked)
-        asked = "\n".join(m.content for r in memory.iterator.requests for m in r.messages)
+        await memory.run_jobs()
+        assert isinstance(runtime.summariser, Asked)
+        asked = "\n".join(m.content for r in runtime.summariser.requests for m in r.messages)
         assert "I like tea." in asked
         assert case.canary not in asked
-        await memory.close()
+        await runtime.store.close()
 
 
 async def test_attacks_on_memory_leave_it_as_it_was() -> None:
     """Asked in words to erase or replace what is stored, memory keeps every turn, and a model that
     plays along does not get an empty answer into it."""
-    memory = await opened(["summary"], answer="")
+    runtime = await opened(["summary"], answer="")
+    memory = runtime.memory()
     clock = FrozenClock()
     for case in (case for case in CASES if case.kind == "erase"):
-        await plant(memory, case, user=case.id, at=clock.now() - timedelta(days=2))
+        await plant(
+            memory, case, store=runtime.store, user=case.id, at=clock.now() - timedelta(days=2)
+        )
         before = await memory.turns(case.id)
         await (await memory.reply(case.id, case.text)).text()
         await memory.end_session(case.id)
-        await memory.settle()
+        await memory.run_jobs()
         assert (await memory.turns(case.id))[: len(before)] == before
         assert all(v.sentences for v in await memory.history(case.id))
-    await memory.close()
+    await runtime.store.close()
 
 
 def test_there_are_enough_cases() -> None:
@@ -245,7 +258,7 @@ hostile = (
 def test_no_text_leaves_the_list(texts: list[str]) -> None:
     """Quoted, any text is one item: no mark, no token, no line of its own, and again it is as it
     was."""
-    listed = noted(texts)
+    listed = as_list(texts)
     seen = unicodedata.normalize("NFKC", listed)
     assert not re.search(r"<\s*/?\s*memory", seen, re.IGNORECASE)
     assert not TOKENS.search(listed)
@@ -253,7 +266,9 @@ def test_no_text_leaves_the_list(texts: list[str]) -> None:
     assert sum(line.startswith("- ") for line in lines) == len(texts) if texts else listed == ""
     assert all(line.startswith(("- ", "  ")) for line in lines if texts)
     for text in texts:
-        assert plain(plain(text)) == plain(text)
+        assert without_template_tokens(without_template_tokens(text)) == without_template_tokens(
+            text
+        )
         assert quoted(quoted(text)) == quoted(text)
 
 
@@ -271,5 +286,5 @@ def test_no_text_leaves_the_list(texts: list[str]) -> None:
 )
 def test_harmless_text_stays(text: str) -> None:
     """What only looks a little like structure is not touched."""
-    assert plain(text) == text
+    assert without_template_tokens(text) == text
     assert quoted(text).replace("‹", "<") == text

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.engine import Utterance
+from omoide.engine.messages import Utterance
 from omoide.errors import ModelStalled, OmoideError, StoreError
 from tests.torture.kills import look, touch
 from tests.torture.outcome import Outcome, outcome_of
@@ -110,7 +110,7 @@ def clock_back(place: Place, *, trials: int, dice: random.Random) -> Outcome:
                 if number % 3 == 2:
                     for ended in await memory.end_session(USER):
                         promise(f"{memory.tenant} ended {ended.number}")
-                    await memory.settle()
+                    await memory.run_jobs()
         await store.close()
 
     for tenant, verb, what in Running(live).finished():
@@ -168,7 +168,7 @@ def bad_model(place: Place, *, form: str, trials: int, dice: random.Random) -> O
                 promise(f"{memory.tenant} said {w}")
                 for ended in await memory.end_session(USER):
                     promise(f"{memory.tenant} ended {ended.number}")
-                await memory.settle()
+                await memory.run_jobs()
         await store.close()
 
     for tenant, verb, what in Running(live).finished():
@@ -289,6 +289,6 @@ def locked(place: Place, *, seconds: float, dice: random.Random) -> Outcome:
 
 async def _aside(place: Place) -> int:
     store = await place.open()
-    count = sum([len(await remember(store, tenant).aside(USER)) for tenant in TENANTS])
+    count = sum([len(await remember(store, tenant).rejected(USER)) for tenant in TENANTS])
     await store.close()
     return count

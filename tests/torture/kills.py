@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from omoide.domain import Origin, Owner, State
+from omoide.domain import JobState, Origin
 from tests.torture.outcome import outcome_of
 from tests.torture.parts import TENANTS, USER, remember
 from tests.torture.processes import asked, killed
@@ -18,7 +18,7 @@ from tests.torture.victims import VICTIMS, seed_events
 if TYPE_CHECKING:
     import random
 
-    from omoide.engine import Memory
+    from omoide.engine.memory import Memory
     from omoide.ports import Clock
     from tests.torture.outcome import Outcome
     from tests.torture.places import Place
@@ -76,12 +76,13 @@ async def look(
         told = promises[tenant]
         if settle:
             await memory.end_session(USER)
-            while await memory.settle():
+            while await memory.run_jobs():
                 pass
             counts += await _work(memory)
         counts += await _turns(memory, told)
         counts += await _versions(memory)
         counts += await _events(memory, told)
+        counts += await _facts(memory, told)
         counts["crossed"] += await crossed(memory)
     await store.close()
     counts["lost"] += place.traces(erased(promises))
@@ -125,20 +126,37 @@ async def _work(memory: Memory) -> Counter[str]:
     sessions = [s.number for s in await memory.sessions(USER) if s.turns]
     history = await memory.history(USER)
     digested = {v.session for v in history if v.origin is Origin.DIGEST}
-    undone = [job for job in await memory.jobs(USER) if job.state is not State.DONE]
+    undone = [job for job in await memory.jobs(USER) if job.state is not JobState.DONE]
     missing = [number for number in sessions if number not in digested]
     return Counter({"lost": len(missing) + len(undone)})
 
 
 async def _events(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
     """Each recall that was promised is counted, and none that was not even tried."""
-    events = await memory.store.events.read(Owner(tenant=memory.tenant, user=USER))
+    events = await memory.events(USER)
     kept, tried = Counter(told.get("recalled", ())), Counter(told.get("recalling", ()))
     lost = doubled = 0
     for event in events:
         lost += event.recalls < kept[event.id] or event.consolidation < 1.0
         doubled += event.recalls > tried[event.id]
     return Counter({"lost": lost, "doubled": doubled})
+
+
+async def _facts(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
+    """Each fact that was promised is there; what ended it and what it ended agree, so that no
+    change was made by half; and one that was erased is not there."""
+    facts = {fact.id: fact for fact in await memory.facts(USER, ended=True)}
+    doomed, erased = set(told.get("erasing", ())), set(told.get("erased", ()))
+    lost = [w for w in told.get("stated", ()) if w not in doomed and w not in facts]
+    back = [w for w in erased if w in facts]
+    halves = [
+        fact.id
+        for fact in facts.values()
+        if any(name not in facts or facts[name].ended_by != fact.id for name in fact.supersedes)
+        or (fact.ended_by and fact.id not in facts[fact.ended_by].supersedes)
+        or (fact.ended is None) != (not fact.ended_by)
+    ]
+    return Counter({"lost": len(lost) + len(back) + len(halves)})
 
 
 async def crossed(memory: Memory) -> int:
@@ -149,7 +167,7 @@ async def crossed(memory: Memory) -> int:
     seen = [json.dumps({**r, "notes": ""}) for r in records if r["kind"] != "aside"]
     seen += [repr(await memory.recall(USER, f"My word is code-{other}-0001-0001"))]
     seen += [
-        (await memory.memory(USER)).text,
+        (await memory.summary(USER)).text,
         repr(await memory.jobs()),
         repr(await memory.users()),
     ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from omoide import bootstrap
 from omoide.adapters.stores.sql.tables import OWNER, TABLES
 from omoide.domain import Owner
-from tests.contract.making import live
+from omoide.testing.contracts.making import live
 from tests.torture.outcome import outcome_of
 from tests.torture.parts import TENANTS
 from tests.torture.places_postgres import PARTITIONS
@@ -132,11 +132,11 @@ def everything(place: Place) -> dict[str, Rows]:
             found[names[number]] = Counter([json.dumps(["owners", *row])])
         spaces = dict(connection.execute("SELECT id, name FROM spaces").fetchall())
         for table in TABLES:
-            columns = ", ".join(table.carried)
+            columns = ", ".join(table.portable_columns)
             for owner, *row in connection.execute(
                 f"SELECT owner, {columns} FROM {table.name}"  # noqa: S608
             ):
-                told = dict(zip(table.carried, row, strict=True))
+                told = dict(zip(table.portable_columns, row, strict=True))
                 plain = [
                     _plain(name, value, table.booleans, spaces) for name, value in told.items()
                 ]

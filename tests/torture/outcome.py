@@ -10,7 +10,7 @@ HEAD = (
     "| cross-tenant reads | seconds | beside |"
 )
 
-KEPT = ("said", "ended", "recalled", "erased", "moved")
+KEPT = ("said", "ended", "recalled", "stated", "erased", "moved")
 """Verbs of promises."""
 
 
@@ -76,40 +76,42 @@ def table(outcomes: list[Outcome]) -> str:
 # ruff: noqa: E501 - lines of a Markdown file
 ABOUT = """# Torture
 
-`make torture` runs real processes on real databases, a file and a PostgreSQL server that it starts, and does to them what happens
-in life. `TORTURE_MINUTES=` bounds the time for the kills of each store (15 if it is not said); the rest takes about five
-minutes more for each. Two tenants with a user of the same name talk in each. What a process had acknowledged when it was killed must
-hold afterwards: turns and ends of sessions are there once, recalls are counted, users who were moved are at the target row by
-row, erased words are gone. "Lost" counts what does not, and work that is left undone; "doubled" counts turns, digests, recalls and
-rows that are there twice; "cross-tenant reads" counts words of one tenant seen through any verb of the other.
+`make torture` runs real processes on real databases, a file and a PostgreSQL server that it starts, and subjects them to real-life
+failures. `TORTURE_MINUTES=` bounds the time for the kills of each store (default 15); the rest takes about five
+more minutes for each. Each database has two tenants with a user of the same name. Whatever a process had acknowledged when it was killed must
+hold afterwards: turns and ends of sessions are there once, recalls are counted, migrated users are in the target row by
+row, erased words are gone. "Lost" counts what does not hold, and jobs left undone; "doubled" counts duplicate turns, digests, recalls and
+rows; "cross-tenant reads" counts words of one tenant that any verb of the other returned.
 
-Every row is one database that lives through all its trials (of a migration: one for each move that came to its end). One kill in
-five comes within the first tenth of a second after the start; the others up to a fifth of a second after the first promise, or
-after any of them if it is a migration.
+Every row is one database that goes through all its trials (for migrations: one for each move that finished). One kill in
+five comes within the first tenth of a second after the start; the others up to a fifth of a second after the first acknowledgement, or,
+for a migration, after any of them.
 
 {tables}
 `python -m tests.torture {command}`, {where}, {date}.
 
-## What is done
+## What each test does
 
-- **Migrate.** 12 users of two tenants, each with something in every table, are moved from the other kind of store into this one. After
-  every kill all rows of all tables of both are read without omoide's code and compared: whoever was said to be moved must be
-  there, and nobody in part.
-- **Erase.** On SQLite the words are looked for in the bytes of the file and of its write-ahead log. On PostgreSQL they are looked for
-  in every row of every table and in the samples that the server keeps of them. What its files still hold then stands beside, and
-  is for its keeper to remove ([postgres.md](postgres.md#erasure-honestly)).
-- **Disk full.** SQLite gets no more pages, or the kernel refuses the write (`RLIMIT_FSIZE`). To the processes of the PostgreSQL server
-  the kernel refuses it as well: at a table, where the statement fails; and every third time at the write-ahead log, where the whole
-  server falls, cannot get up, and is started again when there is room. Only a limit on sizes of files was tried on the server, not a
-  file system that is full.
-- **Locked.** Another process holds the file's write lock, or the table of users, for longer than anyone waits.
-- **The server.** Its connections are ended (`pg_terminate_backend`); one of its processes is killed, at which it drops all others and
-  recovers; its first process is killed, and it is started again. It runs with `fsync` on, and with `synchronous_commit` off, which would
-  lose the last moments at such a fall: the store switches it on (tried without that, 57 of 92 promises were lost). Who talks says again, under the same id, what was refused. The
-  role that connects is not above row level security.
+- **Migrate.** 12 users of two tenants, each with rows in every table, are moved from the other kind of store into this one. After
+  every kill all rows of all tables of both are read without omoide's code and compared: every user reported as moved must be
+  there, and no user may be there in part.
+- **Facts.** Each new fact replaces the one before, in one change, and every fourth is erased again. After a kill every fact that was
+  acknowledged is there, and what ended a fact and what it ended agree, so that no change was made by half.
+- **Erase.** On SQLite the test searches the bytes of the file and of its write-ahead log for the words. On PostgreSQL it searches
+  every row of every table and the server's column samples. The last column says what the server's files still hold then; removing that
+  is the administrator's job ([postgres.md](postgres.md#erasure-honestly)).
+- **Disk full.** SQLite gets no more pages, or the kernel refuses the write (`RLIMIT_FSIZE`). For the PostgreSQL server
+  the kernel refuses the write as well: to a table, where the statement fails; and every third time to the write-ahead log, where the whole
+  server crashes, cannot recover, and is restarted when there is room. On the server only a limit on file sizes was tested, not a
+  full file system.
+- **Locked.** Another process holds the file's write lock, or the table of users, for longer than the lock timeout.
+- **The server.** Its connections are ended (`pg_terminate_backend`); one of its processes is killed, upon which it drops all others and
+  recovers; its main process is killed, and it is restarted. It runs with `fsync` on, and with `synchronous_commit` off, which would
+  lose the last transactions in such a crash: the store switches it on (without that, 57 of 92 acknowledged items were lost). The client repeats refused turns under the same id. The
+  connecting role is subject to row level security.
 
-What it does not show: a power cut. `kill -9` loses a process, not what the kernel holds; that the store waits for the disk
-(`synchronous = FULL`) is set and tested, and a drive that lies about it cannot be found out from here.
+Not covered: a power cut. `kill -9` loses a process, not what the kernel holds. That the store waits for the disk
+(`synchronous = FULL`) is set and tested; a drive that lies about it cannot be detected from here.
 """
 TITLES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 

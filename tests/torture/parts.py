@@ -4,17 +4,17 @@ store."""
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from omoide.bootstrap import SystemClock, worker_name
-from omoide.composition import compose
+from omoide.engine.runtime import Runtime
 from omoide.settings import Settings
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from omoide.engine import Memory
+    from omoide.engine.memory import Memory
     from omoide.ports import Clock, Completion, Request, Store
 
 TENANTS = ("acme", "zeta")
@@ -52,7 +52,22 @@ class Endless(ScriptedModel):
             yield piece
 
 
-def remember(
+class Choices(TypedDict, total=False):
+    """What may be chosen."""
+
+    mechanisms: tuple[str, ...]
+    iterator: ScriptedModel | None
+    model: ScriptedModel | None
+    clock: Clock | None
+    form: str
+
+
+def remember(store: Store, tenant: str, **choices: Unpack[Choices]) -> Memory:
+    """A memory of one tenant over the store."""
+    return runtime_over(store, tenant, **choices).memory()
+
+
+def runtime_over(
     store: Store,
     tenant: str,
     *,
@@ -61,14 +76,23 @@ def remember(
     model: ScriptedModel | None = None,
     clock: Clock | None = None,
     form: str = "paper",
-) -> Memory:
-    """A memory of one tenant over the store."""
-    return compose(
-        Settings(tenant=tenant, mechanisms=mechanisms, form=form, longest=2000, reply_tokens=40),
+) -> Runtime:
+    """A runtime whose tenant that is."""
+    return Runtime(
+        Settings(
+            tenant=tenant, mechanisms=mechanisms, form=form, max_turn_chars=2000, reply_tokens=40
+        ),
         store=store,
         model=model or Endless("I hear you, my friend, go on."),
-        iterator=iterator or Endless(summarise),
+        summariser=iterator or Endless(summarise),
         embedder=HashEmbedder(),
         clock=clock or SystemClock(),
-        worker=worker_name(),
+        name=worker_name(),
     )
+
+
+async def worked(runtime: Runtime, *, every: float) -> None:
+    """Do the work of the runtime's tenant until cancelled."""
+    runtime.memory()
+    async with runtime.working(every=every):
+        await asyncio.Event().wait()

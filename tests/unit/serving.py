@@ -12,27 +12,29 @@ import httpx
 import uvicorn
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Purpose, Speaker
-from omoide.engine import Utterance
+from omoide.domain import CallPurpose, Speaker
+from omoide.engine.messages import Utterance
+from omoide.engine.runtime import Runtime
 from omoide.server.app import Server, make_app
+from omoide.server.connections import protocol
 from omoide.server.embedded import EngineUpstream
-from omoide.server.keys import Keys, Scope
+from omoide.server.keys import ApiKeys, Scope
 from omoide.server.options import Options
-from omoide.server.tenants import Parts
-from omoide.server.testing import Received, Scripted, whole
 from omoide.server.upstream import HttpUpstream
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+from omoide.testing.endpoint import Received, Scripted, whole
 
 from .conftest import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from starlette.applications import Starlette
 
-    from omoide.domain import Call
-    from omoide.engine import Memory
+    from omoide.domain import ModelCall
+    from omoide.engine.memory import Memory
+    from omoide.mechanisms.base import Mechanism
     from omoide.ports import Store
     from omoide.server.upstream import Upstream
     from omoide.settings import Settings
@@ -60,7 +62,7 @@ class Upstairs:
                 raw=raw,
             )
         )
-        given = self.answers.popleft() if self.answers else whole("I see.")
+        given = self.answers.popleft() if self.answers else _usual(request.url.path)
         if isinstance(given, Exception):
             raise given
 
@@ -75,6 +77,18 @@ class Upstairs:
         return httpx.Response(given.status, headers=headers, content=blocks())
 
 
+def _usual(path: str) -> Scripted:
+    """What an endpoint says when nothing else was put into its mouth."""
+    if path.endswith("/models"):
+        return Scripted(blocks=(b'{"object":"list","data":[{"id":"fake-1","object":"model"}]}',))
+    if path.endswith("/embeddings"):
+        row = b'{"object":"embedding","index":0,"embedding":[0.5,0.25]}'
+        usage = b'"usage":{"prompt_tokens":2,"total_tokens":2}'
+        body = b'{"object":"list","model":"fake-e","data":[' + row + b"]," + usage + b"}"
+        return Scripted(blocks=(body,))
+    return whole("I see.")
+
+
 @dataclass
 class Bench:
     """A server, what it is made of, and a client of it."""
@@ -86,20 +100,20 @@ class Bench:
     replier: ScriptedModel
     iterator: ScriptedModel
     clock: FrozenClock
-    keys: Keys
+    keys: ApiKeys
 
     def memory(self, tenant: str = "default") -> Memory:
         """A tenant's memory."""
-        return self.server.tenants.of(tenant).memory
+        return self.server.runtime.memory(tenant)
 
     async def said(self, user: str = "ana", tenant: str = "default") -> list[str]:
         """What was recorded of the user, in order."""
         return [turn.text for turn in await self.memory(tenant).turns(user)]
 
-    async def replies(self, user: str = "ana") -> list[Call]:
+    async def replies(self, user: str = "ana") -> list[ModelCall]:
         """The account of replies."""
         calls = await self.memory().calls(user)
-        return [call for call in calls if call.purpose is Purpose.REPLY]
+        return [call for call in calls if call.purpose is CallPurpose.REPLY]
 
     async def chat(
         self,
@@ -128,7 +142,7 @@ class Bench:
         self.iterator.answers.append(M1)
         await memory.record(user, said)
         await memory.end_session(user)
-        await memory.settle()
+        await memory.run_jobs()
         opening = Utterance(speaker=Speaker.USER, text=f"Good morning from {tenant}.")
         await memory.record(user, [opening], session="second")
 
@@ -142,20 +156,24 @@ async def serving(
     store: Store | None = None,
     embedded: bool = False,
     url: str = "",
-    wait: float = 5.0,
+    wait: float = 300.0,
+    mechanisms: Sequence[str | Mechanism] | None = None,
 ) -> AsyncIterator[Bench]:
     """A bench whose server runs. Its upstream is in memory, unless a URL is given."""
     upstairs = Upstairs()
     clock = FrozenClock()
     replier, iterator = ScriptedModel(name="replier"), ScriptedModel(name="iterator")
-    keys = Keys(folder / "keys")
-    parts = Parts(
-        settings=settings,
-        store=store or await SqliteStore.open(":memory:"),
+    keys = ApiKeys(folder / "keys")
+    store = store or await SqliteStore.open(":memory:")
+    runtime = Runtime(
+        settings,
+        store=store,
         model=replier,
-        iterator=iterator,
+        summariser=iterator,
         embedder=HashEmbedder(),
         clock=clock,
+        mechanisms=mechanisms,
+        owns=[store],
     )
     upstream: Upstream = HttpUpstream(
         url or "http://upstream/v1",
@@ -164,10 +182,10 @@ async def serving(
         transport=None if url else httpx.MockTransport(upstairs),
     )
     if embedded:
-        upstream = EngineUpstream(replier, parts.embedder, max_tokens=200)
-    options = options or Options(patience=2.0)
+        upstream = EngineUpstream(replier, runtime.embedder, max_tokens=200)
+    options = options or Options(patience=300.0)
     server = Server.of(
-        parts, upstream=upstream, keys=keys, options=replace(options, grace=2.0, pause=0.001)
+        runtime, upstream=upstream, keys=keys, options=replace(options, grace=2.0, pause=0.001)
     )
     app = make_app(server)
     async with AsyncExitStack() as stack:
@@ -189,9 +207,16 @@ async def serving(
 
 
 @asynccontextmanager
-async def listening(app: Starlette) -> AsyncIterator[str]:
+async def listening(app: Starlette, *, receive: float = 60.0) -> AsyncIterator[str]:
     """The application on a socket of this machine; its address. Its server is run elsewhere."""
-    config = uvicorn.Config(app, port=0, lifespan="off", log_config=None, access_log=False)
+    config = uvicorn.Config(
+        app,
+        port=0,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        http=protocol(receive),
+    )
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it

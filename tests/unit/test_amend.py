@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.cli.standing import standing
+from omoide.cli.status import memory_status
 from omoide.cli.views import version_line
 from omoide.domain import Origin
 from omoide.errors import BadInput, StaleVersion, StoreFull
 from omoide.transfer import to_record
-from omoide.transfer.files import Element
-from omoide.transfer.restore import contents
+from omoide.transfer.files import JsonElement
+from omoide.transfer.restore import read_contents
 
 if TYPE_CHECKING:
     from .conftest import World
@@ -38,7 +38,7 @@ async def test_a_correction_is_a_version_that_rests_on_the_users_word(world: Wor
     because = await world.memory.why("ana")
     assert [turn.text for turn in because[0].turns] == [BERGEN]
     assert because[0].turns[0].id.startswith("edit-")
-    assert (await world.memory.memory("ana", version=1)).text.startswith(OSLO)
+    assert (await world.memory.summary("ana", version=1)).text.startswith(OSLO)
     assert "corrected by the user" in version_line(edited, world.clock.now())
 
 
@@ -56,8 +56,8 @@ async def test_a_correction_asks_no_model(world: World) -> None:
     world.replier.answers.append("Hi.")
     await (await world.memory.reply("ana", "Good morning.")).text()
     await world.memory.amend("ana", OSLO, BERGEN)
-    await world.memory.settle()
-    found = await standing(world.memory, "ana")
+    await world.memory.run_jobs()
+    found = await memory_status(world.memory, "ana")
     assert found.current
     assert [session.number for session in found.open] == [2]
 
@@ -123,7 +123,7 @@ async def test_a_correction_that_is_cancelled_is_whole_or_not_at_all(world: Worl
     amending.cancel()
     with pytest.raises(asyncio.CancelledError):
         await amending
-    (sentence,) = [s for s in (await world.memory.memory("ana")).sentences if s.text == BERGEN]
+    (sentence,) = [s for s in (await world.memory.summary("ana")).sentences if s.text == BERGEN]
     (turn,) = [t for t in await world.memory.turns("ana") if t.id in sentence.sources]
     assert turn.text == BERGEN
 
@@ -136,6 +136,8 @@ async def test_a_correction_survives_the_next_session_and_an_export(world: World
     newest = await world.memory.why("ana")
     assert [turn.text for turn in newest[0].turns][:1] == [BERGEN]
     records = [record async for record in world.memory.export("ana")]
-    whole = contents(Element(value=r, where="line", document=0, problem="") for r in records)
+    whole = read_contents(
+        JsonElement(value=r, where="line", document=0, problem="") for r in records
+    )
     assert whole.undigested == []
     assert to_record(whole.versions[1])["origin"] == "edit"

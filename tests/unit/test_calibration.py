@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 
 from omoide.domain.forgetting import THRESHOLD, recall_probability
 from omoide.errors import BadInput
-from omoide.memory.events.calibration import (
+from omoide.mechanisms.events.calibration import (
     IDENTITY,
     RATES,
     STORE,
     TARGET,
     Calibration,
-    Rate,
-    fitted,
-    fitted_to_background,
-    of_space,
-    read_back,
+    HitRate,
+    calibration_for,
+    fit_points,
+    fit_to_background,
+    from_json_object,
     relevance_for,
-    shipped,
-    written,
+    shipped_calibration,
+    to_json_object,
 )
 from omoide.ports import Space
 
@@ -33,7 +33,7 @@ SHIPPED = ["use-multilingual", "all-minilm-l6-v2-int8", "gte-small", "words"]
 VERSIONS = {
     name: json.loads(
         (
-            __import__("importlib.resources", fromlist=["files"]).files("omoide.memory.events")
+            __import__("importlib.resources", fromlist=["files"]).files("omoide.mechanisms.events")
             / "calibrations"
             / f"{name}.json"
         ).read_text()
@@ -57,7 +57,7 @@ def test_relevance_for_undoes_equation_8(probability: float) -> None:
 @given(one=st.floats(-1, 1), other=st.floats(-1, 1))
 def test_shipped_maps_rise_within_bounds(name: str, one: float, other: float) -> None:
     """More alike is never less relevant, and relevance is a share."""
-    known = shipped(name, VERSIONS[name])
+    known = shipped_calibration(name, VERSIONS[name])
     assert known is not None
     low, high = sorted((one, other))
     assert 0 <= known(low) <= known(high) <= 1
@@ -67,7 +67,7 @@ def test_shipped_maps_rise_within_bounds(name: str, one: float, other: float) ->
 def test_shipped_maps_keep_what_the_threshold_means(name: str) -> None:
     """Held-out people: the target lies within the interval of the false recalls, or they are
     fewer; and recall is alive, unlike with raw cosines."""
-    known = shipped(name, VERSIONS[name])
+    known = shipped_calibration(name, VERSIONS[name])
     assert known is not None
     assert known.false_recalls is not None
     assert known.true_recalls is not None
@@ -82,15 +82,15 @@ def test_shipped_maps_keep_what_the_threshold_means(name: str) -> None:
 
 def test_a_map_belongs_to_one_version() -> None:
     """Other weights have other cosines: no map is better than a wrong one."""
-    assert shipped("use-multilingual", "2") is None
-    assert of_space(Space(name="nobody", version="1", dimensions=3)) is None
+    assert shipped_calibration("use-multilingual", "2") is None
+    assert calibration_for(Space(name="nobody", version="1", dimensions=3)) is None
 
 
 def test_fitting_puts_the_threshold_at_the_target() -> None:
     """Of unrelated inputs, so many pass as was wanted."""
     dice = Random(1)
     raw = [dice.gauss(0.3, 0.1) for _ in range(5000)]
-    made = Calibration(embedder="x", version="1", points=fitted(raw), n=5000, data="")
+    made = Calibration(embedder="x", version="1", points=fit_points(raw), n=5000, data="")
     passed = sum(fresh(made(value)) > THRESHOLD for value in raw)
     assert passed / len(raw) == pytest.approx(TARGET, abs=0.003)
     for rate, probability in RATES:
@@ -102,7 +102,7 @@ def test_the_guess_from_ones_own_data_is_cautious() -> None:
     """The likest of a store's worth of unrelated events passes at about the target rate."""
     dice = Random(2)
     space = Space(name="x", version="1", dimensions=2)
-    made = fitted_to_background([dice.gauss(0.2, 0.08) for _ in range(2000)], space=space)
+    made = fit_to_background([dice.gauss(0.2, 0.08) for _ in range(2000)], space=space)
     likest = [max(dice.gauss(0.2, 0.08) for _ in range(STORE)) for _ in range(2000)]
     passed = sum(fresh(made(value)) > THRESHOLD for value in likest) / len(likest)
     assert passed == pytest.approx(TARGET, abs=0.015)
@@ -112,36 +112,36 @@ def test_the_guess_from_ones_own_data_is_cautious() -> None:
 @pytest.mark.parametrize("points", [((0.1, 0.2),), ((0.1, 0.5), (0.2, 0.4)), ((0.2, 0), (0.1, 1))])
 def test_a_map_that_does_not_rise_is_refused(points: tuple[tuple[float, float], ...]) -> None:
     """A falling map would recall the unlike."""
-    with pytest.raises(BadInput, match="does not rise"):
+    with pytest.raises(BadInput, match="needs at least 2 increasing points"):
         Calibration(embedder="x", version="1", points=points, n=0, data="")
 
 
 def test_too_little_data_is_refused() -> None:
     """A quantile of ten numbers is none."""
     with pytest.raises(BadInput, match="at least 100"):
-        fitted([0.1] * 10)
+        fit_points([0.1] * 10)
     with pytest.raises(BadInput, match="pairs"):
-        fitted_to_background([0.1] * 10, space=Space(name="x", version="1", dimensions=2))
+        fit_to_background([0.1] * 10, space=Space(name="x", version="1", dimensions=2))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_map_survives_its_file(name: str) -> None:
     """Written and read back, it is the same."""
-    known = shipped(name, VERSIONS[name])
+    known = shipped_calibration(name, VERSIONS[name])
     assert known is not None
-    assert read_back(written(known)) == known
+    assert from_json_object(to_json_object(known)) == known
 
 
 def test_degenerate_measurements_still_rise() -> None:
     """All cosines alike: one point and the end."""
-    made = Calibration(embedder="x", version="1", points=fitted([0.5] * 200), n=200, data="")
+    made = Calibration(embedder="x", version="1", points=fit_points([0.5] * 200), n=200, data="")
     assert made(0.4) < made(0.6) < made(1.0) == 1
 
 
 @given(st.integers(0, 500), st.integers(1, 500))
 def test_an_interval_holds_its_share(hits: int, n: int) -> None:
     """Wilson's interval stays within 0 and 1 and around the share."""
-    rate = Rate.of(min(hits, n), n)
+    rate = HitRate.of(min(hits, n), n)
     assert 0 <= rate.low <= rate.share + 1e-9
     assert rate.share - 1e-9 <= rate.high <= 1
 

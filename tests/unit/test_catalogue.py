@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.adapters.embedders import choose
+from omoide.adapters.embedders import embedder_named
 from omoide.adapters.embedders.onnx import GTE_SMALL, MINILM
 from omoide.adapters.models.artifact import HubFile, PipParts
-from omoide.adapters.models.catalogue import CATALOGUE, GgufFile, RemoteModel, Weights, resolve
-from omoide.adapters.models.cores import compute_threads
+from omoide.adapters.models.catalogue import (
+    CATALOGUE,
+    CatalogueModel,
+    GgufFile,
+    RemoteModel,
+    resolve,
+)
+from omoide.adapters.models.threads import compute_threads
 from omoide.errors import UnknownModel
+from omoide.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +31,7 @@ ARTIFACTS = [w.artifact for w in CATALOGUE] + [
 
 
 @pytest.mark.parametrize("weights", CATALOGUE, ids=lambda w: w.alias)
-def test_a_model_is_found_by_name_alias_and_file(weights: Weights) -> None:
+def test_a_model_is_found_by_name_alias_and_file(weights: CatalogueModel) -> None:
     """All three, in any case, mean the same entry."""
     for spec in (weights.name, weights.alias, weights.artifact.file, weights.name.upper()):
         assert resolve(spec) is weights
@@ -89,7 +96,7 @@ def test_what_means_nothing_is_refused(spec: str) -> None:
 )
 def test_embedders_are_chosen_by_name(spec: str, space: object, tmp_path: Path) -> None:
     """Choosing neither loads nor fetches anything."""
-    embedder = choose(spec, models=tmp_path, offline=True, api_key=None)
+    embedder = embedder_named(Settings(embedder=spec, weights_dir=tmp_path, offline=True))
     assert embedder is not None
     assert embedder.space == space
     assert list(tmp_path.iterdir()) == []
@@ -97,15 +104,16 @@ def test_embedders_are_chosen_by_name(spec: str, space: object, tmp_path: Path) 
 
 def test_the_default_embedder_and_none(tmp_path: Path) -> None:
     """`multilingual` is the default's name; `none` goes without."""
-    embedder = choose("multilingual", models=tmp_path, offline=True, api_key=None)
+    embedder = embedder_named(Settings(embedder="multilingual", weights_dir=tmp_path, offline=True))
     assert embedder is not None
     assert embedder.space.dimensions == 512
-    assert choose("none", models=tmp_path, offline=True, api_key=None) is None
+    assert embedder_named(Settings(embedder="none", weights_dir=tmp_path, offline=True)) is None
 
 
 def test_an_endpoint_embeds_too(tmp_path: Path) -> None:
     """The length of its vectors may stand behind an @."""
-    embedder = choose("http://host/v1#bge-m3@1024", models=tmp_path, offline=True, api_key=None)
+    spec = "http://host/v1#bge-m3@1024"
+    embedder = embedder_named(Settings(embedder=spec, weights_dir=tmp_path, offline=True))
     assert embedder is not None
     assert (embedder.space.name, embedder.space.dimensions) == ("bge-m3", 1024)
 
@@ -114,7 +122,7 @@ def test_an_endpoint_embeds_too(tmp_path: Path) -> None:
 def test_unknown_embedders_are_refused(spec: str, tmp_path: Path) -> None:
     """The error lists the names, or asks for the model's."""
     with pytest.raises(UnknownModel, match=r"multilingual|@768"):
-        choose(spec, models=tmp_path, offline=True, api_key=None)
+        embedder_named(Settings(embedder=spec, weights_dir=tmp_path, offline=True))
 
 
 def test_hyper_threads_count_once(tmp_path: Path) -> None:

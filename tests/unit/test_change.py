@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from omoide.claims.contradiction import contradiction, retired_events
 from omoide.domain import Event
 from omoide.domain.forgetting import UNIT
-from omoide.memory.events.calibration import IDENTITY
-from omoide.memory.events.change import contradiction, retired, yielding
-from omoide.memory.events.scoring import Knobs, weigh
+from omoide.mechanisms.events.calibration import IDENTITY
+from omoide.mechanisms.events.habits import yielding_events
+from omoide.mechanisms.events.scoring import RecallSettings, weigh_events
 
 THURSDAY = datetime(2026, 1, 8, 12, tzinfo=UTC)
 
@@ -99,17 +100,19 @@ def test_an_event_is_retired_by_the_newest_and_not_by_older_ones() -> None:
     tokyo = event("a", "User lives in Tokyo.")
     osaka = event("b", "User moved to Osaka.", time=THURSDAY + timedelta(days=9), session=2)
     kyoto = event("c", "User moved to Kyoto.", time=THURSDAY + timedelta(days=20), session=3)
-    fallen = {r.old: r.by for r in retired([tokyo, osaka, kyoto], [osaka, kyoto], language="en")}
+    fallen = {
+        r.old: r.by for r in retired_events([tokyo, osaka, kyoto], [osaka, kyoto], language="en")
+    }
     assert fallen == {"a": "c", "b": "c"}
-    assert retired([kyoto], [tokyo], language="en") == ()
+    assert retired_events([kyoto], [tokyo], language="en") == ()
 
 
 def test_vectors_tell_that_other_words_speak_of_the_same_thing() -> None:
     """With little in common by words, likeness decides whether “no longer” is meant for it."""
     swims = event("a", "User swims laps at the pool every morning.")
     ended = event("b", "User gave up going to the pool.", time=THURSDAY + timedelta(days=9))
-    assert retired([swims], [ended], language="en", alike=lambda _a, _b: 0.5) == ()
-    (fallen,) = retired([swims], [ended], language="en", alike=lambda _a, _b: 0.8)
+    assert retired_events([swims], [ended], language="en", alike=lambda _a, _b: 0.5) == ()
+    (fallen,) = retired_events([swims], [ended], language="en", alike=lambda _a, _b: 0.8)
     assert fallen.why == "no longer so"
 
 
@@ -142,7 +145,7 @@ def task_0(now: datetime) -> list[Event]:
 def test_task_0_comes_out_right() -> None:
     """The habit last confirmed wins; older habits and the single occasion step back for it."""
     now = THURSDAY + timedelta(days=140)
-    found = weigh(
+    found = weigh_events(
         INPUT,
         task_0(now),
         cosines={id_: row[1] for id_, row in TASK_0.items()},
@@ -150,7 +153,7 @@ def test_task_0_comes_out_right() -> None:
         by_words=IDENTITY,
         now=now,
         language="en",
-        knobs=Knobs(unit=UNIT, threshold=0.82),
+        knobs=RecallSettings(unit=UNIT, threshold=0.82),
     )
     chances = {c.event.id: c.probability for c in found}
     for id_, row in TASK_0.items():  # eq. 8 gives the paper's own scores, A on top
@@ -167,10 +170,10 @@ def test_task_0_comes_out_right() -> None:
 def test_habits_compete_only_when_the_talk_is_of_their_day() -> None:
     """Another day, or a place that is named, leaves every event its claim."""
     now = THURSDAY + timedelta(days=140)
-    assert set(yielding(task_0(now), INPUT, language="en")) == {"A", "C", "D"}
-    assert yielding(task_0(now), "Next Monday I'm off!", language="en") == {}
-    assert yielding(task_0(now), "I love concerts!", language="en") == {}
-    named = yielding(task_0(now), "Was I at the university on Thursday?", language="en")
+    assert set(yielding_events(task_0(now), INPUT, language="en")) == {"A", "C", "D"}
+    assert yielding_events(task_0(now), "Next Monday I'm off!", language="en") == {}
+    assert yielding_events(task_0(now), "I love concerts!", language="en") == {}
+    named = yielding_events(task_0(now), "Was I at the university on Thursday?", language="en")
     assert "A" not in named
 
 
@@ -204,4 +207,4 @@ def test_task_0_in_other_languages(language: str, query: str, habit: str, once: 
         event("habit", habit, recalls=5),
         event("once", once, time=THURSDAY + timedelta(days=7)),
     ]
-    assert list(yielding(events, query, language=language)) == ["once"]
+    assert list(yielding_events(events, query, language=language)) == ["once"]

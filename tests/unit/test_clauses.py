@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from omoide.language import plainly, split_clauses
+from omoide.language import in_written_style, split_clauses
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_one_clause_stays_whole(language: str, sentence: str) -> None:
 )
 def test_talk_becomes_a_note(said: str, written: str) -> None:
     """Endings that belong to talk come off, and nothing else does."""
-    assert plainly(said, "ja") == written
+    assert in_written_style(said, "ja") == written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,10 @@ from click.testing import CliRunner
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
-from omoide.cli.standing import standing
-from omoide.composition import compose
+from omoide.cli.status import memory_status
 from omoide.domain import Speaker
-from omoide.engine import Utterance
+from omoide.engine.messages import Utterance
+from omoide.engine.runtime import Runtime
 from omoide.errors import ModelRefused, ModelUnavailable
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from omoide.engine import Memory
     from omoide.settings import Settings
     from omoide.testing import Answer
 
@@ -53,18 +53,19 @@ class Bench:
         *,
         create: bool = True,
         progress: Callable[[int, int, str], None] | None = None,
-    ) -> Memory:
+    ) -> Runtime:
         """An `Opener`."""
         del progress
         store = await SqliteStore.open(settings.db, create=create)
-        return compose(
+        return Runtime(
             replace(SETTINGS, tenant=settings.tenant),
             store=store,
             model=self.replier,
-            iterator=self.iterator,
+            summariser=self.iterator,
             embedder=HashEmbedder(),
             clock=self.clock,
-            worker=f"test-{os.getpid()}",
+            name=f"test-{os.getpid()}",
+            owns=[store],
         )
 
     def run(self, *args: str, stdin: str | bytes | None = None, **env: str) -> Result:
@@ -98,11 +99,20 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-@pytest.fixture
-def lived(bench: Bench) -> Bench:
-    """Two sessions, a week apart, in which the user moved."""
+@pytest.fixture(scope="module")
+def two_sessions(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Two sessions, a week apart, in which the user moved; for all tests of a file."""
+    bench = Bench(tmp_path_factory.mktemp("lived"))
     bench.session("I have a cat called Miso and I live in Oslo.", answers=(M1,))
     bench.session("I moved from Oslo to Bergen.", answers=(M2,))
+    return bench
+
+
+@pytest.fixture
+def lived(bench: Bench, two_sessions: Bench) -> Bench:
+    """A copy of these, to change."""
+    shutil.copyfile(two_sessions.db, bench.db)
+    bench.clock.time = two_sessions.clock.time
     return bench
 
 
@@ -140,7 +150,7 @@ def test_show_tells_version_time_and_doubt(lived: Bench) -> None:
     """Each sentence is numbered, and one that nobody said is flagged."""
     lived.session("Hello again, it rains.", answers=(f"{M2} The user owns a submarine.",))
     shown = lived.run("memory", "show").stdout
-    assert "What is remembered of ana" in shown
+    assert "What is remembered about ana" in shown
     assert "version 3, after session 3" in shown
     assert "1 week ago" in shown
     assert "  2. The user lives in Bergen.\n" in shown
@@ -179,7 +189,7 @@ def test_nothing_is_remembered_yet(bench: Bench) -> None:
     """An open session alone is no memory."""
     bench.replier.answers.append("Hello!")
     bench.run("chat", "--say", "Hi")
-    assert bench.run("memory", "show").stdout == "Nothing is remembered of ana yet.\n"
+    assert bench.run("memory", "show").stdout == "Nothing is remembered about ana yet.\n"
     assert bench.run("memory", "history").stdout == "There is no version of the memory yet.\n"
 
 
@@ -226,8 +236,8 @@ def test_a_stale_memory_says_so(lived: Bench) -> None:
     shown = lived.run("memory", "show").stdout
     assert "! session 3, ended 1 week ago, is not in the memory:" in shown
     assert "omoide jobs retry" in shown
-    assert "3 answers of the model set aside" in shown
-    aside = lived.data("memory", "aside")
+    assert "3 model answers rejected" in shown
+    aside = lived.data("memory", "rejected")
     assert isinstance(aside, list)
     assert len(aside) == 3
     assert aside[0]["problems"]
@@ -235,21 +245,22 @@ def test_a_stale_memory_says_so(lived: Bench) -> None:
 
 async def test_without_a_summary_what_was_digested_is_not_behind(tmp_path: Path) -> None:
     """There is no version to go by; what is still to be done, and only that, is behind."""
-    memory = compose(
+    runtime = Runtime(
         replace(SETTINGS, mechanisms=("human-recall",)),
         store=await SqliteStore.open(tmp_path / "memory.sqlite"),
         model=ScriptedModel(name="replier"),
-        iterator=ScriptedModel(['{"events": []}'], name="iterator"),
+        summariser=ScriptedModel(['{"events": []}'], name="iterator"),
         embedder=HashEmbedder(),
         clock=FrozenClock(),
-        worker="test",
+        name="test",
     )
+    memory = runtime.memory()
     await memory.record("ana", [Utterance(speaker=Speaker.USER, text="Lovely weather.")])
     await memory.end_session("ana")
-    assert [one.session.number for one in (await standing(memory, "ana")).behind] == [1]
-    await memory.settle()
-    assert (await standing(memory, "ana")).current
-    await memory.close()
+    assert [one.session.number for one in (await memory_status(memory, "ana")).behind] == [1]
+    await memory.run_jobs()
+    assert (await memory_status(memory, "ana")).current
+    await runtime.store.close()
 
 
 def test_dead_jobs_are_listed_and_retried(lived: Bench) -> None:
@@ -262,7 +273,7 @@ def test_dead_jobs_are_listed_and_retried(lived: Bench) -> None:
     lived.iterator.answers.append(f"{M2} The user's cat is ill.")
     assert "0 not done" in lived.run("jobs", "run").stdout
     assert "cat is ill" in lived.run("memory", "show").stdout
-    assert lived.run("jobs", "retry").stdout == "No job was given up.\n"
+    assert lived.run("jobs", "retry").stdout == "There are no dead jobs.\n"
 
 
 def test_retrying_what_is_not_there(lived: Bench) -> None:
@@ -278,7 +289,9 @@ def test_vectors_are_made_again_when_asked_for(lived: Bench) -> None:
     assert lived.data("jobs", "embed", "--all-users") == {"users": 1}
     (job,) = lived.data("jobs", "list")
     assert (job["task"], job["state"]) == ("embed", "waiting")
-    assert "nothing is stored of nobody" in failed(lived.run("jobs", "embed", "--user", "nobody"))
+    assert "nothing is stored about nobody" in failed(
+        lived.run("jobs", "embed", "--user", "nobody")
+    )
 
 
 def test_recall_needs_no_model(lived: Bench) -> None:
@@ -335,8 +348,8 @@ def test_an_import_tells_what_it_left_out(bench: Bench, tmp_path: Path) -> None:
     file.write_text(json.dumps(messages))
     told = bench.run("import", str(file)).stdout
     assert "From messages: 1 session, 1 turn." in told
-    assert "! left out 1: nobody of the two said it (role 'system') (item 1)" in told
-    assert "1 session to be digested" in told
+    assert "! skipped 1: it is from neither user nor assistant (role 'system') (item 1)" in told
+    assert "1 session to digest" in told
     bench.iterator.answers.append(M1)
     bench.run("jobs", "run")
     assert "Miso" in bench.run("memory", "show").stdout
@@ -348,7 +361,7 @@ def test_a_session_without_a_job_can_be_digested(bench: Bench, tmp_path: Path) -
     file.write_text(json.dumps([{"role": "user", "content": "I have a cat called Miso."}]))
     bench.run("import", str(file), "--no-digest")
     shown = bench.run("memory", "show").stdout
-    assert "no update is queued: omoide jobs retry --session 1" in shown
+    assert "no job is queued: omoide jobs retry --session 1" in shown
     assert "1 job queued" in bench.run("jobs", "retry", "--session", "1").stdout
     bench.iterator.answers.append("The user has a cat called Miso.")
     bench.run("jobs", "run")
@@ -369,7 +382,7 @@ def test_erasing_asks_first(lived: Bench) -> None:
     assert "Bergen" in lived.run("memory", "show").stdout
     assert "2 sessions, 4 turns" in lived.run("erase", stdin="y\n").stdout
     assert "Nothing is remembered" in lived.run("memory", "show").stdout
-    assert "nothing is stored of ana" in failed(lived.run("erase", "--yes"))
+    assert "nothing is stored about ana" in failed(lived.run("erase", "--yes"))
 
 
 def test_erasing_a_session(lived: Bench) -> None:
@@ -401,8 +414,8 @@ def test_erasing_what_nobody_said(lived: Bench) -> None:
 def test_options_stand_on_either_side(lived: Bench) -> None:
     """--user behind the command wins over --user before it."""
     shown = lived.run("memory", "show", "--user", "bob").stdout
-    assert "remembered of bob yet.\nKnown here: ana." in shown
-    assert "remembered of bob yet" in lived.run("memory", "--user", "bob", "show").stdout
+    assert "remembered about bob yet.\nKnown users: ana." in shown
+    assert "remembered about bob yet" in lived.run("memory", "--user", "bob", "show").stdout
     assert json.loads(lived.run("--json", "memory", "history").stdout)[1]["number"] == 2
 
 
@@ -497,3 +510,25 @@ def test_talking_at_another_time(bench: Bench) -> None:
     shown = bench.run("memory", "show").stdout
     assert "2025-12-01" in shown
     assert "1 month ago" in shown
+
+
+def test_an_erasure_leaves_a_receipt_that_can_be_verified(lived: Bench, tmp_path: Path) -> None:
+    """Saved by the command, verified by another; a changed one is refused."""
+    file = tmp_path / "receipt.json"
+    result = lived.run("erase", "--session", "2", "--yes", "--receipt", str(file))
+    assert "found clean" in result.stdout
+    assert str(file) in result.stdout
+    verified = lived.run("verify-receipt", str(file))
+    assert "Genuine" in verified.stdout
+    assert "session 2" in verified.stdout
+    assert json.loads(lived.run("verify-receipt", str(file), "--json").stdout)["clean"] is True
+    file.write_text(file.read_text("utf-8").replace('"turns": 2', '"turns": 3'), "utf-8")
+    assert "not genuine" in failed(lived.run("verify-receipt", str(file)))
+
+
+def test_a_receipt_in_json_can_be_verified(lived: Bench, tmp_path: Path) -> None:
+    """The one inside the output of `erase --json` is the same."""
+    erased = json.loads(lived.run("erase", "--yes", "--json").stdout)
+    file = tmp_path / "receipt.json"
+    file.write_text(json.dumps(erased["receipt"]), "utf-8")
+    assert "Genuine" in lived.run("verify-receipt", str(file)).stdout

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from omoide.cli.conversation import Conversation
-from omoide.domain import Speaker, State
-from omoide.engine import Utterance
+from omoide.cli.chat import typed
+from omoide.cli.conversation import ChatLoop
+from omoide.domain import JobState, Speaker
+from omoide.engine.messages import Utterance
 from omoide.errors import ModelUnavailable
 from omoide.testing import ScriptedModel
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from omoide.ports import Completion, Request
 
@@ -93,9 +94,14 @@ def screen() -> PaperScreen:
 
 
 @pytest.fixture
-def talk(world: World, screen: PaperScreen) -> Conversation:
+def talk(world: World, screen: PaperScreen) -> ChatLoop:
     """Ana talks."""
-    return Conversation(
+    return ana(world, screen)
+
+
+def ana(world: World, screen: PaperScreen) -> ChatLoop:
+    """A conversation of hers."""
+    return ChatLoop(
         memory=world.memory,
         user="ana",
         screen=screen,
@@ -104,13 +110,13 @@ def talk(world: World, screen: PaperScreen) -> Conversation:
     )
 
 
-async def test_a_stranger_is_greeted(talk: Conversation, screen: PaperScreen) -> None:
+async def test_a_stranger_is_greeted(talk: ChatLoop, screen: PaperScreen) -> None:
     """Who is new is told so, with where to find the commands."""
     await talk.greet()
     assert screen.take() == "Hello! We have not talked yet. Say something; /help lists commands.\n"
 
 
-async def test_a_friend_is_greeted(world: World, talk: Conversation, screen: PaperScreen) -> None:
+async def test_a_friend_is_greeted(world: World, talk: ChatLoop, screen: PaperScreen) -> None:
     """Who is known is told how much, since when, and that the last session is still digested."""
     await world.session("ana", CAT, answers=(M1,))
     world.replier.answers.append("Oh!")
@@ -128,21 +134,22 @@ async def test_a_friend_is_greeted(world: World, talk: Conversation, screen: Pap
 
 
 async def test_a_reply_streams_after_a_sign(
-    world: World, talk: Conversation, screen: PaperScreen
+    world: World, talk: ChatLoop, screen: PaperScreen
 ) -> None:
     """It shows that it thinks until the first piece, then the reply and a line end."""
     world.replier.answers.append("How nice, a cat!")
-    assert await talk.hear(CAT)
+    assert await talk.handle_line(CAT)
     assert screen.take() == "How nice, a cat!\n"
     assert screen.signs == ["thinking", "stopped"]
 
 
 async def test_an_interrupt_stops_the_reply_and_keeps_it(
-    world: World, talk: Conversation, screen: PaperScreen
+    make_world: Callable[..., Awaitable[World]], screen: PaperScreen
 ) -> None:
     """What was shown until Ctrl-C is recorded, and the talk goes on."""
-    world.memory.model = Endless()
-    hearing = asyncio.create_task(talk.hear("Count!"))
+    world = await make_world(model=Endless())
+    talk = ana(world, screen)
+    hearing = asyncio.create_task(talk.handle_line("Count!"))
     while "5 " not in screen.shown:
         screen.grew.clear()
         await screen.grew.wait()
@@ -156,115 +163,115 @@ async def test_an_interrupt_stops_the_reply_and_keeps_it(
     assert not talk.busy
 
 
-async def test_an_interrupt_with_nothing_to_stop(talk: Conversation) -> None:
+async def test_an_interrupt_with_nothing_to_stop(talk: ChatLoop) -> None:
     """A late Ctrl-C does nothing."""
     talk.interrupt()
     assert not talk.busy
 
 
 async def test_a_model_out_of_reach_is_told(
-    world: World, talk: Conversation, screen: PaperScreen
+    world: World, talk: ChatLoop, screen: PaperScreen
 ) -> None:
     """The error is one line, what was said is kept, and the talk goes on."""
     world.replier.answers.append(ModelUnavailable("the model\nis away"))
-    assert await talk.hear(CAT)
+    assert await talk.handle_line(CAT)
     assert screen.take() == "! the model is away\n"
     assert [turn.text for turn in await world.memory.turns("ana")] == [CAT]
 
 
 @pytest.mark.parametrize("line", ["", "   ", "\n"])
 async def test_an_empty_line_says_nothing(
-    world: World, talk: Conversation, screen: PaperScreen, line: str
+    world: World, talk: ChatLoop, screen: PaperScreen, line: str
 ) -> None:
     """Enter alone is no turn."""
-    assert await talk.hear(line)
+    assert await talk.handle_line(line)
     assert screen.take() == ""
     assert await world.memory.turns("ana") == ()
 
 
-async def test_commands(world: World, talk: Conversation, screen: PaperScreen) -> None:
+async def test_commands(world: World, talk: ChatLoop, screen: PaperScreen) -> None:
     """Each command shows its part of the memory."""
     await world.session("ana", CAT, answers=(M1,))
-    await talk.hear("/memory")
+    await talk.handle_line("/memory")
     assert "  1. The user has a cat called Miso.\n" in screen.take()
-    await talk.hear("/why oslo")
+    await talk.handle_line("/why oslo")
     assert "The user lives in Oslo.\n    user: I have a cat" in screen.take()
-    await talk.hear("/history")
+    await talk.handle_line("/history")
     assert screen.take().splitlines()[1].split()[:2] == ["1", "1"]
-    await talk.hear("/help")
+    await talk.handle_line("/help")
     assert "/forget TEXT" in screen.take()
-    assert not await talk.hear("/quit")
+    assert not await talk.handle_line("/quit")
 
 
 async def test_why_tells_what_came_to_mind(
-    world: World, talk: Conversation, screen: PaperScreen
+    world: World, talk: ChatLoop, screen: PaperScreen
 ) -> None:
     """After a reply, /why also shows what was recalled for it."""
     await world.session("ana", CAT, answers=(M1,))
     world.replier.answers.append("Poor Miso.")
-    await talk.hear("My cat is ill.")
+    await talk.handle_line("My cat is ill.")
     screen.take()
-    await talk.hear("/why")
-    assert "Came to mind for the last reply:\n" in screen.take()
+    await talk.handle_line("/why")
+    assert "Recalled for the last reply:\n" in screen.take()
 
 
 async def test_an_unknown_command_says_so(
-    world: World, talk: Conversation, screen: PaperScreen
+    world: World, talk: ChatLoop, screen: PaperScreen
 ) -> None:
     """A slip is not sent to the model; a space before the slash sends it."""
-    assert await talk.hear("/mem")
+    assert await talk.handle_line("/mem")
     assert "There is no command /mem. Did you mean /memory?" in screen.take()
     world.replier.answers.append("A path.")
-    await talk.hear(" /etc/hosts")
+    await talk.handle_line(" /etc/hosts")
     assert [t.text for t in await world.memory.turns("ana")] == ["/etc/hosts", "A path."]
 
 
-async def test_forgetting_asks_first(world: World, talk: Conversation, screen: PaperScreen) -> None:
+async def test_forgetting_asks_first(world: World, talk: ChatLoop, screen: PaperScreen) -> None:
     """What goes is shown; only yes removes it."""
     await world.session("ana", CAT, answers=(M1,))
-    await talk.hear("/forget Miso")
+    await talk.handle_line("/forget Miso")
     assert "  - The user has a cat called Miso." in screen.take()
     assert talk.asking
-    await talk.hear("no")
+    await talk.handle_line("no")
     assert screen.take() == "Nothing was removed.\n"
     assert len(await world.memory.turns("ana")) == 2
-    await talk.hear("/forget Miso")
-    await talk.hear("y")
+    await talk.handle_line("/forget Miso")
+    await talk.handle_line("y")
     assert "Removed: 1 turn, 2 sentences." in screen.take()
-    assert "Miso" not in (await world.memory.memory("ana")).text
+    assert "Miso" not in (await world.memory.summary("ana")).text
     assert not talk.asking
 
 
-async def test_forgetting_nothing(talk: Conversation, screen: PaperScreen) -> None:
+async def test_forgetting_nothing(talk: ChatLoop, screen: PaperScreen) -> None:
     """Without words, or with words nobody said, nothing is asked."""
-    await talk.hear("/forget")
+    await talk.handle_line("/forget")
     assert "/forget what?" in screen.take()
-    await talk.hear("/forget zebras")
+    await talk.handle_line("/forget zebras")
     assert screen.take() == "Nothing that is stored says 'zebras'.\n"
     assert not talk.asking
 
 
-async def test_ending_a_session(world: World, talk: Conversation, screen: PaperScreen) -> None:
+async def test_ending_a_session(world: World, talk: ChatLoop, screen: PaperScreen) -> None:
     """/end ends this chat's session, leaves other programs' alone, and the news tells of it."""
     await talk.greet()
     other = [Utterance(speaker=Speaker.USER, text="From elsewhere.")]
     await world.memory.record("ana", other, session="thread")
     world.replier.answers.append("I see.")
-    await talk.hear(CAT)
+    await talk.handle_line(CAT)
     screen.take()
-    await talk.hear("/end")
-    assert screen.take() == "The session is ended; the memory is being updated.\n"
+    await talk.handle_line("/end")
+    assert screen.take() == "The session has ended; the memory is being updated.\n"
     assert [s.key for s in await world.memory.sessions("ana") if s.open] == ["thread"]
     world.iterator.answers.append(M1)
-    await world.memory.settle()
+    await world.memory.run_jobs()
     (line,) = await talk.news.fetch()
     assert "memory updated after session 2: version 1, 2 new" in line
     assert await talk.news.fetch() == []
-    await talk.hear("/end")
+    await talk.handle_line("/end")
     assert screen.take() == "No session is open.\n"
 
 
-async def test_a_rejected_update_is_news_once(world: World, talk: Conversation) -> None:
+async def test_a_rejected_update_is_news_once(world: World, talk: ChatLoop) -> None:
     """Why the memory was not updated is told, once."""
     await talk.greet()
     await world.session("ana", CAT, answers=("", "", ""))
@@ -273,46 +280,42 @@ async def test_a_rejected_update_is_news_once(world: World, talk: Conversation) 
     assert await talk.news.fetch() == []
 
 
-async def test_silence_ends_the_session(
-    world: World, talk: Conversation, screen: PaperScreen
-) -> None:
+async def test_silence_ends_the_session(world: World, talk: ChatLoop, screen: PaperScreen) -> None:
     """After the idle time the session ends once; the next line begins another."""
     world.replier.answers.extend(["I see.", "Hello again."])
-    await talk.hear(CAT)
+    await talk.handle_line(CAT)
     screen.take()
     world.clock.advance(timedelta(minutes=29))
-    await talk.rest()
+    await talk.on_idle()
     assert screen.take() == ""
     world.clock.advance(timedelta(minutes=1))
-    await talk.rest()
-    await talk.rest()
+    await talk.on_idle()
+    await talk.on_idle()
     assert screen.take() == (
-        "The session ended after 30 minutes of silence; your next line begins another.\n"
+        "The session ended after 30 minutes of silence; your next line starts another.\n"
     )
-    await talk.hear("Hello?")
+    await talk.handle_line("Hello?")
     assert [s.open for s in await world.memory.sessions("ana")] == [False, True]
 
 
 async def test_leaving_finishes_the_memory(
-    world: World, talk: Conversation, screen: PaperScreen
+    world: World, talk: ChatLoop, screen: PaperScreen
 ) -> None:
     """On exit the session ends, a sign shows the work, and the outcome is told."""
     await talk.greet()
     world.replier.answers.append("I see.")
     world.iterator.answers.append(M1)
-    await talk.hear(CAT)
+    await talk.handle_line(CAT)
     screen.take()
     await talk.leave()
     assert "· memory updated after session 1: version 1, 2 new\n" in screen.take()
     assert any("updating the memory with session 1" in sign for sign in screen.signs)
 
 
-async def test_leaving_without_waiting(
-    world: World, talk: Conversation, screen: PaperScreen
-) -> None:
+async def test_leaving_without_waiting(world: World, talk: ChatLoop, screen: PaperScreen) -> None:
     """An interrupt leaves the work for the next start, where it is still waiting."""
     world.replier.answers.append("I see.")
-    await talk.hear(CAT)
+    await talk.handle_line(CAT)
     asked = asyncio.Event()
 
     async def stall(_: Request) -> str:
@@ -328,11 +331,24 @@ async def test_leaving_without_waiting(
     await leaving
     assert screen.take() == "The memory of session 1 will be updated at the next start.\n"
     (job, *_) = [j for j in await world.memory.jobs("ana") if j.session == 1]
-    assert job.state is State.WAITING
+    assert job.state is JobState.WAITING
 
 
-async def test_leaving_with_nothing_said(talk: Conversation, screen: PaperScreen) -> None:
+async def test_leaving_with_nothing_said(talk: ChatLoop, screen: PaperScreen) -> None:
     """Nothing to do, nothing to say."""
     await talk.leave()
     assert screen.take() == ""
     assert screen.signs == []
+
+
+@pytest.mark.parametrize("leaving", [EOFError, KeyboardInterrupt])
+def test_a_plain_prompt_reads_until_the_user_leaves(leaving: type[BaseException]) -> None:
+    """Without prompt_toolkit, lines come from `input`; Ctrl-D and Ctrl-C leave."""
+    keys = iter(["Hello.", "  ", "I live in Oslo."])
+
+    def read(_: str) -> str:
+        for line in keys:
+            return line
+        raise leaving
+
+    assert list(typed(read)) == ["Hello.", "I live in Oslo."]

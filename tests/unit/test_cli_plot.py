@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from omoide.adapters.pictures import png
+from omoide.adapters.png import svg_to_png
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
-from omoide.composition import compose
+from omoide.engine.runtime import Runtime
 from omoide.errors import BadInput
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from omoide.engine import Memory
     from omoide.settings import Settings
 
 
@@ -48,17 +47,19 @@ class Bench:
         *,
         create: bool = True,
         progress: Callable[[int, int, str], None] | None = None,
-    ) -> Memory:
+    ) -> Runtime:
         """An `Opener`."""
         del progress
-        return compose(
+        store = await SqliteStore.open(settings.db, create=create)
+        return Runtime(
             replace(SETTINGS, tenant=settings.tenant, mechanisms=("human-recall",)),
-            store=await SqliteStore.open(settings.db, create=create),
+            store=store,
             model=ScriptedModel(["I see."] * 40),
-            iterator=self.iterator,
+            summariser=self.iterator,
             embedder=HashEmbedder(),
             clock=self.clock,
-            worker="test",
+            name="test",
+            owns=[store],
         )
 
     def run(self, *args: str) -> Result:
@@ -92,7 +93,7 @@ def test_the_curves_are_drawn(bench: Bench, tmp_path: Path) -> None:
     svg = out.read_text()
     assert "User adopted a cat called Miso." in svg
     assert svg.count("stroke-dasharray") == 2
-    assert "comes to mind above 0.86" in svg
+    assert "recalled above 0.86" in svg
     assert bench.run("plot", "forgetting", "--most", "1", "--out", str(out)).exit_code == 0
     assert out.read_text().count("stroke-dasharray") == 1
 
@@ -100,10 +101,10 @@ def test_the_curves_are_drawn(bench: Bench, tmp_path: Path) -> None:
 def test_a_png_is_a_png() -> None:
     """The same picture; where a machine has no fonts it is refused, not drawn without words."""
     svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/>'
-    assert png(f"{svg}</svg>").startswith(b"\x89PNG")
+    assert svg_to_png(f"{svg}</svg>").startswith(b"\x89PNG")
     nowhere = '<text y="8" font-family="No Such Font Anywhere">x</text>'
     with pytest.raises(BadInput, match="no font"):
-        png(f"{svg}{nowhere}</svg>")
+        svg_to_png(f"{svg}{nowhere}</svg>")
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.cli.moments import read_moment
 from omoide.cli.screen import CLEAR, Spinner
-from omoide.cli.show import ago, as_json, clean, many, one_line, table, width
-from omoide.domain import Purpose
+from omoide.cli.show import ago, as_json, clean, one_line, plural, table, width
+from omoide.cli.time_parsing import parse_time
+from omoide.domain import CallPurpose
 from omoide.testing import FrozenClock
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
@@ -70,14 +70,14 @@ def test_times_in_words(before: timedelta, words: str) -> None:
 )
 def test_moments_are_read(text: str, expected: datetime) -> None:
     """ISO times and simple words."""
-    assert read_moment(text, now=NOW, day=time.max) == expected
+    assert parse_time(text, now=NOW, day=time.max) == expected
 
 
 def test_days_are_local_and_mean_the_time_asked_for() -> None:
     """A day is taken at the wall clock's time that the command wants."""
-    noon = read_moment("2026-01-05", now=NOW, day=time(12)).astimezone()
+    noon = parse_time("2026-01-05", now=NOW, day=time(12)).astimezone()
     assert (noon.date().isoformat(), noon.hour) == ("2026-01-05", 12)
-    yesterday = read_moment("yesterday", now=NOW, day=time.max).astimezone()
+    yesterday = parse_time("yesterday", now=NOW, day=time.max).astimezone()
     assert yesterday.date() == (NOW.astimezone() - timedelta(days=1)).date()
 
 
@@ -85,7 +85,7 @@ def test_days_are_local_and_mean_the_time_asked_for() -> None:
 def test_any_text_is_a_moment_or_a_value_error(text: str) -> None:
     """Nonsense never raises anything that the command does not expect."""
     try:
-        moment = read_moment(text, now=NOW, day=time.max)
+        moment = parse_time(text, now=NOW, day=time.max)
     except (ValueError, OverflowError):
         return
     assert moment.tzinfo is not None
@@ -99,7 +99,7 @@ def test_tables_line_up_in_every_script() -> None:
 
 def test_json_of_values() -> None:
     """Times are ISO in UTC, enums are words, dataclasses are objects."""
-    value = {"clock": FrozenClock(), "purpose": Purpose.REPLY, "many": (1, None, True)}
+    value = {"clock": FrozenClock(), "purpose": CallPurpose.REPLY, "many": (1, None, True)}
     assert json.loads(json.dumps(as_json(value))) == {
         "clock": {"time": "2026-01-05T09:00:00+00:00"},
         "purpose": "reply",
@@ -109,7 +109,7 @@ def test_json_of_values() -> None:
 
 def test_counts_have_their_nouns() -> None:
     """One is singular, and thousands are set apart."""
-    assert [many(1, "try", "tries"), many(0, "turn"), many(1200, "turn")] == [
+    assert [plural(1, "try", "tries"), plural(0, "turn"), plural(1200, "turn")] == [
         "1 try",
         "0 turns",
         "1,200 turns",

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.domain import Kind
+from omoide.domain import MemoryKind
 from omoide.errors import BadInput
-from omoide.mechanisms import MECHANISMS
-from omoide.memory.mechanism import Contribution, Place, fit
+from omoide.mechanisms.base import Contribution, PromptPlace, fit_budget
+from omoide.mechanisms.registry import MECHANISMS
 
 from .conftest import SETTINGS
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from .conftest import World
 
-SAID = "I have a cat called Miso and she had surgery on her paw in Oslo."
+SAID = (
+    "I have a cat called Miso and she had surgery on her paw in Oslo. I cried all night in the "
+    "waiting room with my brother Tom."
+)
 SUMMARY = "The user has a cat called Miso. The cat of the user had surgery on her paw in Oslo."
 MEMOS = json.dumps(
     {
@@ -32,11 +35,17 @@ MEMOS = json.dumps(
 )
 
 
-def offer(text: str, *, value: float, id: str = "", kind: Kind = Kind.TURN) -> Contribution:  # noqa: A002
+def offer(
+    text: str,
+    *,
+    value: float,
+    id: str = "",  # noqa: A002 - as the field is called
+    kind: MemoryKind = MemoryKind.TURN,
+) -> Contribution:
     """Something a mechanism would say."""
     return Contribution(
         mechanism="test",
-        place=Place.RECALLED,
+        place=PromptPlace.RECALLED,
         kind=kind,
         id=id or text,
         text=text,
@@ -54,14 +63,14 @@ def test_what_is_worth_most_for_its_length_goes_in_first() -> None:
         offer("The cat is Miso, she is ill.", value=0.4),
         offer("She lives in Oslo.", value=0.3),
     )
-    assert fit([long, one, two], budget=60) == (one, two)
-    assert fit([long, one, two], budget=1000) == (long, one, two)
+    assert fit_budget([long, one, two], budget=60) == (one, two)
+    assert fit_budget([long, one, two], budget=1000) == (long, one, two)
 
 
 def test_the_same_item_from_two_mechanisms_goes_in_once() -> None:
     """The better offer of the two."""
     low, high = offer("Miso", value=0.1, id="t1"), offer("Miso", value=0.9, id="t1")
-    assert fit([low, high], budget=100) == (high,)
+    assert fit_budget([low, high], budget=100) == (high,)
 
 
 async def test_summary_memos_and_search_in_one_reply(
@@ -71,7 +80,7 @@ async def test_summary_memos_and_search_in_one_reply(
     settings = replace(SETTINGS, mechanisms=("summary", "memos", "search"))
     world = await make_world(settings=settings)
     await world.session("ana", SAID, answers=(SUMMARY, MEMOS))
-    assert (await world.memory.memory("ana")).number == 1
+    assert (await world.memory.summary("ana")).number == 1
     world.replier.answers.append("How is her paw?")
     reply = await world.memory.reply("ana", "Surgery on the paw of my cat Miso!")
     await reply.text()
@@ -89,7 +98,7 @@ async def test_one_mechanism_that_fails_does_not_stop_the_others(
     settings = replace(SETTINGS, mechanisms=("summary", "memos"))
     world = await make_world(settings=settings)
     await world.session("ana", SAID, answers=("", "", "", MEMOS))
-    assert (await world.memory.memory("ana")).number == 0
+    assert (await world.memory.summary("ana")).number == 0
     (owner,) = await world.store.archive.owners("default")
     (memo,) = await world.store.memos.read(owner)
     assert memo.topic == "Miso's paw"
@@ -134,17 +143,17 @@ async def test_events_are_weighed_recalled_and_consolidated(
     assert silent.contributions == ()
 
 
-async def test_explaining_needs_the_mechanism(world: World) -> None:
-    """The error says what to set."""
-    with pytest.raises(BadInput, match="OMOIDE_MECHANISMS"):
-        await world.memory.explain("ana", "cat")
+async def test_explaining_works_whichever_mechanisms_run(world: World) -> None:
+    """Where no events are written there are none to weigh, which is no error."""
+    assert (await world.memory.explain("ana", "cat")).candidates == ()
+    assert await world.memory.curves("ana") == ()
 
 
 async def test_an_unknown_mechanism_is_refused_with_the_names(
     make_world: Callable[..., Awaitable[World]],
 ) -> None:
     """A misspelt name is not quietly left out."""
-    with pytest.raises(BadInput, match=r"there are .*summary"):
+    with pytest.raises(BadInput, match=r"choose from .*summary"):
         await make_world(settings=replace(SETTINGS, mechanisms=("sumary",)))
 
 
@@ -162,6 +171,6 @@ async def test_every_mechanism_can_be_used_alone(
     """A reply is made with each of them over an empty past."""
     for name in MECHANISMS:
         world = await make_world(settings=replace(SETTINGS, mechanisms=(name,)))
-        assert [m.name for m in world.memory.mechanisms] == [name]
+        assert world.memory.about.mechanisms == (name,)
         world.replier.answers.append("Hello!")
         assert await (await world.memory.reply("ana", "Hi there")).text() == "Hello!"

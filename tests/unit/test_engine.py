@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide import Kind, Speaker, Utterance, When
+from omoide import MemoryKind, Speaker, Utterance, When
 from omoide.adapters.models.lazy import LazyChat
-from omoide.domain import Change, Origin, State, Task
+from omoide.domain import ChangeKind, JobState, JobTask, Origin
 from omoide.errors import (
     BadInput,
     ConflictingTurn,
@@ -45,7 +45,7 @@ async def two_sessions(world: World) -> None:
 async def test_a_changed_fact_replaces_the_old_one_and_cites_its_turn(world: World) -> None:
     """Two sessions make two versions, each sentence with its sources."""
     await two_sessions(world)
-    memory = await world.memory.memory("ana")
+    memory = await world.memory.summary("ana")
     assert memory.number == 2
     assert memory.text.splitlines() == M2.replace(". ", ".\n").splitlines()
     because = {b.sentence.text: [t.text for t in b.turns] for b in await world.memory.why("ana")}
@@ -68,7 +68,7 @@ async def test_a_reply_knows_the_memory_and_what_was_recalled(world: World) -> N
     assert "- The user has a cat called Miso." in last.content
     assert "User: I have a cat called Miso" not in last.content
     assert last.content.startswith("My cat is ill.")
-    assert any(item.kind is Kind.TURN for item in reply.recalled)
+    assert any(item.kind is MemoryKind.TURN for item in reply.recalled)
 
 
 async def test_the_users_words_are_recorded_before_the_model_is_asked(world: World) -> None:
@@ -82,7 +82,9 @@ async def test_the_users_words_are_recorded_before_the_model_is_asked(world: Wor
     assert call.failed
 
 
-async def test_a_model_that_cannot_be_had_is_not_asked_to_count(world: World) -> None:
+async def test_a_model_that_cannot_be_had_is_not_asked_to_count(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
     """Counting would load it, or fetch its weights, once more; the failed call is written down with
     an estimate."""
     tries = 0
@@ -92,7 +94,7 @@ async def test_a_model_that_cannot_be_had_is_not_asked_to_count(world: World) ->
         tries += 1
         raise DownloadFailed("the network is down")
 
-    world.memory.model = LazyChat(load, name="lazy", window=8192)
+    world = await make_world(model=LazyChat(load, name="lazy", window=8192))
     reply = await world.memory.reply("ana", "Are you there?")
     with pytest.raises(DownloadFailed, match="network is down"):
         await reply.text()
@@ -167,15 +169,15 @@ async def test_a_bad_digest_keeps_the_old_memory_and_says_why(world: World, faul
     said = "I have a cat called Miso and I live in Oslo."
     await world.session("ana", said, answers=(M1,))
     await world.session("ana", said, answers=(FAULTS[fault],) * 3)
-    memory = await world.memory.memory("ana")
+    memory = await world.memory.summary("ana")
     assert memory.number == 1
     assert len(memory.sentences) == 2
-    aside = await world.memory.aside("ana")
+    aside = await world.memory.rejected("ana")
     assert len(aside) == 3
     assert all(rejected.problems for rejected in aside)
-    (dead,) = await world.memory.jobs("ana", states=[State.DEAD])
-    assert dead.task is Task.DIGEST
-    assert "old memory stands" in dead.error
+    (dead,) = await world.memory.jobs("ana", states=[JobState.DEAD])
+    assert dead.task is JobTask.DIGEST
+    assert "old memory is kept" in dead.error
     assert len([t for t in await world.memory.turns("ana") if t.speaker is Speaker.USER]) == 2
 
 
@@ -183,7 +185,7 @@ async def test_the_session_after_a_bad_one_is_still_digested(world: World) -> No
     """One dead job does not stop a memory for good."""
     await world.session("ana", "I live in Oslo with my cat Miso.", answers=("", "", ""))
     await world.session("ana", "I moved from Oslo to Bergen.", answers=(M2,))
-    memory = await world.memory.memory("ana")
+    memory = await world.memory.summary("ana")
     assert memory.number == 1
     assert memory.session == 2
 
@@ -200,29 +202,32 @@ async def test_a_model_that_cannot_be_had_is_tried_again_later(
     world.iterator.answers.clear()
     # `session` ended it without an answer at hand: the job failed on the script's own assertion
     # and waits for its next try.
-    world.iterator.answers.append(error)
-    world.clock.advance(timedelta(hours=1))
-    await world.memory.settle()
-    assert (await world.memory.memory("ana")).number == 0
-    (waiting,) = await world.memory.jobs("ana", states=[State.WAITING])
-    assert str(error) in waiting.error
-    assert waiting.due > world.clock.now()
+    waits = []
+    for _ in range(3):
+        world.iterator.answers.append(error)
+        world.clock.advance(timedelta(hours=1))
+        await world.memory.run_jobs()
+        assert (await world.memory.summary("ana")).number == 0
+        (waiting,) = await world.memory.jobs("ana", states=[JobState.WAITING])
+        assert str(error) in waiting.error
+        waits.append(waiting.due - world.clock.now())
+    assert timedelta(0) < waits[0] < waits[1] < waits[2]
     world.iterator.answers.append(M1)
     world.clock.advance(timedelta(hours=1))
-    await world.memory.settle()
-    assert (await world.memory.memory("ana")).number == 1
+    await world.memory.run_jobs()
+    assert (await world.memory.summary("ana")).number == 1
 
 
 async def test_history_diff_and_rollback(world: World) -> None:
     """Every version is kept; going back adds one."""
     await two_sessions(world)
     changes = await world.memory.diff("ana", When(version=1), When(version=2))
-    assert [(c.old, c.new) for c in changes if c.change is Change.CHANGED] == [
+    assert [(c.old, c.new) for c in changes if c.change is ChangeKind.CHANGED] == [
         ("The user lives in Oslo.", "The user lives in Bergen.")
     ]
     back = await world.memory.rollback("ana", When(session=1))
     assert (back.number, back.origin, back.restored) == (3, Origin.ROLLBACK, 1)
-    newest = await world.memory.memory("ana")
+    newest = await world.memory.summary("ana")
     assert "Oslo" in newest.text
     assert [v.number for v in await world.memory.history("ana")] == [1, 2, 3]
 
@@ -231,16 +236,16 @@ async def test_versions_are_found_by_session_and_by_time(world: World) -> None:
     """Before anything was said there was the empty M_0."""
     start = world.clock.now()
     await two_sessions(world)
-    assert (await world.memory.memory("ana", session=1)).number == 1
-    assert (await world.memory.memory("ana", at=start)).number == 0
-    assert (await world.memory.memory("ana", at=start + timedelta(days=1))).number == 1
-    assert (await world.memory.memory("ana", at=start + timedelta(days=9))).number == 2
+    assert (await world.memory.summary("ana", session=1)).number == 1
+    assert (await world.memory.summary("ana", at=start)).number == 0
+    assert (await world.memory.summary("ana", at=start + timedelta(days=1))).number == 1
+    assert (await world.memory.summary("ana", at=start + timedelta(days=9))).number == 2
     by_then = await world.memory.history("ana", at=start + timedelta(days=1))
     assert [version.number for version in by_then] == [1]
     with pytest.raises(NoSuchVersion, match="there are 0 to 2"):
-        await world.memory.memory("ana", version=9)
+        await world.memory.summary("ana", version=9)
     with pytest.raises(NoSuchVersion, match="not by both"):
-        await world.memory.memory("ana", version=1, session=1)
+        await world.memory.summary("ana", version=1, session=1)
 
 
 async def test_recall_finds_old_words_without_a_model_call(world: World) -> None:
@@ -249,7 +254,7 @@ async def test_recall_finds_old_words_without_a_model_call(world: World) -> None
     await two_sessions(world)
     calls = len(world.replier.requests) + len(world.iterator.requests)
     items = await world.memory.recall("ana", "cat")
-    assert {item.kind for item in items} == {Kind.TURN, Kind.SENTENCE}
+    assert {item.kind for item in items} == {MemoryKind.TURN, MemoryKind.SENTENCE}
     assert all(item.sources and item.tokens for item in items)
     assert "Miso" in items[0].text
     assert len(world.replier.requests) + len(world.iterator.requests) == calls
@@ -288,11 +293,11 @@ async def test_history_can_be_recorded_as_it_was(world: World) -> None:
     )
     await world.memory.end_session("ana", at=then + timedelta(hours=1))
     world.iterator.answers.append("The user has a cat called Miso.")
-    await world.memory.settle()
+    await world.memory.run_jobs()
     (turn,) = await world.memory.turns("ana")
     assert turn.time == then
-    assert (await world.memory.memory("ana")).time == then + timedelta(hours=1)
-    assert (await world.memory.memory("ana", at=then)).number == 0
+    assert (await world.memory.summary("ana")).time == then + timedelta(hours=1)
+    assert (await world.memory.summary("ana", at=then)).number == 0
 
 
 async def test_a_pause_begins_a_new_session_and_digests_the_old(world: World) -> None:
@@ -302,9 +307,9 @@ async def test_a_pause_begins_a_new_session_and_digests_the_old(world: World) ->
     world.clock.advance(timedelta(hours=2))
     world.iterator.answers.append("The user has a cat called Miso.")
     await (await world.memory.reply("ana", "Good evening!")).text()
-    await world.memory.settle()
+    await world.memory.run_jobs()
     assert [s.open for s in await world.memory.sessions("ana")] == [False, True]
-    assert (await world.memory.memory("ana")).session == 1
+    assert (await world.memory.summary("ana")).session == 1
 
 
 async def test_an_idle_session_is_ended_at_the_next_start(world: World) -> None:
@@ -315,8 +320,8 @@ async def test_an_idle_session_is_ended_at_the_next_start(world: World) -> None:
     world.clock.advance(timedelta(hours=2))
     assert await world.memory.end_idle() == 1
     world.iterator.answers.append("The user has a cat called Miso.")
-    await world.memory.settle()
-    assert (await world.memory.memory("ana")).number == 1
+    await world.memory.run_jobs()
+    assert (await world.memory.summary("ana")).number == 1
 
 
 async def test_users_and_tenants_never_see_each_other(
@@ -326,7 +331,7 @@ async def test_users_and_tenants_never_see_each_other(
     await two_sessions(world)
     other = await make_world(store=world.store, tenant="other", clock=world.clock)
     for memory, user in ((world.memory, "bob"), (other.memory, "ana")):
-        assert (await memory.memory(user)).number == 0
+        assert (await memory.summary(user)).number == 0
         assert await memory.history(user) == ()
         assert await memory.turns(user) == ()
         assert await memory.sessions(user) == ()
@@ -344,7 +349,7 @@ async def test_erasing_a_session_takes_its_facts_out_of_every_version(world: Wor
     assert erased.turns == 2
     assert all("Bergen" not in v.text for v in await world.memory.history("ana"))
     assert not any("Bergen" in item.text for item in await world.memory.recall("ana", "Bergen"))
-    assert "Miso" in (await world.memory.memory("ana")).text
+    assert "Miso" in (await world.memory.summary("ana")).text
 
 
 async def test_every_call_is_accounted_for(world: World) -> None:

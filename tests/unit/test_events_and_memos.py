@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omoide.domain.event import Event
-from omoide.domain.memo import Span, mend
+from omoide.domain.memo import Span, repaired_spans
 
 TOLD = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -65,7 +65,7 @@ def test_spans_are_mended(
 ) -> None:
     """Overlap, gaps, wrong ends and wrong order."""
     spans = [Span(first=a, last=b) for a, b in given_spans]
-    found = [(s.first, s.last) if s else None for s in mend(spans, lines=9)]
+    found = [(s.first, s.last) if s else None for s in repaired_spans(spans, lines=9)]
     assert found == wanted
 
 
@@ -76,6 +76,6 @@ def test_spans_are_mended(
 def test_mended_spans_cover_every_line_once(pairs: list[tuple[int, int]], lines: int) -> None:
     """Whatever a model says, no line is lost and none stands twice."""
     spans = [Span(first=a, last=b) for a, b in pairs]
-    kept = sorted(span for span in mend(spans, lines=lines) if span)
+    kept = sorted(span for span in repaired_spans(spans, lines=lines) if span)
     covered = [n for span in kept for n in range(span.first, span.last + 1)]
     assert covered == list(range(1, lines + 1))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from omoide.domain import Event
 from omoide.errors import BadReply
-from omoide.memory.events.calibration import IDENTITY
-from omoide.memory.events.form import event_id, read, schema
-from omoide.memory.events.scoring import Knobs, likeness_of_words, weigh
+from omoide.mechanisms.events.calibration import IDENTITY
+from omoide.mechanisms.events.form import event_id, read_events, schema
+from omoide.mechanisms.events.scoring import RecallSettings, weigh_events, word_similarity
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -34,7 +34,7 @@ values = st.recursive(
 def test_any_answer_is_read_or_refused(answer: str) -> None:
     """Either events that say something, or `BadReply`; never another error."""
     try:
-        drafts = read(answer)
+        drafts = read_events(answer)
     except BadReply:
         return
     assert all(len(draft.text) >= 4 for draft in drafts)
@@ -45,7 +45,7 @@ def test_any_answer_is_read_or_refused(answer: str) -> None:
 def test_a_truncated_answer_is_read_or_refused(answer: str, cut: int) -> None:
     """An answer that broke off anywhere."""
     with suppress(BadReply):
-        assert isinstance(read(answer[:cut]), tuple)
+        assert isinstance(read_events(answer[:cut]), tuple)
 
 
 def test_the_schema_holds_the_limit() -> None:
@@ -84,11 +84,11 @@ def test_the_schema_wants_the_third_person(language: str, fact: str, line: str) 
 )
 def test_what_was_done_in_the_chat_is_no_event(chat: str) -> None:
     """Small models tell that something was mentioned instead of what is so."""
-    assert [d.text for d in read(json.dumps([chat, "User owns a camp coffee pot."]))] == [
+    assert [d.text for d in read_events(json.dumps([chat, "User owns a camp coffee pot."]))] == [
         "User owns a camp coffee pot."
     ]
     with pytest.raises(BadReply, match="no item"):
-        read(json.dumps([chat]))
+        read_events(json.dumps([chat]))
 
 
 def test_ids_depend_on_session_and_words_alone() -> None:
@@ -122,7 +122,7 @@ def test_what_is_recalled_passes_the_threshold_and_all_are_accounted_for(
 ) -> None:
     """Likeliest first; never more than allowed; everything else says why not."""
     events = [event(i, days=days, grown=grown) for i, (_, days, grown) in enumerate(rows)]
-    found = weigh(
+    found = weigh_events(
         "Hello there",
         events,
         cosines={f"e{i}": cosine for i, (cosine, _, _) in enumerate(rows)},
@@ -130,7 +130,7 @@ def test_what_is_recalled_passes_the_threshold_and_all_are_accounted_for(
         by_words=IDENTITY,
         now=NOW,
         language="en",
-        knobs=Knobs(threshold=threshold, most=3),
+        knobs=RecallSettings(threshold=threshold, most=3),
     )
     assert len(found) == len(rows)
     chances = [candidate.probability for candidate in found]
@@ -145,7 +145,7 @@ def test_feeling_slows_forgetting_only_when_asked() -> None:
     felt = Event(**(vars(event(1, days=300)) | {"feeling": 1.0}))
 
     def chance(weight: float) -> float:
-        (candidate,) = weigh(
+        (candidate,) = weigh_events(
             "Hello there",
             [felt],
             cosines={"e1": 0.9},
@@ -153,12 +153,12 @@ def test_feeling_slows_forgetting_only_when_asked() -> None:
             by_words=IDENTITY,
             now=NOW,
             language="en",
-            knobs=Knobs(feeling=weight),
+            knobs=RecallSettings(feeling=weight),
         )
         return candidate.probability
 
     assert chance(0) == pytest.approx(
-        event(1, days=300).probability(relevance=0.9, now=NOW, unit=Knobs().unit)
+        event(1, days=300).probability(relevance=0.9, now=NOW, unit=RecallSettings().unit)
     )
     assert chance(1) > chance(0)
 
@@ -166,6 +166,6 @@ def test_feeling_slows_forgetting_only_when_asked() -> None:
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=5))
 def test_likeness_of_words_is_a_share(text: str, events: list[str]) -> None:
     """One number an event, from 0 to 1."""
-    found = likeness_of_words(text, events)
+    found = word_similarity(text, events)
     assert len(found) == len(events)
     assert all(0 <= share <= 1 + 1e-9 for share in found)

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import omoide
-from omoide import Settings, Speaker, SyncMemory, Utterance, When
+from omoide import Memory, Settings, Speaker, SyncMemory, Utterance, When
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
-from omoide.composition import compose
+from omoide.engine.runtime import Runtime
 from omoide.errors import StoreCorrupt
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
-    from omoide.engine import Memory
+    from collections.abc import AsyncIterator
+
 
 ROOT = Path(__file__).parents[2]
 
 
-async def scripted(replier: ScriptedModel, iterator: ScriptedModel) -> Memory:
+@asynccontextmanager
+async def scripted(replier: ScriptedModel, iterator: ScriptedModel) -> AsyncIterator[Memory]:
     """A memory in memory."""
-    return compose(
+    store = await SqliteStore.open(":memory:")
+    runtime = Runtime(
         Settings(form="paper"),
-        store=await SqliteStore.open(":memory:"),
+        store=store,
         model=replier,
-        iterator=iterator,
+        summariser=iterator,
         embedder=HashEmbedder(),
         clock=FrozenClock(),
-        worker="test",
+        name="test",
+        owns=[store],
     )
+    async with runtime, runtime.working():
+        yield runtime.memory()
 
 
 def test_every_verb_without_await() -> None:
@@ -44,27 +52,52 @@ def test_every_verb_without_await() -> None:
     with SyncMemory(scripted(replier, iterator)) as memory:
         assert "".join(memory.reply("ana", "I have a cat called Miso.")) == "Nice cat!"
         assert len(memory.end_session("ana")) == 1
-        memory.settle()
-        assert memory.memory("ana").text == "The user has a cat called Miso."
+        memory.run_jobs()
+        assert memory.summary("ana").text == "The user has a cat called Miso."
         assert [v.number for v in memory.history("ana")] == [1]
         assert memory.why("ana")[0].turns[0].text == "I have a cat called Miso."
         assert memory.recall("ana", "cat")[0].sources
         assert memory.rollback("ana", When(version=0)).number == 2
         assert memory.diff("ana", When(version=1))[0].old == "The user has a cat called Miso."
-        assert memory.aside("ana") == ()
+        assert memory.rejected("ana") == ()
         assert len(memory.calls("ana")) >= 2
         memory.record("ana", [Utterance(speaker=Speaker.USER, text="Bye!", id="b")])
         assert any(record.get("text") == "Bye!" for record in memory.export("ana"))
         assert memory.erase("ana").turns == 3
-        assert memory.memory("ana").number == 0
+        assert memory.summary("ana").number == 0
+
+
+def test_the_synchronous_memory_has_every_verb() -> None:
+    """With the same parameters; `begin` is for replies that outlive a block, which need asyncio."""
+    verbs = {
+        name: member
+        for name, member in inspect.getmembers(Memory, inspect.iscoroutinefunction)
+        if not name.startswith("_") and name != "begin"
+    }
+    for name, verb in verbs.items():
+        assert inspect.signature(getattr(SyncMemory, name)) == inspect.signature(verb), name
+
+
+def test_facts_without_await() -> None:
+    """Read, correct, pin, and forget by id, from plain code."""
+    replier, iterator = ScriptedModel(["Nice!"]), ScriptedModel(["The user has a cat."])
+    with SyncMemory(scripted(replier, iterator)) as memory:
+        memory.reply("ana", "I have a cat.").text()
+        memory.end_session("ana")
+        memory.run_jobs()
+        (fact,) = memory.facts("ana")
+        new = memory.correct("ana", fact.id, "The user has a dog.")
+        assert memory.pin("ana", new.id).pinned
+        assert [entry.change for entry in memory.timeline("ana")] == ["began", "changed"]
+        assert memory.forget("ana", new.id).facts == 1
 
 
 def test_closing_twice_and_breaking_a_reply_off() -> None:
     """What was shown is kept, and a second close does nothing."""
     memory = SyncMemory(scripted(ScriptedModel(["One two three"]), ScriptedModel()))
-    pieces = memory.reply("ana", "Count.")
-    assert next(pieces) == "One"
-    pieces.close()  # type: ignore[attr-defined] # a generator, shown as an iterator
+    reply = memory.reply("ana", "Count.")
+    assert next(iter(reply)) == "One"
+    reply.close()
     assert [r["text"] for r in memory.export("ana") if r.get("kind") == "turn"] == ["Count.", "One"]
     memory.close()
     memory.close()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.domain import Speaker, State
+from omoide.domain import JobState, Speaker
 from omoide.errors import ModelStalled, ModelUnavailable
 from omoide.ports import Completion
 
@@ -51,7 +51,7 @@ async def remembered(
     """A user with a memory of one session, and a second session answered like this."""
     world = await make_world(settings=replace(SETTINGS, form=form))
     await world.session("ana", SAID, answers=(GOOD[form],))
-    assert (await world.memory.memory("ana")).number == 1
+    assert (await world.memory.summary("ana")).number == 1
     await world.session("ana", SAID, answers=answers)
     return world
 
@@ -64,17 +64,17 @@ async def test_a_bad_answer_never_replaces_a_memory(
     """Either what can be used of it is joined to the old memory, or the old memory stands and the
     answers lie aside with the reasons; the turns are there in any case."""
     world = await remembered(make_world, form, (BAD[fault],) * 3)
-    memory = await world.memory.memory("ana")
+    memory = await world.memory.summary("ana")
     assert "Miso" in memory.text
     assert "Oslo" in memory.text
     said = [t.text for t in await world.memory.turns("ana") if t.speaker is Speaker.USER]
     assert said == [SAID, SAID]
     if memory.number == 1:
-        aside = await world.memory.aside("ana")
+        aside = await world.memory.rejected("ana")
         assert len(aside) == 3
         assert all(rejected.problems for rejected in aside)
-        (dead,) = await world.memory.jobs("ana", states=[State.DEAD])
-        assert "The old memory stands." in dead.error
+        (dead,) = await world.memory.jobs("ana", states=[JobState.DEAD])
+        assert "The old memory is kept." in dead.error
     else:
         assert all(sentence.supported for sentence in memory.sentences)
 
@@ -86,7 +86,7 @@ async def test_a_bad_first_answer_is_made_good_by_the_second(
 ) -> None:
     """The model is told what was wrong and asked again."""
     world = await remembered(make_world, form, (BAD[fault], GOOD[form]))
-    assert (await world.memory.memory("ana")).number == 2
+    assert (await world.memory.summary("ana")).number == 2
     again = world.iterator.requests[-1].messages
     assert len(again) > len(world.iterator.requests[-2].messages)
 
@@ -98,10 +98,10 @@ async def test_a_model_out_of_reach_is_waited_for(
 ) -> None:
     """The job tells why it waits, and the memory is made when the model is back."""
     world = await remembered(make_world, form, (OUT_OF_REACH[fault],))
-    (waiting,) = await world.memory.jobs("ana", states=[State.WAITING])
+    (waiting,) = await world.memory.jobs("ana", states=[JobState.WAITING])
     assert waiting.error == str(OUT_OF_REACH[fault])
     world.iterator.answers.append(GOOD[form])
     world.clock.advance(timedelta(hours=1))
-    await world.memory.settle()
-    assert (await world.memory.memory("ana")).number == 2
-    assert await world.memory.aside("ana") == ()
+    await world.memory.run_jobs()
+    assert (await world.memory.summary("ana")).number == 2
+    assert await world.memory.rejected("ana") == ()

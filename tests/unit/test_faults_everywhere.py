@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.domain import Owner, Speaker, State
-from omoide.mechanisms import MECHANISMS
+from omoide.domain import JobState, Owner, Speaker
+from omoide.mechanisms.registry import MECHANISMS
 
 from .conftest import SETTINGS
 from .test_faults import BAD, OUT_OF_REACH, SAID
@@ -68,7 +68,7 @@ async def lived(
     world = await make_world(settings=settings)
     await world.session("ana", SAID, answers=(good,) * 8)
     world.iterator.answers.clear()
-    assert await world.memory.jobs("ana", states=[State.DEAD, State.WAITING]) == ()
+    assert await world.memory.jobs("ana", states=[JobState.DEAD, JobState.WAITING]) == ()
     kept = await Kept.of(world)
     assert kept.something, "the good session left nothing, so this test would show nothing"
     return world, kept
@@ -98,7 +98,7 @@ class Kept:
         store = world.store
         notes = [n for kind in NOTES for n in await store.notes.read(OWNER, kind=kind)]
         return cls(
-            sentences=tuple(s.text for s in (await world.memory.memory("ana")).sentences),
+            sentences=tuple(s.text for s in (await world.memory.summary("ana")).sentences),
             memos={memo.id: memo for memo in await store.memos.read(OWNER)},
             events={event.id: event for event in await store.events.read(OWNER)},
             notes={(note.kind, note.key): note for note in notes},
@@ -135,10 +135,10 @@ async def test_a_bad_answer_loses_nothing_and_is_seen(
     assert after.holds(before)
     said = [t.text for t in await world.memory.turns("ana") if t.speaker is Speaker.USER]
     assert said == [SAID, SAID]
-    dead = await world.memory.jobs("ana", states=[State.DEAD])
-    aside = await world.memory.aside("ana")
+    dead = await world.memory.jobs("ana", states=[JobState.DEAD])
+    aside = await world.memory.rejected("ana")
     grown = (
-        (await world.memory.memory("ana")).number > 1
+        (await world.memory.summary("ana")).number > 1
         or len(after.memos) > len(before.memos)
         or len(after.events) > len(before.events)
         or any(note.text for key, note in after.notes.items() if key not in before.notes)
@@ -146,7 +146,7 @@ async def test_a_bad_answer_loses_nothing_and_is_seen(
     assert all(job.error for job in dead)
     assert all(rejected.problems for rejected in aside)
     assert dead or aside or grown
-    assert await world.memory.jobs("ana", states=[State.WAITING]) == ()
+    assert await world.memory.jobs("ana", states=[JobState.WAITING]) == ()
 
 
 @pytest.mark.parametrize("fault", OUT_OF_REACH)
@@ -160,11 +160,11 @@ async def test_a_model_out_of_reach_is_waited_for(
     await world.session("ana", SAID)
     after = await Kept.of(world)
     assert after.holds(before)
-    (waiting,) = await world.memory.jobs("ana", states=[State.WAITING])
+    (waiting,) = await world.memory.jobs("ana", states=[JobState.WAITING])
     assert str(OUT_OF_REACH[fault]) in waiting.error
     world.iterator.answers.clear()
     world.iterator.answers.extend([good] * 12)
     world.clock.advance(timedelta(hours=1))
-    await world.memory.settle()
-    assert await world.memory.jobs("ana", states=[State.WAITING, State.DEAD]) == ()
+    await world.memory.run_jobs()
+    assert await world.memory.jobs("ana", states=[JobState.WAITING, JobState.DEAD]) == ()
     assert (await Kept.of(world)).holds(before)

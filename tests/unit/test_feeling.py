@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omoide.language import LANGUAGES
-from omoide.memory.events.feeling import feeling
+from omoide.mechanisms.events.feeling import feeling
 
 
 @pytest.mark.parametrize(

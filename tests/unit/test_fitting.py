@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.accounts import complete
+from omoide.claims.facts import Fact, read_facts, voice
 from omoide.domain import Origin, Sentence, Speaker, Summary, Turn
+from omoide.engine import complete
 from omoide.language import LANGUAGES, estimate_tokens
-from omoide.memory.summary.facts import VOICES, Fact, read_facts
-from omoide.memory.summary.fitting import fitted
-from omoide.memory.summary.forms import PaperForm
-from omoide.memory.summary.iterator import RecursiveSummary
+from omoide.mechanisms.summary.forms import PaperForm
+from omoide.mechanisms.summary.shortening import shortened
+from omoide.mechanisms.summary.summariser import RecursiveSummary
 from omoide.testing import ScriptedModel
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
@@ -36,7 +36,7 @@ def note(thing: str, language: str = "en", about: Speaker = Speaker.USER) -> Sen
 def test_what_is_over_the_limit_is_joined_and_rests_on_the_same(language: str) -> None:
     """Every fact is still there, with every source."""
     long = [note(thing, language) for thing in THINGS]
-    short = fitted(long, language, limit=20)
+    short = shortened(long, language, limit=20)
     assert len(short) == 20
     before, after = (
         [fact.text for s in memory for fact in read_facts(s.text, language)]
@@ -44,14 +44,14 @@ def test_what_is_over_the_limit_is_joined_and_rests_on_the_same(language: str) -
     )
     assert sorted(after) == sorted(before)
     assert sorted(source for s in short for source in s.sources) == sorted(THINGS)
-    assert all(s.text.endswith(VOICES[language].stop) for s in short)
+    assert all(s.text.endswith(voice(language).stop) for s in short)
 
 
 def test_what_need_not_be_joined_stays_as_it_is() -> None:
     """A memory within the limit whole, of another as many sentences as can be, in their order."""
     memory = [note("red cat"), note("kite"), note("grey cat"), note("piano")]
-    assert fitted(memory, "en", limit=4) == tuple(memory)
-    assert [s.text for s in fitted(memory, "en", limit=3)] == [
+    assert shortened(memory, "en", limit=4) == tuple(memory)
+    assert [s.text for s in shortened(memory, "en", limit=3)] == [
         "User has a red cat; has a grey cat.",
         "User has a kite.",
         "User has a piano.",
@@ -66,28 +66,28 @@ def test_two_people_share_no_sentence_and_a_name_has_its_own() -> None:
         note("cat", about=Speaker.ASSISTANT),
         note("kite"),
     ]
-    assert [s.text for s in fitted(memory, "en", limit=3)] == [
+    assert [s.text for s in shortened(memory, "en", limit=3)] == [
         "User is called Ana.",
         "User has a cat; has a kite.",
         "Assistant has a cat.",
     ]
-    assert fitted(memory, "en", limit=2) == tuple(memory)
+    assert shortened(memory, "en", limit=2) == tuple(memory)
 
 
 def test_what_cannot_be_joined_comes_back_as_it_is() -> None:
     """Prose without a subject, sentences that are too long, or far too many."""
     prose = [Sentence(text=f"There is a {thing}.", about=None) for thing in THINGS]
-    assert fitted(prose, "en", limit=20) == tuple(prose)
+    assert shortened(prose, "en", limit=20) == tuple(prose)
     wordy = [note(f"{thing} {'very ' * 30}big") for thing in THINGS]
-    assert fitted(wordy, "en", limit=20) == tuple(wordy)
+    assert shortened(wordy, "en", limit=20) == tuple(wordy)
     many = [note(thing) for thing in THINGS]
-    assert fitted(many, "en", limit=12) == tuple(many)
+    assert shortened(many, "en", limit=12) == tuple(many)
 
 
 @given(st.lists(st.sampled_from(THINGS), unique=True), st.integers(1, 30))
 def test_no_fact_is_ever_lost(things: list[str], limit: int) -> None:
     """Whatever the limit is."""
-    found = fitted([note(thing) for thing in things], "en", limit=limit)
+    found = shortened([note(thing) for thing in things], "en", limit=limit)
     told = re.findall(r"has a (\w+)", " ".join(s.text for s in found))
     assert sorted(told) == sorted(things)
 
@@ -118,7 +118,7 @@ async def test_an_answer_that_runs_over_becomes_the_memory() -> None:
     assert len(result.summary.sentences) == 20
     text = " ".join(s.text for s in result.summary.sentences)
     assert all(thing in text for thing in [*THINGS[:20], *new])
-    assert "joined 3 sentence(s) with others, for room" in result.summary.notes
+    assert "joined 3 sentence(s) with others to fit" in result.summary.notes
     cited = {source for s in result.summary.sentences for source in s.sources}
     assert {"t1", "t2", "t3", *THINGS[:20]} <= cited
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omoide.domain import Owner, Purpose, Speaker, State, Turn
-from omoide.engine import Utterance
+from omoide.domain import CallPurpose, JobState, Owner, Speaker, Turn
+from omoide.engine.messages import Utterance
 from omoide.errors import BadInput, BadReply
 from omoide.language import LANGUAGES
-from omoide.memory.fused.notes import gist
-from omoide.memory.fused.whole import WholeForm
-from omoide.memory.memos.segments import BY_WORDS, boundaries, segments
-from omoide.memory.memos.topics import keywords, phrases, topic
-from omoide.memory.summary.both_form import BothForm
-from omoide.memory.transcript import Line
-from omoide.prompts import words
+from omoide.mechanisms.fused.json_form import JsonForm
+from omoide.mechanisms.fused.notes import gist
+from omoide.mechanisms.memos.segments import BY_WORDS, boundaries, segments
+from omoide.mechanisms.memos.topics import keywords, phrases, topic
+from omoide.mechanisms.summary.both_form import BothForm
+from omoide.prompts import vocabulary
+from omoide.prompts.transcript import Line
 from omoide.testing import HashEmbedder
 
 from .conftest import SETTINGS
@@ -86,7 +86,7 @@ async def digested(
         ]
         await world.memory.record("ana", said)
         await world.memory.end_session("ana")
-        await world.memory.settle()
+        await world.memory.run_jobs()
         world.clock.advance(timedelta(days=7))
     return world
 
@@ -100,7 +100,7 @@ async def test_one_call_gives_summary_memos_and_events(
     """The model is asked once; every turn is in a memo, every event rests on turns."""
     world = await digested(make_world, [answer], form=form)
     assert len(world.iterator.requests) == 1
-    memory = await world.memory.memory("ana")
+    memory = await world.memory.summary("ana")
     assert "Miso" in memory.text
     assert all(sentence.supported for sentence in memory.sentences)
     memos = await world.store.memos.read(OWNER)
@@ -110,7 +110,7 @@ async def test_one_call_gives_summary_memos_and_events(
     events = await world.store.events.read(OWNER)
     assert {"Miso" in e.text for e in events} == {True, False}
     assert all(e.sources and e.topics and e.keywords and e.participants for e in events)
-    assert await world.memory.jobs("ana", states=[State.DEAD]) == ()
+    assert await world.memory.jobs("ana", states=[JobState.DEAD]) == ()
 
 
 @pytest.mark.parametrize("form", ["small", "paper"])
@@ -121,7 +121,7 @@ async def test_the_cost_at_mscs_session_length(
     all three mechanisms; ours have 8 turns, so that one call is counted over 12."""
     answer = NOTES if form == "small" else json.dumps(WHOLE)
     world = await digested(make_world, [answer] * 4, form=form, sessions=4)
-    calls = [c for c in await world.memory.calls("ana") if c.purpose is Purpose.DIGEST]
+    calls = [c for c in await world.memory.calls("ana") if c.purpose is CallPurpose.DIGEST]
     turns = 12 * 4
     assert len(calls) / turns <= 0.1
     assert sum(c.prompt_tokens for c in calls) / turns <= 300
@@ -134,7 +134,7 @@ async def test_what_one_answer_has_not_is_asked_for_alone(
     bare = json.dumps({"memory": WHOLE["memory"]})
     answers: list[Answer] = [bare, json.dumps({"memos": MEMOS}), json.dumps({"events": EVENTS})]
     world = await digested(make_world, answers, form="paper")
-    assert (await world.memory.memory("ana")).number == 1
+    assert (await world.memory.summary("ana")).number == 1
     assert len(await world.store.memos.read(OWNER)) == 2
     assert len(await world.store.events.read(OWNER)) == 2
 
@@ -144,9 +144,9 @@ async def test_a_bad_answer_is_asked_for_again_as_json(
 ) -> None:
     """The second question says what was wrong and wants all three parts."""
     world = await digested(make_world, ["Sure!", json.dumps(WHOLE)], form="paper")
-    assert (await world.memory.memory("ana")).number == 1
+    assert (await world.memory.summary("ana")).number == 1
     assert '"memos"' in world.iterator.requests[1].messages[-1].content
-    assert len(await world.memory.aside("ana")) == 1
+    assert len(await world.memory.rejected("ana")) == 1
 
 
 @pytest.mark.parametrize("mechanisms", [ALL, ("human-recall", "memos")], ids=["all", "no summary"])
@@ -158,8 +158,8 @@ async def test_no_usable_answer_loses_nothing(
     memos = await world.store.memos.read(OWNER)
     assert sum(len(memo.sources) for memo in memos) == len(TALK)
     assert "cat" in memos[0].summary
-    assert len(await world.memory.aside("ana")) == 3
-    (dead,) = await world.memory.jobs("ana", states=[State.DEAD])
+    assert len(await world.memory.rejected("ana")) == 3
+    (dead,) = await world.memory.jobs("ana", states=[JobState.DEAD])
     assert "no usable events" in dead.error
 
 
@@ -168,8 +168,8 @@ def test_a_memory_that_is_no_list_of_texts_is_a_bad_reply(told: object) -> None:
     """Whatever JSON a model writes under "memory", it is asked again; prose counts as a list."""
     given: dict[str, Any] = {"old": (), "session": (), "language": "en", "limit": 20}
     with pytest.raises(BadReply, match="wanted JSON"):
-        WholeForm().read([json.dumps({"memory": told})], **given)
-    read = WholeForm().read(['{"memory": "User has a cat. User is a nurse."}'], **given)
+        JsonForm().read([json.dumps({"memory": told})], **given)
+    read = JsonForm().read(['{"memory": "User has a cat. User is a nurse."}'], **given)
     assert [s.text for s in read.sentences] == ["User has a cat.", "User is a nurse."]
 
 
@@ -179,7 +179,7 @@ async def test_the_order_of_mechanisms_does_not_matter(
     """Whoever comes first has the model asked; the summary still builds on the old one."""
     order = ("human-recall", "memos", "summary")
     world = await digested(make_world, [NOTES, NOTES], mechanisms=order, sessions=2)
-    assert (await world.memory.memory("ana")).number == 2
+    assert (await world.memory.summary("ana")).number == 2
     assert len(world.iterator.requests) == 2
 
 
@@ -211,7 +211,7 @@ def test_both_speakers_are_asked_about_in_one_question(language: str) -> None:
     asked = question.request.messages[-1].content
     assert asked.index(said[0]) < asked.index(said[1])
     assert question.request.grammar is not None
-    none = words(language)["none"]
+    none = vocabulary(language)["none"]
     assert question.request.grammar.startswith(f'root ::= "{none}" | user')
     assert "assistant ::=" in question.request.grammar
 

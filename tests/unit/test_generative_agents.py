@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.accounts import complete
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Kind, Owner, Said, Speaker
+from omoide.domain import MemoryKind, NewTurn, Owner, Speaker
+from omoide.engine import complete
 from omoide.errors import BadReply
-from omoide.memory.baselines.generative_agents import IMPORTANCE, REFLECTION, GenerativeAgents
-from omoide.memory.baselines.generative_agents_scoring import (
-    Trace,
-    Weights,
+from omoide.mechanisms.base import ReplyRequest, SessionToDigest
+from omoide.mechanisms.baselines.generative_agents import IMPORTANCE, REFLECTION, GenerativeAgents
+from omoide.mechanisms.baselines.generative_agents_scoring import (
+    AgentWeights,
+    ScoreTrace,
+    agent_scores,
     heuristic_importance,
-    scaled,
-    scores,
+    min_max_scaled,
 )
-from omoide.memory.events.writer import ExtractiveWriter
-from omoide.memory.mechanism import Ended, Moment
+from omoide.mechanisms.events.writer import ExtractiveEventWriter
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ TABLE_1 = {
 def test_the_order_of_table_1() -> None:
     """D before A before C before B in their print; by the published formula A leads, since
     their scores cannot come of min-max over these four. D, A, C, B otherwise keep their order."""
-    found = scores(
+    found = agent_scores(
         [
-            Trace(elapsed=timedelta(seconds=t), importance=importance, relevance=r)
+            ScoreTrace(elapsed=timedelta(seconds=t), importance=importance, relevance=r)
             for r, t, importance, _ in TABLE_1.values()
         ]
     )
@@ -60,7 +60,7 @@ def test_the_order_of_table_1() -> None:
 @given(st.lists(st.floats(-1e6, 1e6), max_size=12))
 def test_scaling_keeps_order_within_bounds(values: list[float]) -> None:
     """The least is 0 and the greatest 1, and nothing changes places."""
-    found = scaled(values)
+    found = min_max_scaled(values)
     assert all(0 <= value <= 1 for value in found)
     pairs = sorted(zip(values, found, strict=True))
     assert [f for _, f in pairs] == sorted(found)
@@ -69,9 +69,10 @@ def test_scaling_keeps_order_within_bounds(values: list[float]) -> None:
 def test_a_weight_of_zero_leaves_a_criterion_out() -> None:
     """Relevance alone is a ranking by cosine."""
     traces = [
-        Trace(elapsed=timedelta(days=i), importance=10 - i, relevance=0.1 * i) for i in range(5)
+        ScoreTrace(elapsed=timedelta(days=i), importance=10 - i, relevance=0.1 * i)
+        for i in range(5)
     ]
-    found = scores(traces, weights=Weights(recency=0, importance=0))
+    found = agent_scores(traces, weights=AgentWeights(recency=0, importance=0))
     assert sorted(found) == found
 
 
@@ -92,10 +93,12 @@ async def store() -> AsyncIterator[SqliteStore]:
 SAID = ("I adopted a small grey cat called Miso.", "My father died in March of cancer.")
 
 
-async def ended(store: SqliteStore, model: ScriptedModel, *said: str, key: str = "s") -> Ended:
+async def ended(
+    store: SqliteStore, model: ScriptedModel, *said: str, key: str = "s"
+) -> SessionToDigest:
     """A session of the user's that has ended."""
     words = [
-        Said(
+        NewTurn(
             speaker=Speaker.USER,
             text=text,
             time=NOW + timedelta(seconds=i),
@@ -108,7 +111,7 @@ async def ended(store: SqliteStore, model: ScriptedModel, *said: str, key: str =
     await store.turns.end(OWNER, at=NOW + timedelta(minutes=9))
     sessions = await store.turns.sessions(OWNER)
     session = next(s for s in sessions if s.number == turns[0].session)
-    return Ended(
+    return SessionToDigest(
         owner=OWNER, session=session, turns=turns, language="en", ask=partial(complete, model)
     )
 
@@ -116,7 +119,7 @@ async def ended(store: SqliteStore, model: ScriptedModel, *said: str, key: str =
 def agents(store: SqliteStore, *, rate: str = "model", k: int = 5) -> GenerativeAgents:
     """The mechanism over extracted events, so that the model only rates and reflects."""
     return GenerativeAgents(
-        store=store, embedder=HashEmbedder(), writer=ExtractiveWriter(), rate=rate, k=k
+        store=store, embedder=HashEmbedder(), writer=ExtractiveEventWriter(), rate=rate, k=k
     )
 
 
@@ -159,7 +162,7 @@ async def test_reflection_comes_when_enough_has_happened(store: SqliteStore) -> 
     await agents(store).digest(done)
     (note,) = await store.notes.read(OWNER, kind=REFLECTION)
     assert json.loads(note.text) == {"text": "User's family loves boats.", "sources": ["s0", "s1"]}
-    moment = Moment(
+    moment = ReplyRequest(
         owner=OWNER,
         text="User's family loves boats.",
         session=(),
@@ -176,7 +179,7 @@ async def test_the_best_k_come_whatever_their_score(store: SqliteStore) -> None:
     done = await ended(store, ScriptedModel(), *SAID)
     mechanism = agents(store, rate="heuristic", k=1)
     await mechanism.digest(done)
-    moment = Moment(
+    moment = ReplyRequest(
         owner=OWNER,
         text="What is the capital of Peru?",
         session=(),
@@ -185,13 +188,13 @@ async def test_the_best_k_come_whatever_their_score(store: SqliteStore) -> None:
     )
     (came,) = await mechanism.contribute(moment)
     assert "importance" in came.why
-    assert came.kind is Kind.EVENT
-    await mechanism.used(moment, [came])
+    assert came.kind is MemoryKind.EVENT
+    await mechanism.mark_used(moment, [came])
     accessed = [e for e in await store.events.read(OWNER) if e.last_recalled == moment.now]
     assert [e.id for e in accessed] == [came.id]
 
 
 async def test_nothing_known_contributes_nothing(store: SqliteStore) -> None:
     """A stranger's prompt stays empty."""
-    moment = Moment(owner=OWNER, text="Hello", session=(), now=NOW, language="en")
+    moment = ReplyRequest(owner=OWNER, text="Hello", session=(), now=NOW, language="en")
     assert await agents(store).contribute(moment) == ()

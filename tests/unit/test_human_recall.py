@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.accounts import complete
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Event, Kind, Owner, Said, Speaker
+from omoide.domain import Event, MemoryKind, NewTurn, Owner, Speaker
+from omoide.engine import complete
 from omoide.errors import BadInput, BadReply, ModelStalled, ModelUnavailable
-from omoide.memory.events.calibration import IDENTITY
-from omoide.memory.events.human_recall import HumanRecall
-from omoide.memory.events.maps import CALIBRATION
-from omoide.memory.events.scoring import PAPER, Knobs
-from omoide.memory.events.writer import ExtractiveWriter, ModelWriter, OrElse, Writer
-from omoide.memory.mechanism import Ended, Moment
+from omoide.mechanisms.base import ReplyRequest, SessionToDigest
+from omoide.mechanisms.events.calibration import IDENTITY
+from omoide.mechanisms.events.calibrations import CALIBRATION
+from omoide.mechanisms.events.human_recall import HumanRecall
+from omoide.mechanisms.events.scoring import PAPER, RecallSettings
+from omoide.mechanisms.events.writer import (
+    EventWriter,
+    ExtractiveEventWriter,
+    FallbackEventWriter,
+    ModelEventWriter,
+)
 from omoide.ports import Completion
 from omoide.testing import HashEmbedder, ScriptedModel
 
@@ -47,10 +52,10 @@ async def ended(
     at: datetime = NOW,
     language: str = "en",
     key: str = "s1",
-) -> Ended:
+) -> SessionToDigest:
     """A session in which the user and the assistant spoke by turns, and which has ended."""
     words = [
-        Said(
+        NewTurn(
             speaker=Speaker.USER if i % 2 == 0 else Speaker.ASSISTANT,
             text=text,
             time=at + timedelta(seconds=i),
@@ -63,7 +68,7 @@ async def ended(
     number = turns[0].session
     await store.turns.end(OWNER, session=number, at=at + timedelta(minutes=5))
     session = next(s for s in await store.turns.sessions(OWNER) if s.number == number)
-    return Ended(
+    return SessionToDigest(
         owner=OWNER,
         session=session,
         turns=turns,
@@ -73,13 +78,13 @@ async def ended(
 
 
 def mechanism(
-    store: SqliteStore, *, writer: Writer | None = None, knobs: Knobs = PAPER
+    store: SqliteStore, *, writer: EventWriter | None = None, knobs: RecallSettings = PAPER
 ) -> HumanRecall:
     """Recall on the paper's own scale, with vectors by hashed words."""
     return HumanRecall(
         store=store,
         embedder=HashEmbedder(dimensions=512),
-        writer=writer or ExtractiveWriter(),
+        writer=writer or ExtractiveEventWriter(),
         knobs=knobs,
         calibration=IDENTITY,
     )
@@ -88,16 +93,20 @@ def mechanism(
 async def embed(store: SqliteStore) -> None:
     """What the EMBED job does."""
     embedder = HashEmbedder(dimensions=512)
-    texts = await store.index.without_vector(OWNER, embedder.space, limit=500, kind=Kind.EVENT)
+    texts = await store.index.without_vector(
+        OWNER, embedder.space, limit=500, kind=MemoryKind.EVENT
+    )
     if texts:
         vectors = await embedder.embed([text.text for text in texts])
         ids = [text.id for text in texts]
-        await store.index.put(OWNER, embedder.space, ids=ids, vectors=vectors, kind=Kind.EVENT)
+        await store.index.put(
+            OWNER, embedder.space, ids=ids, vectors=vectors, kind=MemoryKind.EVENT
+        )
 
 
-def moment(text: str, *, now: datetime = NOW + WEEK, language: str = "en") -> Moment:
+def moment(text: str, *, now: datetime = NOW + WEEK, language: str = "en") -> ReplyRequest:
     """A reply is about to be made to this."""
-    return Moment(owner=OWNER, text=text, session=(), now=now, language=language)
+    return ReplyRequest(owner=OWNER, text=text, session=(), now=now, language=language)
 
 
 def answer(*texts: str) -> str:
@@ -112,9 +121,9 @@ def answer(*texts: str) -> str:
     )
 
 
-def model_writer(model: ScriptedModel, *, window: int = 8192) -> ModelWriter:
+def model_writer(model: ScriptedModel, *, window: int = 8192) -> ModelEventWriter:
     """A writer that asks a scripted model."""
-    return ModelWriter(window=window, count=model.count, name=model.name)
+    return ModelEventWriter(window=window, count=model.count, name=model.name)
 
 
 # ── Taking in ───────────────────────────────────────────────────────────────────────────────
@@ -145,8 +154,8 @@ async def test_events_are_stored_with_sources_and_time(store: SqliteStore) -> No
 async def test_ids_are_stable(store: SqliteStore) -> None:
     """The same words of the same session have the same id, so that a second try adds nothing."""
     done = await ended(store, "I adopted a little grey cat called Miso.")
-    first = await ExtractiveWriter()(done)
-    second = await ExtractiveWriter()(done)
+    first = await ExtractiveEventWriter()(done)
+    second = await ExtractiveEventWriter()(done)
     assert first.events == second.events != ()
 
 
@@ -155,7 +164,7 @@ async def test_a_try_that_broke_off_does_only_the_rest(store: SqliteStore) -> No
     recall = mechanism(store)
     await recall.digest(await ended(store, "I live in Tokyo with two big dogs."))
     done = await ended(store, "I moved to Osaka last month.", at=NOW + WEEK, key="s2")
-    written = await ExtractiveWriter()(done)
+    written = await ExtractiveEventWriter()(done)
     assert written.events
     await store.events.add(OWNER, written.events)  # and here the power went
     await recall.digest(done)
@@ -191,7 +200,7 @@ async def test_a_bad_answer_is_asked_for_again(store: SqliteStore, bad: Answer) 
     done = await ended(store, "I adopted a cat called Miso and I love him.", model=model)
     await mechanism(store, writer=model_writer(model)).digest(done)
     assert [e.text for e in await store.events.read(OWNER)] == ["User adopted a cat called Miso."]
-    assert len(await store.summaries.aside(OWNER)) == 1
+    assert len(await store.summaries.rejected(OWNER)) == 1
     assert len(model.requests[1].messages) > len(model.requests[0].messages)
 
 
@@ -203,7 +212,7 @@ async def test_an_answer_that_never_comes_right_stores_nothing(store: SqliteStor
     with pytest.raises(BadReply, match="session 1"):
         await recall.digest(done)
     assert await store.events.read(OWNER) == ()
-    assert len(await store.summaries.aside(OWNER)) == 3
+    assert len(await store.summaries.rejected(OWNER)) == 3
     assert await store.turns.read(OWNER)
     model.answers.append(GOOD)
     await recall.digest(done)
@@ -284,7 +293,7 @@ async def test_the_extractive_writer_asks_nobody(store: SqliteStore) -> None:
         "Hi there! I adopted a small grey cat called Miso yesterday. How are you?",
         "I bought a large red tractor for my farm.",
     )
-    written = await ExtractiveWriter()(done)
+    written = await ExtractiveEventWriter()(done)
     assert written.events is not None
     assert [event.text for event in written.events] == [
         "User: I adopted a small grey cat called Miso yesterday."
@@ -295,10 +304,10 @@ async def test_the_extractive_writer_can_stand_in(store: SqliteStore) -> None:
     """Where a model gives nothing usable, the user's own sentences are taken."""
     model = ScriptedModel([PROSE] * 3)
     done = await ended(store, "I adopted a cat called Miso and I love him.", model=model)
-    writer = OrElse(model_writer(model), ExtractiveWriter())
+    writer = FallbackEventWriter(model_writer(model), ExtractiveEventWriter())
     await mechanism(store, writer=writer).digest(done)
     assert len(await store.events.read(OWNER)) == 1
-    assert len(await store.summaries.aside(OWNER)) == 3
+    assert len(await store.summaries.rejected(OWNER)) == 3
 
 
 # ── Coming to mind ──────────────────────────────────────────────────────────────────────────
@@ -335,7 +344,7 @@ async def test_recall_consolidates_only_when_used(store: SqliteStore) -> None:
     at = moment("User adopted a grey cat called Miso.")
     came = await recall.contribute(at)
     assert (await store.events.read(OWNER))[0].recalls == 0
-    await recall.used(at, came)
+    await recall.mark_used(at, came)
     (after,) = await store.events.read(OWNER)
     assert after.recalls == 1
     assert after.last_recalled == at.now
@@ -350,7 +359,7 @@ async def test_two_recalls_at_once_both_count(store: SqliteStore) -> None:
     recall = mechanism(store)
     at = moment("User adopted a grey cat called Miso.")
     came = await recall.contribute(at)
-    await gather(recall.used(at, came), recall.used(at, came))
+    await gather(recall.mark_used(at, came), recall.mark_used(at, came))
     assert (await store.events.read(OWNER))[0].recalls == 2
 
 
@@ -361,7 +370,7 @@ async def test_events_of_the_future_and_of_this_session_stay_out(store: SqliteSt
     recall = mechanism(store)
     assert await recall.contribute(moment(text, now=NOW - WEEK)) == ()
     (turn,) = await store.turns.read(OWNER)
-    inside = Moment(owner=OWNER, text=text, session=(turn,), now=NOW + WEEK, language="en")
+    inside = ReplyRequest(owner=OWNER, text=text, session=(turn,), now=NOW + WEEK, language="en")
     assert await recall.contribute(inside) == ()
 
 
@@ -389,7 +398,7 @@ async def test_an_event_that_faded_says_so(store: SqliteStore) -> None:
     recall = mechanism(store)
     later = await recall.explain(OWNER, text, now=NOW + timedelta(days=40), language="en")
     assert later.candidates[0].why.endswith("it has faded")
-    slower = mechanism(store, knobs=Knobs(unit=timedelta(days=3650)))
+    slower = mechanism(store, knobs=RecallSettings(unit=timedelta(days=3650)))
     kept = await slower.explain(OWNER, text, now=NOW + timedelta(days=40), language="en")
     assert kept.candidates[0].recalled
 
@@ -412,11 +421,11 @@ async def test_without_an_embedder_words_decide(store: SqliteStore) -> None:
     """Also for events whose vectors are not there yet."""
     await ended(store, "Hello.")
     await store.events.add(OWNER, [event(f"e{i}", t) for i, t in enumerate(FACTS)])
-    recall = HumanRecall(store=store, embedder=None, writer=ExtractiveWriter())
+    recall = HumanRecall(store=store, embedder=None, writer=ExtractiveEventWriter())
     came = await recall.contribute(moment("How is your grey cat Miso?", now=NOW))
     assert [c.id for c in came] == ["e0"]
     shown = await recall.explain(OWNER, "How is your grey cat Miso?", now=NOW, language="en")
-    assert shown.calibration == "no embedder: by words alone"
+    assert shown.calibration == "no embedder: by words only"
     assert shown.candidates[0].by == "words"
 
 
@@ -439,9 +448,9 @@ FACTS = [
 async def test_an_unknown_embedder_gets_a_cautious_map(store: SqliteStore) -> None:
     """With little data words decide; with enough, a map guessed from it; both are said."""
     await ended(store, *[x for f in FACTS for x in (f.replace("User", "I"), "I see.")])
-    recall = HumanRecall(store=store, embedder=HashEmbedder(), writer=ExtractiveWriter())
+    recall = HumanRecall(store=store, embedder=HashEmbedder(), writer=ExtractiveEventWriter())
     none = await recall.explain(OWNER, "cat", now=NOW + WEEK, language="en")
-    assert "nor enough events" in none.calibration
+    assert "not enough events" in none.calibration
     with pytest.raises(BadInput, match="10 events"):
         await recall.refit(OWNER, now=NOW + WEEK)
     done = await ended(store, "Hello.", at=NOW + WEEK, key="s2")
@@ -454,7 +463,7 @@ async def test_an_unknown_embedder_gets_a_cautious_map(store: SqliteStore) -> No
         ],
     )
     some = await recall.explain(OWNER, "cat", now=NOW + 2 * WEEK, language="en")
-    assert "no measured calibration; guessed" in some.calibration
+    assert "no measured calibration; estimated" in some.calibration
     made = await recall.refit(OWNER, now=NOW + 2 * WEEK)
     assert not made.measured
     assert len(await store.notes.read(OWNER, kind=CALIBRATION)) == 1

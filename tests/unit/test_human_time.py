@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omoide.language import LANGUAGES
-from omoide.memory.events.human_time import human_time, present, weekday_named
+from omoide.mechanisms.events.human_time import human_time, present, weekday_named
 
 NOW = datetime(2026, 1, 29, 20, tzinfo=UTC)  # a Thursday evening
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from omoide.language import (
     content_terms,
-    detect,
-    dominant,
+    detect_language,
+    dominant_language,
     estimate_tokens,
     query_terms,
     split_sentences,
@@ -38,22 +38,29 @@ from omoide.language import (
 )
 def test_detects_the_language_of_a_chat_line(text: str, language: str) -> None:
     """A line of a few words is enough."""
-    assert detect(text) == language
+    assert detect_language(text) == language
 
 
 def test_text_without_letters_says_nothing() -> None:
     """Emoji and digits take the default."""
-    assert detect("😀 123", default="ko") == "ko"
+    assert detect_language("😀 123", default="ko") == "ko"
 
 
 def test_one_foreign_line_does_not_decide() -> None:
     """The language of most of the text wins."""
-    assert dominant(["저는 서울에 살아요. 강아지를 두 마리 키워요.", "OK thanks"]) == "ko"
+    assert dominant_language(["저는 서울에 살아요. 강아지를 두 마리 키워요.", "OK thanks"]) == "ko"
 
 
 def test_a_line_without_kana_amid_japanese_is_japanese() -> None:
-    """Kanji alone are not taken for Chinese when the speaker writes Japanese."""
-    assert dominant(["私は猫が好きです", "東京大学", "明日は雨らしいね"]) == "ja"
+    """Kanji alone are not taken for Chinese when the speaker writes Japanese, even where they are
+    most of what was said; one Japanese word amid Chinese does not make it Japanese."""
+    kanji = ["東京大学経済学部卒業", "明日午後会議予定"]
+    assert dominant_language(kanji) == "zh"
+    assert dominant_language(["私は猫が好きです", *kanji]) == "ja"
+    assert (
+        dominant_language(["すし", "我昨天和朋友一起去了一家很好的日本餐厅，我们都很喜欢。"])
+        == "zh"
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,7 +143,7 @@ def test_terms_and_estimates_take_any_text(text: str) -> None:
 def test_ascii_is_estimated_like_any_text(text: str) -> None:
     """Plain English has a quicker way, which counts the same: ten accents more are six tokens."""
     assert estimate_tokens(text + "\xe9" * 10) == estimate_tokens(text) + 6
-    assert detect(text) == detect(text + "\u2013") == "en"
+    assert detect_language(text) == detect_language(text + "\u2013") == "en"
 
 
 def test_terms_are_the_same_in_every_thread() -> None:

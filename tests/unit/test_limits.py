@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.domain import Speaker
-from omoide.engine import MOST_RECALLED, MOST_TURNS, Utterance
+from omoide.engine.memory import MAX_RECALLED
+from omoide.engine.messages import Utterance
+from omoide.engine.recorder import MAX_TURNS
 from omoide.errors import BadImport, BadInput, TextTooLong
-from omoide.transfer import Foreign, files, read
+from omoide.transfer import ForeignExport, files, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +29,7 @@ def said(text: str = "Hi.", *, key: str | None = None, name: str | None = None) 
 async def test_a_batch_has_a_limit(world: World) -> None:
     """One call is one transaction: too many turns are refused before any is kept."""
     with pytest.raises(BadInput, match="several calls"):
-        await world.memory.record("ana", [said()] * (MOST_TURNS + 1))
+        await world.memory.record("ana", [said()] * (MAX_TURNS + 1))
     assert await world.memory.turns("ana") == ()
 
 
@@ -47,7 +49,7 @@ async def test_names_have_limits(world: World, wrong: str) -> None:
 
 async def test_what_is_asked_has_limits(world: World) -> None:
     """A question is no longer than a turn, and its answer has an end."""
-    for k in (0, MOST_RECALLED + 1):
+    for k in (0, MAX_RECALLED + 1):
         with pytest.raises(BadInput, match="k must be"):
             await world.memory.recall("ana", "cats", k=k)
     with pytest.raises(BadInput, match="budget"):
@@ -79,5 +81,5 @@ def test_a_small_zip_does_not_unfold_without_end(
 
 def _all_of(path: Path) -> None:
     held = read(path, longest=1000)
-    assert isinstance(held, Foreign)
+    assert isinstance(held, ForeignExport)
     list(held.conversations)

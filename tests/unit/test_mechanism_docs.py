@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from omoide.mechanisms import MECHANISMS
+from omoide.mechanisms.registry import MECHANISMS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "mechanisms.md").read_text(encoding="utf-8")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Kind, Memo, Owner, Said, Speaker
+from omoide.domain import Memo, MemoryKind, NewTurn, Owner, Speaker
 from omoide.language import estimate_tokens, query_terms
-from omoide.memory.memos.upkeep import Bounds, Upkeep, merged
+from omoide.mechanisms.memos.upkeep import MemoLimits, MemoUpkeep, merged_memo
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ async def store() -> AsyncIterator[Store]:
 async def memo(store: Store, topic: str, summary: str, *, session: int, text: str = "") -> Memo:
     """A stored memo of one turn."""
     time = NOW + timedelta(days=session)
-    said = Said(
+    said = NewTurn(
         speaker=Speaker.USER, text=text or summary, time=time, id=f"t{session}", language="en"
     )
     await store.turns.append(OWNER, [said], session=f"s{session}", idle=timedelta(days=1))
@@ -56,14 +56,14 @@ async def test_memos_on_one_topic_are_merged(store: Store) -> None:
     await memo(store, "Miso the cat", "The User has a cat, Miso. Miso is shy.", session=1)
     await memo(store, "Trip to Peru", "The User flew to Lima in June.", session=2)
     await memo(store, "Miso the cat", "Miso the cat had kittens. Miso is shy.", session=3)
-    assert await Upkeep(store=store, embedder=None).tidy(OWNER, mechanism="memos") == 2
+    assert await MemoUpkeep(store=store, embedder=None).tidy(OWNER, mechanism="memos") == 2
     first, peru, third, both = await store.memos.read(OWNER)
     assert first.folded_into == third.folded_into == both.id
     assert peru.folded_into is None
     assert both.topic == "Miso the cat"
     assert both.summary == "The User has a cat, Miso. Miso the cat had kittens. Miso is shy."
     assert both.sources == ("t1", "t3")
-    found = await store.index.words(OWNER, query_terms("kittens"), k=9, kind=Kind.MEMO)
+    found = await store.index.search_words(OWNER, query_terms("kittens"), k=9, kind=MemoryKind.MEMO)
     assert [hit.id for hit in found] == [both.id]
 
 
@@ -71,7 +71,7 @@ async def test_other_topics_are_left_alone(store: Store) -> None:
     """Two trips are two memos."""
     await memo(store, "Trip to Peru", "The User flew to Lima in June.", session=1)
     await memo(store, "Trip to Norway", "The User sailed to Bergen in May.", session=2)
-    assert await Upkeep(store=store, embedder=None).tidy(OWNER, mechanism="memos") == 0
+    assert await MemoUpkeep(store=store, embedder=None).tidy(OWNER, mechanism="memos") == 0
 
 
 async def test_near_vectors_merge_what_words_do_not(store: Store) -> None:
@@ -80,8 +80,10 @@ async def test_near_vectors_merge_what_words_do_not(store: Store) -> None:
     one = await memo(store, "Miso", "A cat, Miso, lives with the User now.", session=1)
     await memo(store, "Miso", "Now Miso lives with the User, a cat.", session=2)
     vectors = await embedder.embed([f"{one.topic}: {one.summary}"])
-    await store.index.put(OWNER, embedder.space, ids=[one.id], vectors=vectors, kind=Kind.MEMO)
-    upkeep = Upkeep(store=store, embedder=embedder, bounds=Bounds(alike=2.0))
+    await store.index.put(
+        OWNER, embedder.space, ids=[one.id], vectors=vectors, kind=MemoryKind.MEMO
+    )
+    upkeep = MemoUpkeep(store=store, embedder=embedder, bounds=MemoLimits(alike=2.0))
     assert await upkeep.tidy(OWNER, mechanism="memos") == 2
 
 
@@ -90,20 +92,22 @@ async def test_beyond_the_limit_old_memos_are_folded_and_still_found(store: Stor
     things = "apple boat candle drum engine flute garden hammer island jacket".split()
     for n, thing in enumerate(things, start=1):
         await memo(store, f"The {thing}", f"The User bought one {thing} from {n}.", session=n)
-    upkeep = Upkeep(store=store, embedder=None, bounds=Bounds(memos=6, alike=0.9))
+    upkeep = MemoUpkeep(store=store, embedder=None, bounds=MemoLimits(memos=6, alike=0.9))
     await upkeep.tidy(OWNER, mechanism="memos")
     memos = await store.memos.read(OWNER)
     unfolded = [one for one in memos if one.folded_into is None]
     assert len(unfolded) == 6
     assert {one.topic for one in unfolded} >= {"The jacket", "The island", "The hammer"}
     for thing in things:
-        assert await store.index.words(OWNER, query_terms(thing), k=9, kind=Kind.MEMO), thing
+        assert await store.index.search_words(
+            OWNER, query_terms(thing), k=9, kind=MemoryKind.MEMO
+        ), thing
     assert {name for one in unfolded for name in one.sources} == {f"t{n}" for n in range(1, 11)}
 
 
 def test_a_merged_memo_stays_within_its_bounds() -> None:
     """However much goes in, summary and dialogue do not grow beyond the limit."""
-    bounds = Bounds(sentences=4, tokens=60)
+    bounds = MemoLimits(sentences=4, tokens=60)
     kept = Memo(
         id="memos-0",
         session=0,
@@ -125,7 +129,7 @@ def test_a_merged_memo_stays_within_its_bounds() -> None:
             compressed=f"User: thing {n} and thing {n + 100} and thing {n + 200}",
             method="budget 50%",
         )
-        kept = merged(kept, new, bounds=bounds, weight={}, mechanism="memos")
+        kept = merged_memo(kept, new, bounds=bounds, weight={}, mechanism="memos")
         assert estimate_tokens(kept.compressed) <= 60 + 10
         assert kept.summary.count(".") <= 4
         assert len(kept.topic.split(" / ")) <= 3

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.accounts import complete
 from omoide.domain import Owner, Session, Speaker, Turn
+from omoide.engine import complete
 from omoide.errors import BadReply, ContextTooLong, ModelStalled, ModelUnavailable
-from omoide.memory.mechanism import Ended
-from omoide.memory.memos.ranges import grammar
-from omoide.memory.memos.reading import read_choice, read_entries
-from omoide.memory.memos.writer import MemoWriter, Written
+from omoide.mechanisms.base import SessionToDigest
+from omoide.mechanisms.memos.ranges import grammar
+from omoide.mechanisms.memos.reading import read_choice, read_entries
+from omoide.mechanisms.memos.writer import MemosWritten, MemoWriter
 from omoide.ports import Completion
 from omoide.testing import ScriptedModel
 
@@ -72,22 +72,22 @@ async def write(
     language: str = "en",
     window: int = 8192,
     longest: int = 20,
-) -> tuple[Written, ScriptedModel]:
+) -> tuple[MemosWritten, ScriptedModel]:
     """Write with a scripted model."""
     model = ScriptedModel(answers, window=window)
     writer = MemoWriter(model=model, longest=longest)
-    ended = Ended(
+    ended = SessionToDigest(
         owner=Owner(tenant="acme", user="ana"),
         session=Session(number=1, started=NOW, last=NOW, ended=NOW),
         turns=tuple(turns),
         language=language,
         ask=partial(complete, model),
     )
-    written = await writer.write(turns, ended=ended)
+    written = await writer.write(turns, to_digest=ended)
     return written, model
 
 
-def covered(written: Written) -> list[str]:
+def covered(written: MemosWritten) -> list[str]:
     """The turns in memos, in order."""
     return [turn.id for draft in written.drafts for turn in draft.turns]
 
@@ -159,7 +159,7 @@ def test_memos_are_read_out_of_whatever_surrounds_them(answer: str) -> None:
 )
 def test_what_holds_no_memo_is_a_bad_reply(answer: str) -> None:
     """Never an empty list that could be taken for an answer."""
-    with pytest.raises(BadReply, match="were wanted; came"):
+    with pytest.raises(BadReply, match="wanted memos with topic"):
         read_entries(answer)
 
 
@@ -286,11 +286,12 @@ async def test_a_long_dialogue_is_written_in_parts() -> None:
 
 async def test_a_dialogue_beyond_the_window_is_written_in_parts_that_fit() -> None:
     """Even a single enormous turn is read to its end and belongs to a memo."""
-    turns = talk(" ".join(f"Word{n} stands in the garden." for n in range(3000)), "I see.")
+    turns = talk(" ".join(f"Word{n} stands in the garden." for n in range(800)), "I see.")
     summary = {"memos": [{**CAT, "summary": "The User names words that stand in the garden."}]}
     written, model = await write([json.dumps(summary)] * 40, turns=turns, window=4000)
+    assert len(model.requests) > 3
     read = " ".join(request.messages[-1].content for request in model.requests)
-    assert all(f"Word{n} " in read for n in range(3000))
+    assert all(f"Word{n} " in read for n in range(800))
     assert {turn.id for draft in written.drafts for turn in draft.turns} == {"t1", "t2"}
 
 
@@ -341,5 +342,5 @@ def test_choices_are_read_leniently(answer: str, chosen: tuple[int, ...]) -> Non
 @pytest.mark.parametrize("answer", ["", "I don't know", "9", "3.14", "2026"])
 def test_a_choice_that_names_no_memo_is_a_bad_reply(answer: str) -> None:
     """Numbers that are not on the list are not a choice."""
-    with pytest.raises(BadReply, match="from 0 to 5 were wanted"):
+    with pytest.raises(BadReply, match="wanted numbers from 0 to 5"):
         read_choice(answer, count=5)

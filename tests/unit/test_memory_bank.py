@@ -10,13 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.accounts import complete
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Kind, Owner, Said, Speaker
+from omoide.domain import MemoryKind, NewTurn, Owner, Speaker
+from omoide.engine import complete
 from omoide.errors import BadReply
-from omoide.memory.baselines.memory_bank import MemoryBank, Strength, draw
-from omoide.memory.baselines.memory_bank_summaries import DAY, DAY_PORTRAIT, GLOBAL, DailySummaries
-from omoide.memory.mechanism import Ended, Moment, Place
+from omoide.mechanisms.base import PromptPlace, ReplyRequest, SessionToDigest
+from omoide.mechanisms.baselines.memory_bank import MemoryBank, MemoryStrength, daily_draw
+from omoide.mechanisms.baselines.memory_bank_summaries import (
+    DAY,
+    DAY_PORTRAIT,
+    GLOBAL,
+    DailySummaries,
+)
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
@@ -42,12 +47,12 @@ async def store() -> AsyncIterator[SqliteStore]:
     await opened.close()
 
 
-async def ended(store: SqliteStore, model: ScriptedModel, *, at: datetime = NOW) -> Ended:
+async def ended(store: SqliteStore, model: ScriptedModel, *, at: datetime = NOW) -> SessionToDigest:
     """A session about a cat that has ended."""
     key = f"{at:%Y-%m-%d}"
     said = ("I adopted a little grey cat, Miso is her name.", "How lovely! Tell me about her.")
     words = [
-        Said(
+        NewTurn(
             speaker=(Speaker.USER, Speaker.ASSISTANT)[i],
             text=text,
             time=at + timedelta(seconds=i),
@@ -64,7 +69,7 @@ async def ended(store: SqliteStore, model: ScriptedModel, *, at: datetime = NOW)
     await store.index.put(OWNER, embedder.space, ids=ids, vectors=vectors)
     sessions = await store.turns.sessions(OWNER)
     session = next(s for s in sessions if s.number == turns[0].session)
-    return Ended(
+    return SessionToDigest(
         owner=OWNER, session=session, turns=turns, language="en", ask=partial(complete, model)
     )
 
@@ -75,9 +80,9 @@ def bank(store: SqliteStore, model: ScriptedModel, *, seed: int = 0) -> MemoryBa
     return MemoryBank(store=store, embedder=HashEmbedder(), summaries=summaries, seed=seed)
 
 
-def moment(text: str, *, now: datetime) -> Moment:
+def moment(text: str, *, now: datetime) -> ReplyRequest:
     """A reply is about to be made."""
-    return Moment(owner=OWNER, text=text, session=(), now=now, language="en")
+    return ReplyRequest(owner=OWNER, text=text, session=(), now=now, language="en")
 
 
 async def test_four_summaries_a_session_and_no_call_the_second_time(store: SqliteStore) -> None:
@@ -106,7 +111,7 @@ async def test_a_bad_summary_is_asked_for_again(store: SqliteStore, bad: Answer)
     model = ScriptedModel([bad, *ANSWERS])
     await bank(store, model).digest(await ended(store, model))
     assert [n.text for n in await store.notes.read(OWNER, kind=DAY)] == [ANSWERS[0]]
-    assert len(await store.summaries.aside(OWNER)) == 1
+    assert len(await store.summaries.rejected(OWNER)) == 1
 
 
 async def test_what_was_known_stands_when_no_answer_will_do(store: SqliteStore) -> None:
@@ -115,7 +120,7 @@ async def test_what_was_known_stands_when_no_answer_will_do(store: SqliteStore) 
     await bank(store, model).digest(await ended(store, model))
     model.answers.extend([ANSWERS[0], ANSWERS[1], "", "", ""])
     later = await ended(store, model, at=NOW + timedelta(days=1))
-    with pytest.raises(BadReply, match="stands"):
+    with pytest.raises(BadReply, match="old summaries are kept"):
         await bank(store, model).digest(later)
     assert len(await store.notes.read(OWNER, kind=DAY)) == 1
     kept = {n.key: n.text for n in await store.notes.read(OWNER, kind=GLOBAL)}
@@ -129,8 +134,8 @@ async def test_pairs_days_and_the_portrait_come_to_mind(store: SqliteStore) -> N
     await mechanism.digest(await ended(store, model))
     now = NOW + timedelta(hours=1)
     came = await mechanism.contribute(moment("my little grey cat Miso", now=now))
-    assert {c.text for c in came if c.place is Place.MEMORY} == {ANSWERS[2], ANSWERS[3]}
-    (pair,) = [c for c in came if c.kind is Kind.TURN]
+    assert {c.text for c in came if c.place is PromptPlace.MEMORY} == {ANSWERS[2], ANSWERS[3]}
+    (pair,) = [c for c in came if c.kind is MemoryKind.TURN]
     assert pair.sources == ("2026-01-05/0", "2026-01-05/1")
     assert "User: I adopted" in pair.text
     assert "Assistant: How lovely" in pair.text
@@ -143,7 +148,7 @@ async def test_what_fades_is_hidden_and_never_deleted(store: SqliteStore) -> Non
     mechanism = bank(store, model)
     await mechanism.digest(await ended(store, model))
     later = moment("my little grey cat Miso", now=NOW + timedelta(days=40))
-    assert all(c.place is Place.MEMORY for c in await mechanism.contribute(later))
+    assert all(c.place is PromptPlace.MEMORY for c in await mechanism.contribute(later))
     assert len(await store.turns.read(OWNER)) == 2
 
 
@@ -154,26 +159,26 @@ async def test_a_recall_makes_it_stronger(store: SqliteStore) -> None:
     await mechanism.digest(await ended(store, model))
     at = moment("my little grey cat Miso", now=NOW + timedelta(hours=1))
     for strength in (1, 2, 3):
-        came = [c for c in await mechanism.contribute(at) if c.kind is Kind.TURN]
+        came = [c for c in await mechanism.contribute(at) if c.kind is MemoryKind.TURN]
         assert came[0].why.endswith(f"at strength {strength}")
-        await mechanism.used(at, came)
+        await mechanism.mark_used(at, came)
 
 
 @given(st.integers(0, 10_000), st.floats(0, 60), st.integers(1, 8))
 def test_the_draw_follows_retention(number: int, days: float, strength: int) -> None:
     """The same memory on the same day has one fate, and a stronger one never a worse."""
     now = NOW + timedelta(days=days)
-    weak = Strength(strength=strength, last=NOW)
-    strong = Strength(strength=strength + 1, last=NOW)
+    weak = MemoryStrength(strength=strength, last=NOW)
+    strong = MemoryStrength(strength=strength + 1, last=NOW)
     fate = weak.remembered(now=now, id=str(number), seed=1)
     assert weak.remembered(now=now, id=str(number), seed=1) == fate
     assert strong.remembered(now=now, id=str(number), seed=1) >= fate
-    assert 0 <= draw(str(number), now, seed=1) < 1
+    assert 0 <= daily_draw(str(number), now, seed=1) < 1
 
 
 def test_the_draws_share_is_retention() -> None:
     """After one day at strength 1, about e^-1 of memories are in mind."""
-    known = Strength(strength=1, last=NOW)
+    known = MemoryStrength(strength=1, last=NOW)
     now = NOW + timedelta(days=1)
     kept = sum(known.remembered(now=now, id=str(i), seed=3) for i in range(4000)) / 4000
     assert kept == pytest.approx(0.3679, abs=0.03)

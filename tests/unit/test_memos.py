@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.accounts import complete
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Kind, Owner, Said, Speaker
+from omoide.domain import MemoryKind, NewTurn, Owner, Speaker
+from omoide.engine import complete
 from omoide.errors import ModelStalled, ModelUnavailable
-from omoide.memory.mechanism import Ended, Moment, Place
-from omoide.memory.memos.compression import Whole
-from omoide.memory.memos.compression_budget import Budget
-from omoide.memory.memos.mechanism import MemoChat, Memos, Trigger
-from omoide.memory.memos.search import MemoChoice, MemoSearch
-from omoide.memory.memos.writer import MemoWriter
+from omoide.mechanisms.base import PromptPlace, ReplyRequest, SessionToDigest
+from omoide.mechanisms.memos.compression import NoCompression
+from omoide.mechanisms.memos.compression_budget import BudgetCompressor
+from omoide.mechanisms.memos.mechanism import CompressedMemos, MemoChat, MemoTrigger
+from omoide.mechanisms.memos.search import MemoChoice, MemoSearch
+from omoide.mechanisms.memos.writer import MemoWriter
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
@@ -70,21 +70,21 @@ class World:
             asker=lambda _: partial(complete, self.chooser),
             otherwise=self.search,
         )
-        self.memos = Memos(
+        self.memos = CompressedMemos(
             store=store,
             writer=MemoWriter(model=self.writer),
-            compressor=Budget(share=0.5),
+            compressor=BudgetCompressor(share=0.5),
             retrieval=self.search,
         )
         self.memochat = MemoChat(
             store=store, writer=MemoWriter(model=self.writer), choice=self.choice
         )
 
-    async def said(self, *texts: str, day: int = 0, ended: bool = True) -> Ended:
+    async def said(self, *texts: str, day: int = 0, ended: bool = True) -> SessionToDigest:
         """A session of these turns."""
         at = NOW + timedelta(days=day)
         said = [
-            Said(
+            NewTurn(
                 speaker=Speaker.ASSISTANT if i % 2 else Speaker.USER,
                 text=text,
                 time=at + timedelta(seconds=i),
@@ -98,7 +98,7 @@ class World:
             await self.store.turns.end(OWNER, at=at + timedelta(hours=1))
         session = (await self.store.turns.sessions(OWNER))[-1]
         turns = await self.store.turns.read(OWNER, session=session.number)
-        return Ended(
+        return SessionToDigest(
             owner=OWNER,
             session=session,
             turns=turns,
@@ -106,9 +106,9 @@ class World:
             ask=partial(complete, self.writer),
         )
 
-    def moment(self, text: str, *, day: int = 30) -> Moment:
+    def moment(self, text: str, *, day: int = 30) -> ReplyRequest:
         """The user says something later."""
-        return Moment(
+        return ReplyRequest(
             owner=OWNER, text=text, session=(), now=NOW + timedelta(days=day), language="en"
         )
 
@@ -151,8 +151,8 @@ async def test_related_memos_are_contributed_with_topic_date_and_dialogue(world:
     world.writer.answers.append(BOTH)
     await world.memos.digest(await world.said(*CAT, *JOB))
     (found,) = await world.memos.contribute(world.moment("Guess what Miso the cat did?"))
-    assert found.kind is Kind.MEMO
-    assert found.place is Place.RECALLED
+    assert found.kind is MemoryKind.MEMO
+    assert found.place is PromptPlace.RECALLED
     told = r"2026-01-05 \([^)]+\) Miso the cat: The User adopted a cat, Miso"
     assert re.match(told, found.text)
     assert "User: " in found.text
@@ -172,7 +172,9 @@ async def test_a_memo_whose_turns_stand_in_the_prompt_is_not_repeated(world: Wor
     ended = await world.said(*CAT, *JOB)
     world.writer.answers.append(BOTH)
     await world.memos.digest(ended)
-    moment = Moment(owner=OWNER, text="Miso the cat!", session=ended.turns, now=NOW, language="en")
+    moment = ReplyRequest(
+        owner=OWNER, text="Miso the cat!", session=ended.turns, now=NOW, language="en"
+    )
     assert await world.memos.contribute(moment) == ()
 
 
@@ -184,7 +186,7 @@ async def test_a_dialogue_without_a_readable_memo_is_still_found(world: World) -
     assert not memo.whole
     (found,) = await world.memos.contribute(world.moment("How is Miso, the cat?"))
     assert "Miso" in found.text
-    assert [one.text for one in await world.store.summaries.aside(OWNER)] == [
+    assert [one.text for one in await world.store.summaries.rejected(OWNER)] == [
         "Sorry!",
         "{'memos': ",
         "",
@@ -210,18 +212,18 @@ async def test_a_long_dialogue_is_written_while_it_goes_on(world: World) -> None
         store=world.store,
         writer=MemoWriter(model=world.writer),
         choice=world.choice,
-        trigger=Trigger(turns=8),
+        trigger=MemoTrigger(turns=8),
     )
     short = await world.said(*CAT, ended=False)
-    assert await world.memochat.keep_up(short) == short.turns
+    assert await world.memochat.digest_open(short) == short.turns
     going = await world.said(*CAT, *JOB, ended=False)
     world.writer.answers.append(memos_of(("Miso the cat", 1, 6, "The User adopted a cat, Miso.")))
-    recent = await world.memochat.keep_up(going)
+    recent = await world.memochat.digest_open(going)
     assert [turn.text for turn in recent] == list(JOB[-2:])
     (memo,) = await world.store.memos.read(OWNER)
     assert len(memo.sources) == 6
-    assert memo.method == Whole.name
-    assert [turn.text for turn in await world.memochat.keep_up(going)] == list(JOB[-2:])
+    assert memo.method == NoCompression.name
+    assert [turn.text for turn in await world.memochat.digest_open(going)] == list(JOB[-2:])
     world.writer.answers.append(memos_of(("The ward", 1, 2, "The User works with children.")))
     await world.memochat.digest(going)
     assert [len(m.sources) for m in await world.store.memos.read(OWNER)] == [6, 2]
@@ -230,9 +232,9 @@ async def test_a_long_dialogue_is_written_while_it_goes_on(world: World) -> None
 async def test_length_triggers_as_well_as_count(world: World) -> None:
     """A few very long turns are enough."""
     turns = (await world.said(*(text * 40 for text in CAT))).turns
-    assert Trigger(turns=100, tokens=500).due(turns)
-    assert not Trigger(turns=100, tokens=50_000).due(turns)
-    assert not Trigger(turns=1, tokens=1).due(turns[:2])
+    assert MemoTrigger(turns=100, tokens=500).due(turns)
+    assert not MemoTrigger(turns=100, tokens=50_000).due(turns)
+    assert not MemoTrigger(turns=1, tokens=1).due(turns[:2])
 
 
 async def test_memochat_lets_a_model_choose(world: World) -> None:
@@ -294,14 +296,16 @@ async def test_vectors_find_memos_too(world: World) -> None:
     embedder = HashEmbedder()
     world.writer.answers.append(BOTH)
     await world.memos.digest(await world.said(*CAT, *JOB))
-    texts = await world.store.index.without_vector(OWNER, embedder.space, limit=9, kind=Kind.MEMO)
+    texts = await world.store.index.without_vector(
+        OWNER, embedder.space, limit=9, kind=MemoryKind.MEMO
+    )
     vectors = await embedder.embed([text.text for text in texts])
     await world.store.index.put(
         OWNER,
         embedder.space,
         ids=[text.id for text in texts],
         vectors=vectors,
-        kind=Kind.MEMO,
+        kind=MemoryKind.MEMO,
     )
     search = MemoSearch(store=world.store, embedder=embedder, least=0.2)
     found = await search(world.moment("nurse in Oslo"), mechanism="memos", k=1)

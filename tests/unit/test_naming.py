@@ -7,15 +7,15 @@ from functools import partial
 
 import pytest
 
-from omoide.accounts import complete
-from omoide.domain import Sentence, Speaker, Summary, Turn, nothing
+from omoide.claims.facts import Fact, pack, read_facts
+from omoide.claims.names import name_fact, named
+from omoide.domain import Sentence, Speaker, Summary, Turn, empty_summary
+from omoide.engine import complete
 from omoide.language import LANGUAGES
-from omoide.memory.replies import called
-from omoide.memory.summary.facts import Fact, pack, read_facts
-from omoide.memory.summary.iterator import RecursiveSummary
-from omoide.memory.summary.naming import name_fact, named
-from omoide.memory.summary.small_form import SmallForm
-from omoide.memory.transcript import Line
+from omoide.mechanisms.reply_forms import user_name
+from omoide.mechanisms.summary.small_form import SmallForm
+from omoide.mechanisms.summary.summariser import RecursiveSummary
+from omoide.prompts.transcript import Line
 from omoide.testing import ScriptedModel
 from tests.unit.test_replies import moment
 
@@ -44,7 +44,7 @@ async def digested(*answers: str, said: list[Turn], old: Summary | None = None) 
     model = ScriptedModel(answers)
     iterator = RecursiveSummary(model=model, form=SmallForm())
     result = await iterator.digest(
-        old=old or nothing(NOW), turns=said, at=NOW, ask=partial(complete, model)
+        old=old or empty_summary(NOW), turns=said, at=NOW, ask=partial(complete, model)
     )
     assert result.summary is not None, result.rejected
     return result.summary
@@ -91,7 +91,7 @@ async def test_a_name_that_the_model_missed_is_noted(
     summary = await digested(note, said=turns(said, "?", language=language))
     assert [s.text for s in summary.sentences] == [sentence, note]
     assert summary.sentences[0].sources == ("s1.1",)
-    assert called(moment(language), [sentence, note]) == name
+    assert user_name(moment(language), [sentence, note]) == name
     assert read_facts(sentence, language) == [name_fact(name, language)]
 
 

@@ -46,17 +46,19 @@ async def test_a_local_model_is_shown_examples_and_an_endpoint_is_not(
     from datetime import UTC, datetime
 
     from omoide.domain import Owner, Speaker, Turn
-    from omoide.memory.mechanism import Moment
-    from omoide.memory.replies import FORMS
+    from omoide.mechanisms.base import ReplyRequest
+    from omoide.mechanisms.reply_forms import FORMS
     from omoide.settings import Settings
 
     now = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
     turn = Turn(
         id="1", session=1, position=1, speaker=Speaker.USER, text="Hi", time=now, language="en"
     )
-    moment = Moment(
+    moment = ReplyRequest(
         owner=Owner(tenant="t", user="u"), text="Hi", session=(turn,), now=now, language="en"
     )
-    request = FORMS[Settings(model=model).asks_by](moment, (), window=8192, max_tokens=100)
+    request = FORMS[Settings(model=model).effective_reply_form](
+        moment, (), window=8192, max_tokens=100
+    )
     assert len(request.messages) == asked
     assert request.messages[-1].content == "Hi"

@@ -18,7 +18,10 @@ CHANGING = {  # keys that are put together while the page runs
     "theme.": ("auto", "light", "dark"),
     "origin.": ("digest", "rollback", "erasure", "edit"),
     "memos.": ("summary", "compressed", "original"),
-    "kind.": ("turn", "event", "memo", "sentence"),
+    "facts.": ("now", "timeline"),
+    "facts.group_": ("you", "plans", "likes", "people", "assistant"),
+    "change.": ("began", "changed", "confirmed", "ended", "expired"),
+    "kind.": ("turn", "fact", "event", "memo", "sentence"),
 }
 
 

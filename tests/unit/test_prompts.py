@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from string import Template
 
 import pytest
 
-import omoide.prompts
 from omoide.errors import BadPrompt
-from omoide.language import LANGUAGES, detect
-from omoide.prompts import render, words
+from omoide.language import LANGUAGES, detect_language, pack
+from omoide.prompts import render, vocabulary
 
-FOLDER = Path(omoide.prompts.__file__).parent
-NAMES = sorted(p.stem for p in (FOLDER / "en").glob("*.txt") if p.stem != "words")
+NAMES = [name for name in pack("en").prompts() if name != "words"]
 
 
 def variables(language: str, name: str) -> set[str]:
     """The variables a prompt wants."""
-    return set(Template((FOLDER / language / f"{name}.txt").read_text()).get_identifiers())
+    return set(Template(pack(language).prompt(name) or "").get_identifiers())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_the_same_prompts_with_the_same_variables(language: str) -> None:
     """A language cannot be forgotten when a prompt is added or changed."""
-    assert sorted(p.stem for p in (FOLDER / language).glob("*.txt")) == sorted([*NAMES, "words"])
+    assert pack(language).prompts() == pack("en").prompts()
     for name in NAMES:
         assert variables(language, name) == variables("en", name), name
-    assert words(language).keys() == words("en").keys()
+    assert vocabulary(language).keys() == vocabulary("en").keys()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -37,7 +34,7 @@ def test_every_prompt_renders_in_its_language(language: str, name: str) -> None:
     wanted = variables(language, name)
     prompt = render(name, language, **dict.fromkeys(wanted, "@@"))
     text = "\n".join(message.content for message in prompt.messages)
-    assert detect(text) == language
+    assert detect_language(text) == language
     assert "$" not in text
     assert text.count("@@") >= len(wanted)
 
@@ -46,7 +43,7 @@ def test_a_missing_or_surplus_variable_is_an_error() -> None:
     """A prompt is never sent half-filled."""
     with pytest.raises(BadPrompt, match="missing \\['session'\\]"):
         render("memory_paper", "en", memory="", limit="20")
-    with pytest.raises(BadPrompt, match="not wanted \\['extra'\\]"):
+    with pytest.raises(BadPrompt, match="unexpected \\['extra'\\]"):
         render("reply_paper", "en", memory="", dialogue="", extra="")
 
 

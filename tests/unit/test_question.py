@@ -7,21 +7,26 @@ from datetime import date
 import pytest
 
 from omoide.domain import Speaker
-from omoide.language.terms import is_beginning
-from omoide.memory.search.question import Question, search_terms, understand
-from omoide.ports.store import Voice
+from omoide.language.terms import is_prefix
+from omoide.mechanisms.search.question import ParsedQuery, parse_query, search_terms
+from omoide.ports.store import NamedSpeaker
 
 DAY = date(2023, 6, 14)
 NAMED = (
-    Voice(speaker=Speaker.USER, name="Caroline"),
-    Voice(speaker=Speaker.ASSISTANT, name="Melanie"),
+    NamedSpeaker(speaker=Speaker.USER, name="Caroline"),
+    NamedSpeaker(speaker=Speaker.ASSISTANT, name="Melanie"),
 )
-NAMELESS = (Voice(speaker=Speaker.USER, name=None), Voice(speaker=Speaker.ASSISTANT, name=None))
+NAMELESS = (
+    NamedSpeaker(speaker=Speaker.USER, name=None),
+    NamedSpeaker(speaker=Speaker.ASSISTANT, name=None),
+)
 
 
-def ask(text: str, voices: tuple[Voice, ...] = NAMELESS, asker: Speaker = Speaker.USER) -> Question:
+def ask(
+    text: str, voices: tuple[NamedSpeaker, ...] = NAMELESS, asker: Speaker = Speaker.USER
+) -> ParsedQuery:
     """Asked on `DAY`."""
-    return understand(text, asked=DAY, voices=voices, asker=asker)
+    return parse_query(text, asked=DAY, voices=voices, asker=asker)
 
 
 def test_names_say_who_is_meant() -> None:
@@ -36,15 +41,15 @@ def test_names_say_who_is_meant() -> None:
 
 def test_a_name_covers_the_nameless_turns_of_the_same_speaker() -> None:
     """Turns recorded before the name was known are meant too, unless they may be another's."""
-    voices = (*NAMELESS, Voice(speaker=Speaker.USER, name="Ann"))
+    voices = (*NAMELESS, NamedSpeaker(speaker=Speaker.USER, name="Ann"))
     assert ask("Where does Ann live?", voices).about == {0, 2}
-    more = (*voices, Voice(speaker=Speaker.USER, name="Bob"))
+    more = (*voices, NamedSpeaker(speaker=Speaker.USER, name="Bob"))
     assert ask("Where does Ann live?", more).about == {2}
 
 
 def test_a_name_that_is_a_common_word() -> None:
     """Someone called Will is not named by every question that begins with will."""
-    voices = (Voice(speaker=Speaker.USER, name="May"), NAMELESS[1])
+    voices = (NamedSpeaker(speaker=Speaker.USER, name="May"), NAMELESS[1])
     assert ask("What may happen?", voices).about == frozenset()
     assert ask("What did May do?", voices).about == {0}
 
@@ -119,4 +124,4 @@ def test_terms() -> None:
 )
 def test_words_of_one_character(query: str, lone: set[str]) -> None:
     """A word of one character is looked up by itself, since its bigrams hold the particle too."""
-    assert {term for term in search_terms(query) if is_beginning(term)} == lone
+    assert {term for term in search_terms(query) if is_prefix(term)} == lone

@@ -8,16 +8,25 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import Kind, Origin, Owner, Said, Sentence, Speaker, Summary, nothing
+from omoide.domain import (
+    MemoryKind,
+    NewTurn,
+    Origin,
+    Owner,
+    Sentence,
+    Speaker,
+    Summary,
+    empty_summary,
+)
 from omoide.domain.event import Event
 from omoide.domain.memo import Memo
-from omoide.memory.search.recall import Recall
+from omoide.mechanisms.search.recall import Recall
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection
 
-    from omoide.domain import Recollection
+    from omoide.domain import RecallResult
 
 ANN = Owner(tenant="t", user="ann")
 NOW = datetime(2023, 6, 14, 12, tzinfo=UTC)
@@ -37,7 +46,7 @@ async def tell(
 ) -> None:
     """Say something, the user and the assistant by turns; a text is its own id."""
     said = [
-        Said(
+        NewTurn(
             speaker=(Speaker.USER, Speaker.ASSISTANT)[i % 2],
             text=text,
             time=at + timedelta(minutes=i),
@@ -49,7 +58,7 @@ async def tell(
     await store.turns.append(ANN, said, session=key, idle=DAY)
 
 
-async def embed(store: SqliteStore, kind: Kind = Kind.TURN) -> HashEmbedder:
+async def embed(store: SqliteStore, kind: MemoryKind = MemoryKind.TURN) -> HashEmbedder:
     """Give all items of a kind their vectors."""
     embedder = HashEmbedder()
     lack = await store.index.without_vector(ANN, embedder.space, limit=99, kind=kind)
@@ -70,12 +79,12 @@ async def search(
     budget: int | None = None,
     besides: Collection[str] = (),
     asker: Speaker = Speaker.USER,
-) -> Recollection:
+) -> RecallResult:
     """What comes to Ann's mind."""
     return await Recall(store=store, embedder=embedder)(
         ANN,
         query,
-        summary=summary or nothing(at),
+        summary=summary or empty_summary(at),
         at=at,
         k=k,
         budget=budget,
@@ -84,7 +93,7 @@ async def search(
     )
 
 
-def texts(found: Recollection) -> list[str]:
+def texts(found: RecallResult) -> list[str]:
     """Of the items, best first."""
     return [item.text for item in found]
 
@@ -202,7 +211,7 @@ async def test_summary_sentences_stand_by_their_sources(store: SqliteStore) -> N
         Sentence(text="User likes jazz.", about=None, sources=()),
     )
     found = await search(store, "Does the user have a cat?", summary=known)
-    assert found[0].kind is Kind.SENTENCE
+    assert found[0].kind is MemoryKind.SENTENCE
     assert found[0].text == "User has a cat."
     assert found[0].sources == ("Miso scratched the sofa again.",)
     assert "User likes jazz." not in texts(found)
@@ -233,10 +242,10 @@ async def test_events_and_memos_join(store: SqliteStore, with_vectors: bool) -> 
     await store.memos.add(ANN, [memo])
     embedder = None
     if with_vectors:
-        for kind in (Kind.EVENT, Kind.MEMO, Kind.TURN):
+        for kind in (MemoryKind.EVENT, MemoryKind.MEMO, MemoryKind.TURN):
             embedder = await embed(store, kind)
     found = await search(store, "Which martial art do I do?", embedder=embedder, k=3)
-    assert {item.kind for item in found[:2]} == {Kind.EVENT, Kind.MEMO}
+    assert {item.kind for item in found[:2]} == {MemoryKind.EVENT, MemoryKind.MEMO}
     assert all(item.sources == ("Kickboxing wears me out.",) for item in found[:2])
     assert "A martial art." not in texts(found)
     assert "User does a martial art." in texts(found)
@@ -269,9 +278,9 @@ async def test_queries_of_one_and_two_characters(store: SqliteStore, language: s
     for query, place in queries.items():
         found = await search(store, query, summary=known)
         assert {item.text for item in found} == {told[place]}, query
-        assert [item.kind for item in found if item.kind is Kind.TURN] == [Kind.TURN]
+        assert [item.kind for item in found if item.kind is MemoryKind.TURN] == [MemoryKind.TURN]
         if language != "vi":
-            assert {item.kind for item in found} == {Kind.TURN, Kind.SENTENCE}
+            assert {item.kind for item in found} == {MemoryKind.TURN, MemoryKind.SENTENCE}
 
 
 async def test_a_word_of_one_character_before_another_particle(store: SqliteStore) -> None:

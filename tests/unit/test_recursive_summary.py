@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.accounts import complete
-from omoide.domain import Origin, Sentence, Speaker, Summary, Turn, nothing
+from omoide.domain import Origin, Sentence, Speaker, Summary, Turn, empty_summary
+from omoide.engine import complete
 from omoide.errors import ModelUnavailable
-from omoide.memory.summary.forms import PaperForm
-from omoide.memory.summary.iterator import Digest, RecursiveSummary
+from omoide.mechanisms.summary.forms import PaperForm
+from omoide.mechanisms.summary.summariser import RecursiveSummary, SummaryDigest
 from omoide.ports import Completion
 from omoide.testing import ScriptedModel
 
@@ -50,12 +50,12 @@ async def digest(
     old: Summary | None = None,
     turns: list[Turn] = TALK,
     window: int = 8192,
-) -> tuple[Digest, ScriptedModel]:
+) -> tuple[SummaryDigest, ScriptedModel]:
     """Digest with a scripted model."""
     model = ScriptedModel(answers, window=window)
     iterator = RecursiveSummary(model=model, form=PaperForm())
     result = await iterator.digest(
-        old=old or nothing(NOW), turns=turns, at=NOW, ask=partial(complete, model)
+        old=old or empty_summary(NOW), turns=turns, at=NOW, ask=partial(complete, model)
     )
     return result, model
 
@@ -188,12 +188,13 @@ async def test_a_session_longer_than_the_window_is_digested_in_parts_in_order() 
 
 async def test_one_turn_longer_than_the_window_is_cut_but_not_dropped() -> None:
     """Even a single enormous message is read to its end."""
-    text = " ".join(f"Word{n} is here." for n in range(6000))
+    text = " ".join(f"Word{n} is here." for n in range(1600))
     answers = ["The user says that Word7 is here."] * 40
     result, model = await digest(answers, turns=talk(text), window=6000)
     assert result.summary is not None
+    assert len(model.requests) > 2
     read = " ".join(request.messages[0].content for request in model.requests)
-    assert all(f"Word{n} " in read for n in range(6000))
+    assert all(f"Word{n} " in read for n in range(1600))
 
 
 async def test_injected_memory_is_not_digested() -> None:

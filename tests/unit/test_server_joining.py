@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.server.joining import MOST, Inbox, joined
+from omoide.server.buffering import MAX_BUFFERED_BYTES, StreamBuffer, buffered
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -41,7 +41,7 @@ async def test_what_lies_there_goes_on_as_one() -> None:
     later = asyncio.Event()
     source = Source(b"a", b"b", later, b"c")
     seen = []
-    async for block in joined(source.blocks(), patience=5.0):
+    async for block in buffered(source.blocks(), patience=300.0):
         seen.append(block)
         later.set()
     assert seen == [b"ab", b"c"]
@@ -51,14 +51,14 @@ async def test_the_first_block_does_not_wait_for_the_second() -> None:
     """It goes on while nothing more comes."""
     never = asyncio.Event()
     source = Source(b"first", never)
-    async with aclosing(joined(source.blocks(), patience=5.0)) as blocks:
+    async with aclosing(buffered(source.blocks(), patience=300.0)) as blocks:
         assert await anext(blocks) == b"first"
     assert source.closed
 
 
 async def test_what_breaks_the_stream_comes_behind_its_blocks() -> None:
     """All that came is handed on before the error is raised."""
-    blocks = joined(Source(b"a", b"b", ValueError("gone")).blocks(), patience=5.0)
+    blocks = buffered(Source(b"a", b"b", ValueError("gone")).blocks(), patience=300.0)
     assert await anext(blocks) == b"ab"
     with pytest.raises(ValueError, match="gone"):
         await anext(blocks)
@@ -67,7 +67,7 @@ async def test_what_breaks_the_stream_comes_behind_its_blocks() -> None:
 async def test_silence_is_borne_for_so_long() -> None:
     """Where nothing comes for the time given, `TimeoutError`, and the stream is let go."""
     source = Source(b"a", asyncio.Event())
-    blocks = joined(source.blocks(), patience=0.01)
+    blocks = buffered(source.blocks(), patience=0.2)
     assert await anext(blocks) == b"a"
     with pytest.raises(TimeoutError):
         await anext(blocks)
@@ -78,7 +78,7 @@ async def test_what_comes_in_the_last_moment_is_in_time() -> None:
     """A block that comes just as the time is over goes on, and the time begins anew behind it."""
     gates = [asyncio.Event(), asyncio.Event()]
     source = Source(gates[0], b"just", gates[1], b"later")
-    inbox = Inbox(patience=100.0)
+    inbox = StreamBuffer(patience=100.0)
     reading = asyncio.ensure_future(inbox.fill(source.blocks()))
 
     async def taking() -> asyncio.Task[bytes]:
@@ -96,7 +96,7 @@ async def test_what_comes_in_the_last_moment_is_in_time() -> None:
     gates[1].set()
     assert await second == b"later"
     assert await inbox.take() == b""
-    third = Inbox(patience=100.0)
+    third = StreamBuffer(patience=100.0)
     waiting = asyncio.ensure_future(third.take())
     await asyncio.sleep(0)
     third.look(asyncio.get_running_loop().time() + 200.0)
@@ -109,9 +109,9 @@ async def test_what_comes_in_the_last_moment_is_in_time() -> None:
 
 async def test_a_slow_taker_holds_the_reading_up() -> None:
     """No more lies there than may; nothing of it is lost."""
-    big = b"x" * (MOST // 2 + 1)
+    big = b"x" * (MAX_BUFFERED_BYTES // 2 + 1)
     source = Source(*[big] * 6)
-    blocks = joined(source.blocks(), patience=5.0)
+    blocks = buffered(source.blocks(), patience=300.0)
     first = await anext(blocks)
     assert source.given == 2
     assert first + b"".join([block async for block in blocks]) == big * 6

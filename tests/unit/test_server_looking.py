@@ -23,7 +23,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     async with serving(tmp_path) as bench:
         made = await post(bench, "/api/demo", {"language": "en"})
         assert made.status_code == 201, made.text
-        await bench.memory().settle()
+        await bench.memory().run_jobs()
         yield bench
 
 
@@ -52,6 +52,7 @@ async def test_about_says_what_the_caller_may(bench: Bench) -> None:
     about = (await bench.client.get("/api/about")).json()
     assert about["model"] == "replier"
     assert about["mechanisms"] == ["summary", "search"]
+    assert about["preset"] == "omoide"
     assert about["scopes"] == ["admin", "read", "write"]
     assert about["demos"] == ["en", "zh", "ja", "ko", "vi"]
 
@@ -128,7 +129,7 @@ async def test_the_latest_reply_is_kept_with_its_reasons(bench: Bench) -> None:
     await post(bench, "/api/reply", {"text": "My cat is ill."}, "ana")
     latest = (await get(bench, "/api/latest", "ana"))["latest"]
     assert latest["text"] == "My cat is ill."
-    assert {c["mechanism"] for c in latest["contributions"]} == {"summary", "search"}
+    assert [(c["mechanism"], c["text"]) for c in latest["contributions"]] == [("summary", M1)] * 2
     await bench.chat("Is my cat well?")
     latest = (await get(bench, "/api/latest", "ana"))["latest"]
     assert latest["text"] == "Is my cat well?"

@@ -38,7 +38,7 @@ def test_the_password_is_never_shown() -> None:
 async def test_a_server_is_not_encrypted_by_a_key() -> None:
     """A key that would do nothing is refused, before anything is asked of the server."""
     settings = Settings(db=database(URL), key="a long key", embedder="none")
-    with pytest.raises(BadInput, match="encrypts a file alone"):
-        await bootstrap.open_memory(settings)
+    with pytest.raises(BadInput, match="can only encrypt a database file"):
+        await bootstrap.open_runtime(settings)
     with pytest.raises(BadInput, match="only a file can be encrypted"):
-        await bootstrap.seal_store(settings, new="another key")
+        await bootstrap.encrypt_store(settings, new="another key")

@@ -10,20 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.accounts import complete
-from omoide.domain import Origin, Sentence, Speaker, Summary, Turn, nothing
+from omoide.claims.attribution import speaker_lines
+from omoide.claims.contradiction import retire
+from omoide.claims.facts import Fact, merge, pack, read_facts, voice
+from omoide.domain import Origin, Sentence, Speaker, Summary, Turn, empty_summary
+from omoide.engine import complete
 from omoide.errors import BadReply
 from omoide.language import LANGUAGES
-from omoide.memory.summary.facts import VOICES, Fact, merge, pack, read_facts
-from omoide.memory.summary.iterator import RecursiveSummary
-from omoide.memory.summary.retire import retire
-from omoide.memory.summary.small_form import SmallForm, grammar, own_words
-from omoide.memory.transcript import Line
-from omoide.prompts import render, words
+from omoide.mechanisms.summary.small_form import SmallForm, grammar
+from omoide.mechanisms.summary.summariser import RecursiveSummary
+from omoide.prompts import render, vocabulary
+from omoide.prompts.transcript import Line
 from omoide.testing import ScriptedModel
 
 if TYPE_CHECKING:
-    from omoide.memory.summary.forms import Reading
+    from omoide.mechanisms.summary.forms import FormReading
 
 USER, ASSISTANT = Speaker.USER, Speaker.ASSISTANT
 
@@ -40,7 +41,7 @@ def told(*texts: str, speaker: Speaker = USER) -> list[Line]:
 
 def read(
     *answers: str, session: list[Line], old: tuple[str, ...] = (), language: str = "en"
-) -> Reading:
+) -> FormReading:
     """The new memory out of answers."""
     return SmallForm().read(
         answers,
@@ -51,7 +52,7 @@ def read(
     )
 
 
-def texts(reading: Reading) -> list[str]:
+def texts(reading: FormReading) -> list[str]:
     """The sentences of a memory."""
     return [sentence.text for sentence in reading.sentences]
 
@@ -72,7 +73,7 @@ def test_a_speaker_who_only_asked_is_not_asked_about() -> None:
     """A question tells nothing of who asks it, so no call is spent on it."""
     session = [*told("I have a cat."), *told("Oh? What is it called?", speaker=ASSISTANT)]
     assert len(SmallForm().ask(old=(), session=session, language="en", limit=20)) == 1
-    assert own_words(session, ASSISTANT, "en") == ""
+    assert speaker_lines(session, ASSISTANT, "en") == ""
 
 
 @pytest.mark.parametrize(
@@ -92,11 +93,11 @@ def test_what_an_assistant_says_of_the_user_is_not_taken_for_its_own_life(
     language: str, said: str
 ) -> None:
     """The user's cat does not become the assistant's, in any language."""
-    assert own_words(told(said, speaker=ASSISTANT), ASSISTANT, language) == ""
+    assert speaker_lines(told(said, speaker=ASSISTANT), ASSISTANT, language) == ""
 
 
-def test_an_assistant_that_parrots_the_user_gets_no_life_of_its_own() -> None:
-    """ "I work in a bookshop, too" is the model's slip, not a fact."""
+def test_what_both_say_of_themselves_is_kept_of_both() -> None:
+    """People have things in common; who is no person is held to its persona alone (`Partner`)."""
     session = [
         *told("I work in a bookshop in Leeds."),
         *told("Me too, I work in a bookshop. I collect stamps.", speaker=ASSISTANT),
@@ -106,14 +107,11 @@ def test_an_assistant_that_parrots_the_user_gets_no_life_of_its_own() -> None:
         "Assistant works in a bookshop.\nAssistant collects stamps.",
         session=session,
     )
-    assert texts(reading) == ["User works in a bookshop in Leeds.", "Assistant collects stamps."]
-    assert reading.notes == ("not kept, it only repeats the user: Assistant works in a bookshop.",)
-    later = read(
+    assert texts(reading) == [
+        "User works in a bookshop in Leeds.",
         "Assistant works in a bookshop.",
-        session=told("I work in a bookshop.", speaker=ASSISTANT),
-        old=("User works in a bookshop in Leeds.",),
-    )
-    assert texts(later) == ["User works in a bookshop in Leeds."]
+        "Assistant collects stamps.",
+    ]
 
 
 def test_new_facts_join_the_old_and_changed_ones_replace_them() -> None:
@@ -165,17 +163,17 @@ def test_an_answer_without_any_line_about_a_speaker_is_unreadable() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_may_be_nothing_to_note(language: str) -> None:
     """The word for it leaves the old memory as it is; it is no answer that must be asked again."""
-    subject, none = VOICES[language].subject(USER), words(language)["none"]
+    subject, none = voice(language).subject(USER), vocabulary(language)["none"]
     known = f"{subject}{NORTH[language]}"
-    before = Sentence(text=f"{known}{VOICES[language].stop}", about=USER)
+    before = Sentence(text=f"{known}{voice(language).stop}", about=USER)
     said = told("How many moons has Jupiter? Thanks, that was quick.")
     (asked,) = SmallForm().ask(old=(), session=said, language=language, limit=20)
     assert none in asked.request.messages[0].content
     reading = read(none, old=(before.text,), session=said, language=language)
     assert texts(reading) == [before.text]
-    assert reading.notes == ("nothing to note, says the model",)
+    assert reading.notes == ("the model found nothing to note",)
     assert reading.nothing
-    assert not reading.told
+    assert not reading.new_sentences
 
 
 @pytest.mark.parametrize(
@@ -266,7 +264,7 @@ def test_there_is_a_grammar_for_each_speaker_in_each_language(
 ) -> None:
     """Each names its subject and bounds its lines; there may be nothing to note."""
     rules = grammar(speaker, language=language)
-    none = words(language)["none"]
+    none = vocabulary(language)["none"]
     assert rules.startswith(f'root ::= "{none}" | {speaker.value}')
     assert "{3,160}" in rules
 
@@ -351,7 +349,7 @@ async def test_a_session_of_greetings_costs_a_call_and_changes_nothing() -> None
     model = ScriptedModel(["User says hi."])
     iterator = RecursiveSummary(model=model, form=SmallForm())
     result = await iterator.digest(
-        old=nothing(time), turns=[hello], at=time, ask=partial(complete, model)
+        old=empty_summary(time), turns=[hello], at=time, ask=partial(complete, model)
     )
     assert result.summary is not None
     assert [s.text for s in result.summary.sentences] in ([], ["User says hi."])
@@ -362,10 +360,10 @@ async def test_nothing_to_note_of_somebody_new_is_taken_at_the_first_try() -> No
     time = datetime(2026, 1, 5, tzinfo=UTC)
     said = "Say it in Spanish: the boiler has been broken since Tuesday, send somebody by Friday."
     turn = Turn(id="t", session=1, position=1, speaker=USER, text=said, time=time, language="en")
-    model = ScriptedModel([words("en")["none"]])
+    model = ScriptedModel([vocabulary("en")["none"]])
     iterator = RecursiveSummary(model=model, form=SmallForm())
     result = await iterator.digest(
-        old=nothing(time), turns=[turn], at=time, ask=partial(complete, model)
+        old=empty_summary(time), turns=[turn], at=time, ask=partial(complete, model)
     )
     assert result.summary is not None
     assert result.summary.sentences == ()
@@ -394,9 +392,9 @@ def test_names_of_the_worked_example_do_not_leak(language: str) -> None:
         ),
     )  # fmt: skip
     shown = "".join(prompt.messages[1].content for prompt in asked)
-    names = words(language)["example_names"].split(", ")
+    names = vocabulary(language)["example_names"].split(", ")
     assert all(name in shown for name in names)
-    session, subject = told(NORTH[language]), VOICES[language].subject(USER)
+    session, subject = told(NORTH[language]), voice(language).subject(USER)
     clean = read(f"{subject}{NORTH[language]}", session=session, language=language)
     assert len(texts(clean)) == 1
     leak = read(f"{subject}{NORTH[language]} {names[0]}", session=session, language=language)
@@ -407,4 +405,4 @@ def test_names_of_the_worked_example_do_not_leak(language: str) -> None:
 def test_a_japanese_chain_is_shown_clause_by_clause() -> None:
     """So that each becomes a note of its own."""
     session = told("東京に住んでて、猫を飼ってるんだ。")
-    assert own_words(session, USER, "ja") == "- 東京に住んでて\n- 猫を飼ってるんだ。"
+    assert speaker_lines(session, USER, "ja") == "- 東京に住んでて\n- 猫を飼ってるんだ。"

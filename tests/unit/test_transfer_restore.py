@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import (
-    Call,
+    CallPurpose,
+    JobState,
+    JobTask,
+    ModelCall,
+    NewTurn,
     Origin,
     Owner,
-    Purpose,
-    Rejected,
-    Said,
+    RejectedAnswer,
     Sentence,
     Speaker,
-    State,
     Summary,
-    Task,
     Turn,
 )
 from omoide.errors import BadImport, BadInput, StoreError
-from omoide.transfer import Contents, export, from_record, read, restore, to_record
+from omoide.transfer import ExportContents, export, from_record, read, restore, to_record
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -50,9 +50,9 @@ async def store() -> AsyncIterator[Store]:
     await opened.close()
 
 
-def said(id_: str, text: str, time: datetime, speaker: Speaker = Speaker.USER) -> Said:
+def said(id_: str, text: str, time: datetime, speaker: Speaker = Speaker.USER) -> NewTurn:
     """Words of the user, unless told otherwise."""
-    return Said(speaker=speaker, text=text, time=time, id=id_, language="en")
+    return NewTurn(speaker=speaker, text=text, time=time, id=id_, language="en")
 
 
 def version(number: int, *, session: int, sources: tuple[str, ...]) -> Summary:
@@ -88,12 +88,14 @@ async def lived(store: Store, *, digested: int = 2) -> None:
     for number in range(1, digested + 1):
         made = version(number, session=number, sources=(f"{'ab'[number - 1]}1",))
         await store.summaries.commit(ANNA, made)
-    await store.summaries.set_aside(
+    await store.summaries.add_rejected(
         ANNA,
-        Rejected(session=1, text="I have", problems=("an echo",), model="scripted", time=START),
+        RejectedAnswer(
+            session=1, text="I have", problems=("an echo",), model="scripted", time=START
+        ),
     )
-    call = Call(
-        purpose=Purpose.DIGEST,
+    call = ModelCall(
+        purpose=CallPurpose.DIGEST,
         model="scripted",
         session=1,
         prompt_tokens=10,
@@ -110,11 +112,11 @@ async def exported(store: Store, owner: Owner) -> list[Record]:
     return [record async for record in export(store, owner)]
 
 
-def written(path: Path, records: list[Record]) -> Contents:
+def written(path: Path, records: list[Record]) -> ExportContents:
     """The records through a file and back."""
     path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records))
     whole = read(path, longest=1000)
-    assert isinstance(whole, Contents)
+    assert isinstance(whole, ExportContents)
     return whole
 
 
@@ -133,8 +135,8 @@ async def test_no_job_for_a_memory_that_came_along(store: Store, tmp_path: Path)
     await lived(store, digested=1)
     whole = written(tmp_path / "anna.jsonl", await exported(store, ANNA))
     done = await restore(store, OTHER, whole, at=START)
-    jobs = await store.jobs.list("default", owner=OTHER, states=[State.WAITING])
-    assert [job.session for job in jobs if job.task is Task.DIGEST] == [2]
+    jobs = await store.jobs.list("default", owner=OTHER, states=[JobState.WAITING])
+    assert [job.session for job in jobs if job.task is JobTask.DIGEST] == [2]
     assert done.to_digest == 1
 
 
@@ -182,8 +184,8 @@ async def test_a_broken_off_restore_goes_on(store: Store, tmp_path: Path, calls:
         await restore(cast("Store", Dying(store, [calls])), OTHER, whole, at=START)
     await restore(store, OTHER, whole, at=START)
     assert (await exported(store, OTHER))[1:] == records[1:]
-    jobs = await store.jobs.list("default", owner=OTHER, states=[State.WAITING])
-    assert [job.session for job in jobs if job.task is Task.DIGEST] == [2]
+    jobs = await store.jobs.list("default", owner=OTHER, states=[JobState.WAITING])
+    assert [job.session for job in jobs if job.task is JobTask.DIGEST] == [2]
 
 
 async def test_other_turns_are_a_conflict(store: Store, tmp_path: Path) -> None:
@@ -253,7 +255,7 @@ async def test_an_empty_user_is_one_header(store: Store, tmp_path: Path) -> None
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps(header))
     whole = read(path, longest=10)
-    assert isinstance(whole, Contents)
+    assert isinstance(whole, ExportContents)
     done = await restore(store, OTHER, whole, at=START)
     assert done.turns == done.sessions == 0
 

@@ -10,30 +10,37 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator, meta
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import (
-    Call,
+    CallPurpose,
     Event,
-    Kind,
+    Fact,
+    FactChanges,
+    FactConfirmation,
+    FactEnd,
+    FactKind,
+    FactMarks,
+    JobState,
+    JobTask,
     Memo,
+    MemoryKind,
+    ModelCall,
+    NewTurn,
     Note,
     Origin,
     Owner,
-    Purpose,
-    Rejected,
-    Said,
+    RejectedAnswer,
     Sentence,
     Speaker,
-    State,
     Summary,
-    Task,
 )
 from omoide.errors import BadInput
-from omoide.transfer import Contents, Record, export, read, restore, schema
+from omoide.transfer import ExportContents, Record, export, read, restore, schema
+from tests.examples import examples
 
 ANNA = Owner(tenant="acme", user="anna")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -47,7 +54,8 @@ STEPS = st.lists(
     st.tuples(
         st.sampled_from(
             "say say say end version aside call event recall supersede memo fold note dead "
-            "retry erase-turn erase-session erase-sentence".split()
+            "retry fact fact replace confirm mark erase-turn erase-session erase-sentence "
+            "erase-fact".split()
         ),
         st.integers(0, 7),
         WORDS,
@@ -74,7 +82,7 @@ class Life:
             key = f"k{self.count}" if n == 7 else None
             speaker = Speaker.ASSISTANT if n % 2 else Speaker.USER
             said = [
-                Said(
+                NewTurn(
                     speaker=speaker,
                     text=f"{words} {self.count}",
                     time=self.clock,
@@ -93,6 +101,7 @@ class Life:
         history = await self.store.summaries.history(ANNA)
         events = await self.store.events.read(ANNA)
         memos = await self.store.memos.read(ANNA)
+        facts = await self.store.facts.read(ANNA)
         session, turn = sessions[n % len(sessions)], turns[n % len(turns)]
         match verb:
             case "end":
@@ -102,7 +111,12 @@ class Life:
             case "version":
                 taken = {v.session for v in history if v.origin is Origin.DIGEST}
                 origin = Origin.ROLLBACK if session.number in taken else Origin.DIGEST
-                sentence = Sentence(text=words, about=turn.speaker, sources=(turn.id,) if n else ())
+                sentence = Sentence(
+                    text=words,
+                    about=turn.speaker,
+                    sources=(turn.id,) if n else (),
+                    fact=facts[n % len(facts)].id if facts else "",
+                )
                 version = Summary(
                     number=len(history) + 1,
                     sentences=(sentence,) * (n % 3),
@@ -117,13 +131,13 @@ class Life:
                 )
                 await self.store.summaries.commit(ANNA, version)
             case "aside":
-                rejected = Rejected(
+                rejected = RejectedAnswer(
                     session=session.number, text=words, problems=("p",), model="m", time=self.clock
                 )
-                await self.store.summaries.set_aside(ANNA, rejected)
+                await self.store.summaries.add_rejected(ANNA, rejected)
             case "call":
-                call = Call(
-                    purpose=Purpose.REPLY,
+                call = ModelCall(
+                    purpose=CallPurpose.REPLY,
                     model="m",
                     session=session.number if n % 2 else None,
                     prompt_tokens=n % 2,
@@ -143,6 +157,7 @@ class Life:
                     topics=(words,),
                     feeling=n / 8,
                     last_recalled=self.clock,
+                    fact=facts[-1].id if facts else "",
                 )
                 await self.store.events.add(ANNA, [event])
             case "recall" if events:
@@ -166,6 +181,34 @@ class Life:
                     await self.store.memos.add(ANNA, [memo])
                 else:
                     await self.store.memos.fold(ANNA, ids=[m.id for m in memos[:n]], into=memo)
+            case "fact" | "replace":
+                old = facts[n % len(facts)].id if facts and verb == "replace" else ""
+                fact = Fact(
+                    id=f"f{self.count}",
+                    about=words if n == 4 else "user",
+                    text=f"{words} {self.count}",
+                    said=turn.time,
+                    learned=self.clock,
+                    kind=FactKind("hobby") if n == 5 else FactKind.PLAN,
+                    session=turn.session if n % 4 else None,
+                    since=turn.time.date() if n % 2 else None,
+                    sources=(turn.id,) if n % 3 else (),
+                    supersedes=(old,) if old else (),
+                    reason=words if old else "",
+                    flags=(words,) if n == 6 else (),
+                )
+                by = fact.id if n % 3 else ""
+                end = FactEnd(id=old, at=self.clock, by=by, reason=words, sources=(turn.id,))
+                ended = (end,) if old else ()
+                await self.store.facts.apply(ANNA, FactChanges(added=(fact,), ended=ended))
+            case "confirm" if facts:
+                said_again = FactConfirmation(
+                    id=facts[n % len(facts)].id, at=self.clock, sources=(turn.id,)
+                )
+                await self.store.facts.apply(ANNA, FactChanges(confirmed=(said_again,)))
+            case "mark" if facts:
+                marks = FactMarks(pinned=n % 2 == 0, expires=self.clock, tags=(words,))
+                await self.store.facts.mark(ANNA, facts[n % len(facts)].id, marks)
             case "note":
                 note = Note(
                     kind=f"kind {n % 2}",
@@ -176,16 +219,18 @@ class Life:
                 )
                 await self.store.notes.put(ANNA, note)
             case "dead" | "retry":
-                jobs = await self.store.jobs.list("acme", owner=ANNA, states=[State.WAITING])
-                for job in [job for job in jobs if job.task is Task.DIGEST][:1]:
-                    state = State.DEAD if verb == "dead" else State.WAITING
-                    await self.store.jobs.settle(job, state=state, error=words)
+                jobs = await self.store.jobs.list("acme", owner=ANNA, states=[JobState.WAITING])
+                for job in [job for job in jobs if job.task is JobTask.DIGEST][:1]:
+                    state = JobState.DEAD if verb == "dead" else JobState.WAITING
+                    await self.store.jobs.set_state(job, state=state, error=words)
             case "erase-turn":
                 await self.store.archive.erase(ANNA, turns=[turn.id])
             case "erase-session":
                 await self.store.archive.erase(ANNA, session=session.number)
             case "erase-sentence":
                 await self.store.archive.erase(ANNA, sentences=[words])
+            case "erase-fact" if facts:
+                await self.store.archive.erase(ANNA, facts=[facts[n % len(facts)].id])
             case _:
                 pass
 
@@ -195,13 +240,13 @@ async def exported(store: SqliteStore, owner: Owner = ANNA) -> list[Record]:
     return [record async for record in export(store, owner)]
 
 
-def through_a_file(records: list[Record]) -> Contents:
+def through_a_file(records: list[Record]) -> ExportContents:
     """The records as a file has them."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "anna.jsonl"
         path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records), "utf-8")
         whole = read(path, longest=1000)
-    assert isinstance(whole, Contents)
+    assert isinstance(whole, ExportContents)
     return whole
 
 
@@ -214,8 +259,9 @@ async def lived(steps: list[tuple[str, int, str]]) -> SqliteStore:
     return store
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(STEPS)
+@example([("say", 0, "a cat"), ("call", 0, "a cat"), ("erase-session", 0, "a cat")])
 def test_any_life_comes_back_as_it_was(steps: list[tuple[str, int, str]]) -> None:
     """Export, import into an empty store, export: the same lines, each true to the schema; a
     second import changes nothing; and what is found by its words is what was found before."""
@@ -231,10 +277,10 @@ def test_any_life_comes_back_as_it_was(steps: list[tuple[str, int, str]]) -> Non
         assert await exported(empty) == records
         await restore(empty, ANNA, whole, at=START)
         assert await exported(empty) == records
-        for kind in (Kind.TURN, Kind.EVENT, Kind.MEMO):
+        for kind in (MemoryKind.TURN, MemoryKind.EVENT, MemoryKind.MEMO, MemoryKind.FACT):
             for terms in (["cat"], ["猫"], ["mèo"]):
-                mine = await store.index.words(ANNA, terms, k=99, kind=kind)
-                theirs = await empty.index.words(ANNA, terms, k=99, kind=kind)
+                mine = await store.index.search_words(ANNA, terms, k=99, kind=kind)
+                theirs = await empty.index.search_words(ANNA, terms, k=99, kind=kind)
                 assert {hit.id for hit in mine} == {hit.id for hit in theirs}
         await store.close()
         await empty.close()
@@ -261,27 +307,67 @@ async def test_dead_work_stays_dead() -> None:
     store = await lived([("say", 0, "a cat"), ("end", 1, ""), ("dead", 0, "why")])
     empty = await SqliteStore.open(":memory:")
     await restore(empty, ANNA, through_a_file(await exported(store)), at=START)
-    (job,) = await empty.jobs.list("acme", owner=ANNA, states=[State.DEAD])
-    assert (job.session, job.error, job.task) == (1, "why", Task.DIGEST)
+    (job,) = await empty.jobs.list("acme", owner=ANNA, states=[JobState.DEAD])
+    assert (job.session, job.error, job.task) == (1, "why", JobTask.DIGEST)
+    await store.close()
+    await empty.close()
+
+
+async def test_facts_come_back_with_their_ends() -> None:
+    """What replaced a fact, why, and what was marked on it are the same after an import."""
+    steps = [("say", 0, "a cat"), ("fact", 1, "a cat"), ("mark", 0, "é"), ("replace", 1, "é")]
+    store = await lived([*steps, ("version", 1, "é"), ("event", 1, "é")])
+    empty = await SqliteStore.open(":memory:")
+    done = await restore(empty, ANNA, through_a_file(await exported(store)), at=START)
+    old, new = await empty.facts.read(ANNA)
+    assert (done.facts, old.ended_by, old.end_reason, new.supersedes) == (2, new.id, "é", (old.id,))
+    assert (old.pinned, old.tags) == (True, ("é",))
+    assert (old, new) == await store.facts.read(ANNA)
+    [version], [event] = await empty.summaries.history(ANNA), await empty.events.read(ANNA)
+    assert (version.sentences[0].fact, event.fact) == (new.id, new.id)
+    await store.close()
+    await empty.close()
+
+
+async def test_exports_without_facts_are_read() -> None:
+    """A file of schema 2, whose sentences and events name no facts, is restored as it was."""
+    store = await lived([("say", 0, "a cat"), ("version", 1, "a cat"), ("event", 1, "é")])
+    header, *records = await exported(store)
+    counts = header["records"]
+    assert isinstance(counts, dict)
+    del counts["fact"]
+    for record in records:
+        record.pop("fact", None)
+        for sentence in record.get("sentences", ()):  # type: ignore[attr-defined]
+            del sentence["fact"]
+    empty = await SqliteStore.open(":memory:")
+    old = through_a_file([{**header, "schema": 2}, *records])
+    done = await restore(empty, ANNA, old, at=START)
+    assert (done.turns, done.versions, done.events, done.facts) == (1, 1, 1, 0)
+    assert await empty.events.read(ANNA) == await store.events.read(ANNA)
+    assert await empty.summaries.history(ANNA) == await store.summaries.history(ANNA)
     await store.close()
     await empty.close()
 
 
 async def test_another_memory_under_the_same_id_is_refused() -> None:
-    """A file that says something else of an event we have is not mixed in."""
-    store = await lived([("say", 0, "a cat"), ("event", 2, "a cat")])
+    """A file that says something else of an event or fact we have is not mixed in."""
+    store = await lived([("say", 0, "a cat"), ("event", 2, "a cat"), ("fact", 2, "a cat")])
     whole = through_a_file(await exported(store))
-    (event,) = whole.events
-    forged = replace(whole, events=[replace(event, text="a dog")])
-    with pytest.raises(BadInput, match="another memory under the id"):
-        await restore(store, ANNA, forged, at=START)
+    (event,), (fact,) = whole.events, whole.facts
+    for forged in (
+        replace(whole, events=[replace(event, text="a dog")]),
+        replace(whole, facts=[replace(fact, text="a dog")]),
+    ):
+        with pytest.raises(BadInput, match="another memory under the id"):
+            await restore(store, ANNA, forged, at=START)
     await store.close()
 
 
 def test_the_schema_names_every_field() -> None:
     """The schema is one itself, and every kind of record we write or read is in it."""
     meta.validate(schema())
-    kinds = {"header", *"session turn version aside call event memo note job".split()}
+    kinds = {"header", *"session turn version aside call fact event memo note job".split()}
     found = schema()["$defs"]
     assert isinstance(found, dict)
     assert set(found) == kinds

@@ -4,111 +4,161 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from click.testing import CliRunner
 
-from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
-from omoide.domain import State, Task
-from omoide.errors import StoreLocked
-from omoide.shift import Shift
-from omoide.testing import FrozenClock
-from omoide.worker import Worker
+from omoide.domain import JobState, JobTask
+from omoide.engine.runtime import Runtime
+from omoide.engine.worker import TRIES, Worker
+from omoide.errors import NoModel, StoreLocked
+from omoide.testing import HashEmbedder
 
+from .conftest import SETTINGS
 from .test_cli_commands import M1, Bench
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from datetime import datetime
     from pathlib import Path
 
     from omoide.domain import Job
-    from omoide.engine import Memory
-    from omoide.ports import Jobs
+    from omoide.ports import JobStore
 
     from .conftest import World
 
 
-async def three(make_world: Callable[..., Awaitable[World]]) -> dict[str, World]:
-    """Tenants on one store; the first has three users with a session to digest, the others one."""
-    store, clock = await SqliteStore.open(":memory:"), FrozenClock()
-    worlds = {
-        name: await make_world(store=store, tenant=name, clock=clock) for name in ("a", "b", "c")
-    }
-    for name, world in worlds.items():
-        for user in ("x", "y", "z")[: 3 if name == "a" else 1]:
-            world.replier.answers.append("Go on.")
-            await (await world.memory.reply(user, "I live in Oslo.")).text()
-            await world.memory.end_session(user)
-            world.iterator.answers.append("The user lives in Oslo.")
-    return worlds
+async def three(world: World) -> None:
+    """Three tenants on one store; the first has three users with a session to digest, the others
+    one."""
+    for name, users in TENANTS.items():
+        memory = world.runtime.memory(name)
+        for user in users:
+            await memory.record(user, "I live in Oslo.")
+            await memory.end_session(user)
 
 
-def shift_of(worlds: dict[str, World], asked: list[str]) -> Shift:
-    """One that works for them, and notes whom it made a memory for."""
+TENANTS = {"a": ("x", "y", "z"), "b": ("x",), "c": ("x",)}
+NOTED = "The user lives in Oslo."
+
+
+async def test_every_tenant_is_served(world: World) -> None:
+    """All that is due is done, for each of them."""
+    await three(world)
+    world.iterator.answers.extend([NOTED] * 5)
+    assert await world.runtime.worker.drain(*TENANTS) == 10  # five to digest, five to embed
+    assert await world.runtime.worker.drain(*TENANTS) == 0
+    for name in TENANTS:
+        assert {job.state for job in await world.store.jobs.list(name)} == {JobState.DONE}
+        assert (await world.runtime.memory(name).summary("x")).text == NOTED
+
+
+async def test_a_busy_tenant_does_not_hold_up_the_others(world: World) -> None:
+    """One job of each in turn: the small tenants are done before the large one's second."""
+    await three(world)
+    world.iterator.answers.extend([NOTED] * 5)
+    order: list[str] = []
+    claim = world.store.jobs.claim
+
+    async def claimed(tenant: str, **how: Any) -> Job | None:  # noqa: ANN401 - passed on
+        job = await claim(tenant, **how)
+        if job is not None:
+            order.append(tenant)
+        return job
+
+    world.store.jobs.claim = claimed  # type: ignore[method-assign]
+    await world.runtime.worker.drain(*TENANTS)
+    assert order == ["a", "b", "c", "a", "b", "c", "a", "a", "a", "a"]
+
+
+async def test_a_slow_job_does_not_hold_up_others_where_several_run(world: World) -> None:
+    """With two at a time, the work of all other users is done while one digest hangs."""
+    await three(world)
+    gate, done = asyncio.Event(), asyncio.Event()
+    finished: list[tuple[str, str]] = []
+
+    async def digest(job: Job) -> None:
+        if job.owner.user == "x" and job.owner.tenant == "a":
+            await gate.wait()
+        finished.append((job.owner.tenant, job.owner.user))
+        if len(finished) == 4:
+            done.set()
+
+    async def embed(_: Job) -> None:
+        pass
+
+    worker = Worker(
+        jobs=world.store.jobs,
+        name="w",
+        clock=world.clock,
+        tasks={JobTask.DIGEST: digest, JobTask.EMBED: embed},
+    )
+    worker.at_once = 2
 
     async def tenants() -> tuple[str, ...]:
-        return tuple(worlds)
+        return tuple(TENANTS)
 
-    def memory(tenant: str) -> Memory:
-        asked.append(tenant)
-        return worlds[tenant].memory
-
-    return Shift(tenants=tenants, memory=memory)
-
-
-async def test_every_tenant_is_served(make_world: Callable[..., Awaitable[World]]) -> None:
-    """All that is due is done, with one memory a tenant, however often it is asked."""
-    worlds = await three(make_world)
-    asked: list[str] = []
-    shift = shift_of(worlds, asked)
-    assert await shift.once() == 10  # five to digest, five to embed
-    assert await shift.once() == 0
-    assert asked == ["a", "b", "c"]
-    for name, world in worlds.items():
-        assert {job.state for job in await world.store.jobs.list(name)} == {State.DONE}
-        assert (await world.memory.memory("x")).text == "The user lives in Oslo."
-    await worlds["a"].store.close()
+    running = asyncio.create_task(worker.run(tenants))
+    await done.wait()
+    assert ("a", "x") not in finished
+    assert sorted(finished) == [("a", "y"), ("a", "z"), ("b", "x"), ("c", "x")]
+    running.cancel()
+    await asyncio.wait({running})
+    (left,) = await world.store.jobs.list("a", states=[JobState.WAITING])  # given back, at once
+    assert (left.owner.user, left.task) == ("x", JobTask.DIGEST)
 
 
-async def test_a_busy_tenant_does_not_hold_up_the_others(
-    make_world: Callable[..., Awaitable[World]],
-) -> None:
-    """One job of each in turn: the small tenants are done before the large one's third."""
-    worlds = await three(make_world)
-    order: list[str] = []
-    for name, world in worlds.items():
-        answer = world.iterator.answers.popleft()
-        for _ in range(3 if name == "a" else 1):
-            world.iterator.answers.appendleft(_noting(order, name, str(answer)))
-    await shift_of(worlds, []).once()
-    assert sorted(order[:3]) == ["a", "b", "c"]
-    await worlds["a"].store.close()
+async def test_work_waits_for_a_model_that_is_not_there(world: World) -> None:
+    """Without a chat model words are recorded and recalled; sessions wait, however often they are
+    tried, and are digested as soon as there is one."""
+    bare = Runtime(SETTINGS, store=world.store, clock=world.clock, embedder=HashEmbedder())
+    memory = bare.memory()
+    await memory.record("ana", "I live in Oslo.")
+    await memory.end_session("ana")
+    for _ in range(TRIES + 2):
+        await memory.run_jobs()
+        world.clock.advance(timedelta(days=1))
+    (job,) = await memory.jobs("ana", states=[JobState.WAITING])
+    assert "OMOIDE_MODEL" in job.error
+    assert [item.text for item in await memory.recall("ana", "Oslo")] == ["I live in Oslo."]
+    with pytest.raises(NoModel, match="OMOIDE_MODEL"):
+        await (await memory.reply("ana", "Hello?")).text()
+    world.iterator.answers.append(NOTED)
+    await world.memory.run_jobs()
+    assert (await world.memory.summary("ana")).text == NOTED
 
 
-def _noting(order: list[str], name: str, answer: str) -> Callable[[object], str]:
-    def told(request: object) -> str:
-        order.append(name)
-        return answer
-
-    return told
-
-
-async def test_idle_sessions_are_ended(make_world: Callable[..., Awaitable[World]]) -> None:
+async def test_idle_sessions_are_ended(world: World) -> None:
     """Without a server, someone else has to see that nobody speaks any more."""
-    world = await make_world()
-    world.replier.answers.append("Go on.")
-    await (await world.memory.reply("x", "I live in Oslo.")).text()
-    world.iterator.answers.append("The user lives in Oslo.")
-    world.clock.time += world.memory._limits.idle * 2
-    assert await shift_of({"default": world}, []).once() == 2
+    await world.memory.record("x", "I live in Oslo.")
+    world.iterator.answers.append(NOTED)
+    world.clock.time += SETTINGS.idle * 2
+    assert await world.runtime.end_idle("default") == 1
+    assert await world.runtime.worker.drain("default") == 2
     assert [s.open for s in await world.memory.sessions("x")] == [False]
 
 
-async def test_a_broken_database_is_waited_out() -> None:
+async def test_the_loop_ends_idle_sessions_and_digests_them(world: World) -> None:
+    """One loop does both, for the tenants that it is told of."""
+    await world.memory.record("x", "I live in Oslo.")
+    world.iterator.answers.append(NOTED)
+    world.clock.time += SETTINGS.idle * 2
+    digested = asyncio.Event()
+    commit = world.store.summaries.commit
+
+    async def committed(*what: Any, **how: Any) -> None:  # noqa: ANN401 - passed on
+        await commit(*what, **how)
+        digested.set()
+
+    world.store.summaries.commit = committed  # type: ignore[method-assign]
+    async with world.runtime.working(every=0.001):
+        await digested.wait()
+    assert (await world.memory.summary("x")).text == NOTED
+
+
+async def test_a_broken_database_is_waited_out(world: World) -> None:
     """It looks again after a while."""
     looks = 0
 
@@ -119,68 +169,21 @@ async def test_a_broken_database_is_waited_out() -> None:
             raise asyncio.CancelledError
         raise StoreLocked("busy")
 
-    shift = Shift(tenants=tenants, memory=lambda tenant: pytest.fail(tenant))
     with pytest.raises(asyncio.CancelledError):
-        await shift.run(every=0.001)
+        await world.runtime.worker.run(tenants, every=0.001)
     assert looks == 3
-
-
-class Shaky:
-    """Jobs that cannot be reached when the lease is extended for the first time."""
-
-    def __init__(self, jobs: Jobs) -> None:
-        self._jobs = jobs
-        self.extended = 0
-        self.held = asyncio.Event()
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._jobs, name)
-
-    async def extend(self, job: Job, *, until: datetime) -> bool:
-        """Fail once."""
-        self.extended += 1
-        if self.extended == 1:
-            raise StoreLocked("the server is away")
-        self.held.set()
-        return await self._jobs.extend(job, until=until)
-
-
-async def test_a_lease_is_kept_over_a_broken_database(
-    make_world: Callable[..., Awaitable[World]],
-) -> None:
-    """A worker whose database was away for a moment goes on extending the lease of its job, so
-    that nobody else takes it up."""
-    world = await make_world()
-    world.replier.answers.append("Go on.")
-    await (await world.memory.reply("x", "I live in Oslo.")).text()
-    await world.memory.end_session("x")
-    shaky = Shaky(world.store.jobs)
-
-    async def work(_: Job) -> None:
-        await shaky.held.wait()
-
-    worker = Worker(
-        jobs=cast("Jobs", shaky),
-        tenant=world.memory.tenant,
-        name="w",
-        clock=FrozenClock(),
-        tasks={Task.DIGEST: work, Task.EMBED: work},
-        lease=timedelta(milliseconds=3),
-    )
-    assert await worker.step()
-    assert shaky.extended == 2
 
 
 class Away:
     """Jobs that can be taken, and cannot be reached from then on."""
 
-    def __init__(self, jobs: Jobs) -> None:
+    def __init__(self, jobs: JobStore) -> None:
         self._jobs = jobs
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._jobs, name)
 
-    async def settle(self, job: Job, **_: object) -> bool:
+    async def set_state(self, job: Job, **_: object) -> bool:
         """Fail."""
         raise StoreLocked(f"the server of job {job.id} is away")
 
@@ -200,17 +203,20 @@ async def test_a_worker_ends_though_the_database_is_away(
         await asyncio.Event().wait()
 
     worker = Worker(
-        jobs=cast("Jobs", Away(world.store.jobs)),
-        tenant=world.memory.tenant,
+        jobs=cast("JobStore", Away(world.store.jobs)),
         name="w",
         clock=world.clock,
-        tasks={Task.DIGEST: work, Task.EMBED: work},
+        tasks={JobTask.DIGEST: work, JobTask.EMBED: work},
     )
-    running = asyncio.create_task(worker.run())
+
+    async def tenants() -> tuple[str, ...]:
+        return (world.memory.tenant,)
+
+    running = asyncio.create_task(worker.run(tenants))
     await begun.wait()
     running.cancel()
-    await asyncio.wait({running}, timeout=1)
-    assert running.cancelled()
+    with pytest.raises(asyncio.CancelledError):
+        await running
 
 
 def test_the_command_works_for_all_tenants_or_for_one(tmp_path: Path) -> None:

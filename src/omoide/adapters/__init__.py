@@ -1,1 +1,1 @@
-"""The outside world: the only place that imports a vendor's library."""
+"""Implementations of the ports: the only package that imports vendor libraries."""

@@ -1,78 +1,99 @@
-"""`omoide chat`: talk, and be remembered."""
+"""`omoide chat`: talk to a model that remembers you."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
 
-from omoide.cli.conversation import Conversation, end_chat
+from omoide.cli.conversation import ChatLoop, end_chat
 from omoide.cli.memory import version_json
-from omoide.cli.moments import TALKING
 from omoide.cli.scope import scoped
 from omoide.cli.screen import TerminalScreen
 from omoide.cli.show import clean, emit
-from omoide.cli.standing import standing, standing_lines
+from omoide.cli.status import memory_status, status_lines
+from omoide.cli.time_parsing import TALKING
 from omoide.cli.views import diff_lines
 from omoide.domain import diff
 from omoide.errors import BadText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
     from omoide.cli.scope import Scope
     from omoide.domain import Summary
-    from omoide.engine import Memory
+    from omoide.engine.memory import Memory
+    from omoide.engine.runtime import Runtime
+
+PLAIN = "This is a plain prompt; pip install 'omoide[chat]' for one with history. Ctrl-D leaves."
+
+
+def typed(read: Callable[[str], str]) -> Iterator[str]:
+    """The lines typed at a plain prompt until the user leaves, without blank ones."""
+    while True:
+        try:
+            line = read("you › ")
+        except (EOFError, KeyboardInterrupt):
+            return
+        if line.strip():
+            yield line
 
 
 @click.command()
-@click.option("--model", metavar="M", help="A name of `omoide models list`, a GGUF file or a URL.")
+@click.option(
+    "--model", metavar="M", help="A name from `omoide models list`, a GGUF file or a URL."
+)
 @click.option(
     "--say", "says", metavar="TEXT", multiple=True, help="Say this and leave; repeatable."
 )
 @click.option("--end", is_flag=True, help="With --say: end the session and update the memory.")
-@click.option("--at", type=TALKING, help="Talk as if it were that time, for demonstrations.")
+@click.option("--at", type=TALKING, help="Talk as if it were that time, for demos.")
 @scoped
 def chat(
     scope: Scope, model: str | None, says: tuple[str, ...], end: bool, at: datetime | None
 ) -> None:
     """Talk to a model that remembers you.
 
-    With --say, or if the input is not a terminal, it answers each line and leaves; the session
-    stays open for a while unless --end is given.
+    With --say, or if the input is not a terminal, it answers each line and exits; the session stays
+    open until it is idle unless --end is given.
     """
     if model:
         scope = replace(scope, settings=replace(scope.settings, model=model))
     at_terminal = sys.stdin.isatty()
     if says or end or scope.json or not at_terminal:
         lines = says if says or (end and at_terminal) else _stdin()
-        batch = Batch(scope=scope, lines=lines, end=end, at=at)
+        batch = BatchChat(scope=scope, lines=lines, end=end, at=at)
+        scope.run(batch.run, create=True)
+    elif find_spec("prompt_toolkit") is None:
+        click.echo(PLAIN, err=True)
+        batch = BatchChat(scope=scope, lines=typed(input), end=True, at=at)
         scope.run(batch.run, create=True)
     else:
         from omoide.cli.terminal import talk
 
         screen = TerminalScreen()
 
-        async def interactive(memory: Memory) -> None:
-            conversation = Conversation(
-                memory=memory,
+        async def interactive(runtime: Runtime) -> None:
+            conversation = ChatLoop(
+                memory=runtime.memory(),
                 user=scope.user,
                 screen=screen,
                 clock=scope.outside.clock,
                 idle=scope.settings.idle,
                 at=at,
             )
-            await talk(conversation, memory, screen)
+            await talk(conversation, runtime, screen)
 
-        scope.run(interactive, create=True, progress=screen.progress)
+        scope.run_with(interactive, create=True, progress=screen.progress)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batch:
-    """Lines that are given, not typed: each is answered on stdout, in full, one after another."""
+class BatchChat:
+    """A chat that is not interactive: each line is answered on stdout, one after another."""
 
     scope: Scope
     lines: Iterable[str]
@@ -80,9 +101,9 @@ class Batch:
     at: datetime | None
 
     async def run(self, memory: Memory) -> None:
-        """Bring the memory up to date, answer, and end the session if that was asked for."""
+        """Bring the memory up to date, answer the lines, and end the session if `end` is set."""
         await memory.end_idle(at=self.at)
-        await self._settle(memory)
+        await self._catch_up(memory)
         for line in self.lines:
             await self._say(memory, line)
         if self.end:
@@ -100,42 +121,42 @@ class Batch:
         finally:
             await reply.close()
         if self.scope.json:
-            said = {"said": line, "reply": text, "turn": reply.turn, "recalled": reply.recalled}
-            emit(said, indent=None)
+            answer = {"said": line, "reply": text, "turn": reply.turn, "recalled": reply.recalled}
+            emit(answer, indent=None)
         else:
             click.echo()
 
     async def _end(self, memory: Memory) -> None:
-        before = await memory.memory(self.scope.user)
+        before = await memory.summary(self.scope.user)
         ended = await end_chat(memory, self.scope.user, at=self.at)
-        await self._settle(memory)
-        after = await memory.memory(self.scope.user)
+        await self._catch_up(memory)
+        after = await memory.summary(self.scope.user)
         if self.scope.json:
             changes = diff(before.sentences, after.sentences)
             memory_json = version_json(after)
             emit({"ended": ended, "memory": memory_json, "changes": changes}, indent=None)
         else:
-            await self._tell(memory, before, after)
+            await self._show_changes(memory, before, after)
 
-    async def _tell(self, memory: Memory, before: Summary, after: Summary) -> None:
+    async def _show_changes(self, memory: Memory, before: Summary, after: Summary) -> None:
         if after.number != before.number:
             click.echo(f"\nMemory, version {after.number}:")
             click.echo("\n".join(diff_lines(diff(before.sentences, after.sentences))))
-        stands = await standing(memory, self.scope.user)
-        for line in standing_lines(stands, self.scope.outside.clock.now()):
+        status = await memory_status(memory, self.scope.user)
+        for line in status_lines(status, self.scope.outside.clock.now()):
             click.echo(line, err=True)
 
-    async def _settle(self, memory: Memory) -> None:
-        """Do what is due, so that the reply knows of it; say on a terminal why it takes long."""
-        behind = (await standing(memory, self.scope.user)).behind
+    async def _catch_up(self, memory: Memory) -> None:
+        """Run the jobs that are due, so that the reply can use them; on a terminal, say so."""
+        behind = (await memory_status(memory, self.scope.user)).behind
         if behind and sys.stderr.isatty() and not self.scope.json:
             numbers = ", ".join(str(b.session.number) for b in behind)
             click.echo(f"updating the memory with session {numbers} …", err=True)
-        await memory.settle()
+        await memory.run_jobs()
 
 
 def _stdin() -> Iterator[str]:
-    """The lines of the input that say anything, as they come."""
+    """The lines of stdin as they come, without blank ones."""
     for number, raw in enumerate(sys.stdin.buffer, 1):
         try:
             line = raw.decode().strip()

@@ -1,4 +1,4 @@
-"""A conversation with one user, without a terminal: lines go in, a screen shows what comes."""
+"""The logic of a chat with one user, without a terminal: lines go in, a screen shows the output."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from omoide.cli.facts import fact_lines
-from omoide.cli.news import News
-from omoide.cli.show import ago, bold, clean, dim, many, one_line, warning
-from omoide.cli.standing import standing, standing_lines
+from omoide.cli.show import ago, bold, clean, dim, one_line, plural, warning
+from omoide.cli.status import memory_status, status_lines
+from omoide.cli.updates import UpdateWatcher
 from omoide.cli.views import contribution_lines, history_lines, memory_lines, why_lines
-from omoide.domain import State, Task
+from omoide.domain import JobState, JobTask
+from omoide.engine.forgetting import find_fact, forget
 from omoide.errors import BadInput, OmoideError
-from omoide.facts import find_fact, forget
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
     from omoide.cli.screen import Screen
     from omoide.domain import Session
-    from omoide.engine import Memory
-    from omoide.facts import Fact
-    from omoide.memory.mechanism import Contribution
+    from omoide.engine.forgetting import Fact
+    from omoide.engine.memory import Memory
+    from omoide.mechanisms.base import Contribution
     from omoide.ports import Clock
 
 HELP = """\
 /memory        what is remembered
-/why [TEXT]    what each sentence of the memory rests on, and what came to mind last
+/why [TEXT]    the turns that support each sentence, and what the last reply recalled
 /history       all versions of the memory
-/forget TEXT   remove for good all that says TEXT (asks first)
-/end           end this session; the memory is updated meanwhile
+/forget TEXT   remove for good everything that says TEXT (asks first)
+/end           end this session; the memory is updated in the background
 /quit          end the session and leave (also Ctrl-D)
 /help          this list
-To say something that begins with a slash, put a space before it. Alt-Enter starts a new line."""
+To say something that starts with a slash, put a space before it. Alt-Enter starts a new line."""
 
 
-class Conversation:
-    """What happens with each line. One at a time; `interrupt` may come at any moment."""
+class ChatLoop:
+    """Handles the lines of a chat, one at a time; `interrupt` may be called at any time."""
 
     def __init__(
         self,
@@ -49,16 +49,16 @@ class Conversation:
         idle: timedelta,
         at: datetime | None = None,
     ) -> None:
-        self.news = News(memory=memory, user=user)
+        self.news = UpdateWatcher(memory=memory, user=user)
         self._memory = memory
         self._user = user
         self._screen = screen
         self._clock = clock
         self._idle = idle
         self._at = at
-        self._heard: datetime | None = None
+        self._last_line: datetime | None = None
         self._work: asyncio.Task[object] | None = None
-        self._doomed: Fact | None = None
+        self._to_forget: Fact | None = None
         self._recalled: tuple[Contribution, ...] = ()
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
             "/memory": self._show_memory,
@@ -77,7 +77,7 @@ class Conversation:
     @property
     def asking(self) -> str:
         """The question that the next line answers, if one was asked."""
-        return "forget? [y/N] " if self._doomed else ""
+        return "forget? [y/N] " if self._to_forget else ""
 
     def interrupt(self) -> None:
         """Stop what runs: the reply that streams, or the wait for the memory."""
@@ -85,28 +85,28 @@ class Conversation:
             self._work.cancel()
 
     async def greet(self) -> None:
-        """Begin: close what lay idle, and say who is known and how the memory stands."""
+        """Start: end idle sessions, and show what is known and the status of the memory."""
         await self._memory.end_idle()
         await self.news.catch_up()
-        stands = await standing(self._memory, self._user)
+        status = await memory_status(self._memory, self._user)
         user, now = one_line(self._user), self._now()
-        if not stands.sessions:
+        if not status.sessions:
             self._screen.line("Hello! We have not talked yet. Say something; /help lists commands.")
             return
-        summary = await self._memory.memory(self._user)
-        known = many(len(summary.sentences), "sentence")
-        last = f", last spoken {ago(stands.last, now)}" if stands.last else ""
+        summary = await self._memory.summary(self._user)
+        known = plural(len(summary.sentences), "sentence")
+        last = f", last spoken {ago(status.last, now)}" if status.last else ""
         self._screen.line(
-            f"{user}: {many(stands.sessions, 'session')}{last}; the memory has {known}. "
+            f"{user}: {plural(status.sessions, 'session')}{last}; the memory has {known}. "
             "/help lists commands."
         )
-        for line in standing_lines(stands, now):
+        for line in status_lines(status, now):
             self._screen.line(line)
 
-    async def hear(self, line: str) -> bool:
-        """Do what the line says; whether to go on after it."""
-        self._heard = self._clock.now()
-        if self._doomed is not None:
+    async def handle_line(self, line: str) -> bool:
+        """Handle a line. Returns whether the chat goes on."""
+        self._last_line = self._clock.now()
+        if self._to_forget is not None:
             await self._forget_or_not(line)
             return True
         word, _, rest = line.strip().partition(" ")
@@ -125,37 +125,38 @@ class Conversation:
             await self._guarded(command(rest.strip()))
         return True
 
-    async def rest(self) -> None:
-        """Called now and then while nobody speaks: ends the session after the idle time."""
-        if self._heard is None or self.busy or self._clock.now() - self._heard < self._idle:
+    async def on_idle(self) -> None:
+        """Called regularly between lines: ends the session after the idle time."""
+        last = self._last_line
+        if last is None or self.busy or self._clock.now() - last < self._idle:
             return
-        self._heard = None
+        self._last_line = None
         if await self._end():
-            minutes = many(int(self._idle.total_seconds() // 60), "minute")
+            minutes = plural(int(self._idle.total_seconds() // 60), "minute")
             self._screen.line(
-                dim(f"The session ended after {minutes} of silence; your next line begins another.")
+                dim(f"The session ended after {minutes} of silence; your next line starts another.")
             )
 
     async def leave(self) -> None:
-        """End the session and bring the memory up to date; an interrupt leaves that for later."""
+        """End the session and update the memory; an interrupt leaves the update for later."""
         await self._guarded(self._end())
         await self.finish()
 
     async def finish(self) -> None:
-        """Wait until what ended is in the memory, and say what came of it."""
+        """Wait until ended sessions are digested, and show the result."""
         pending = await self._pending()
         if not pending:
             return
         which = "session " + ", ".join(str(number) for number in pending)
         what = f"updating the memory with {which} (Ctrl-C leaves it for next time)"
         async with self._screen.waiting(what):
-            finished = await self._stoppable(self._memory.settle())
+            finished = await self._stoppable(self._memory.run_jobs())
         if not finished:
             self._screen.line(f"The memory of {which} will be updated at the next start.")
             return
         for line in await self.news.fetch():
             self._screen.line(line)
-        for line in standing_lines(await standing(self._memory, self._user), self._now()):
+        for line in status_lines(await memory_status(self._memory, self._user), self._now()):
             self._screen.line(line)
 
     # ── Replies ─────────────────────────────────────────────────────────────────────────────
@@ -165,12 +166,12 @@ class Conversation:
             self._screen.line(dim(" [stopped]"))
 
     async def _stream(self, text: str) -> None:
-        async with self._screen.waiting("thinking") as sign:
+        async with self._screen.waiting("thinking") as spinner:
             reply = await self._memory.reply(self._user, text, at=self._at)
             self._recalled = reply.recalled
             try:
                 async for piece in reply:
-                    sign.stop()
+                    spinner.stop()
                     self._screen.piece(piece)
             finally:
                 await reply.close()
@@ -184,17 +185,17 @@ class Conversation:
 
     async def _show_memory(self, rest: str) -> None:
         del rest
-        summary = await self._memory.memory(self._user)
-        stands = await standing(self._memory, self._user)
+        summary = await self._memory.summary(self._user)
+        status = await memory_status(self._memory, self._user)
         self._lines(memory_lines(summary, user=self._user, now=self._now()))
-        self._lines(standing_lines(stands, self._now()))
+        self._lines(status_lines(status, self._now()))
 
     async def _show_why(self, rest: str) -> None:
         because = await self._memory.why(self._user)
-        found = [b for b in because if rest.casefold() in b.sentence.text.casefold()]
-        self._lines(why_lines(found, self._now()))
+        matching = [b for b in because if rest.casefold() in b.sentence.text.casefold()]
+        self._lines(why_lines(matching, self._now()))
         if self._recalled and not rest:
-            self._screen.line(bold("Came to mind for the last reply:"))
+            self._screen.line(bold("Recalled for the last reply:"))
             self._lines(contribution_lines(self._recalled, self._now()))
 
     async def _show_history(self, rest: str) -> None:
@@ -204,50 +205,51 @@ class Conversation:
     async def _forget(self, rest: str) -> None:
         if not rest:
             raise BadInput("/forget what? Give some of its words")
-        found = await find_fact(self._memory, self._user, rest)
-        if found.empty:
+        fact = await find_fact(self._memory, self._user, rest)
+        if fact.empty:
             self._screen.line(f"Nothing that is stored says {one_line(rest)!r}.")
             return
-        self._lines(fact_lines(found, self._now()))
+        self._lines(fact_lines(fact, self._now()))
         self._screen.line(warning("Remove all this for good? y or n"))
-        self._doomed = found
+        self._to_forget = fact
 
     async def _forget_or_not(self, answer: str) -> None:
-        found, self._doomed = self._doomed, None
-        if found is None or answer.strip().lower() not in ("y", "yes"):
+        fact, self._to_forget = self._to_forget, None
+        if fact is None or answer.strip().lower() not in ("y", "yes"):
             self._screen.line("Nothing was removed.")
             return
-        await self._guarded(self._forget_now(found))
+        await self._guarded(self._forget_now(fact))
 
-    async def _forget_now(self, found: Fact) -> None:
-        erased = await forget(self._memory, self._user, found)
-        turns = many(erased.turns, "turn")
-        self._screen.line(f"Removed: {turns}, {many(erased.sentences, 'sentence')}.")
+    async def _forget_now(self, fact: Fact) -> None:
+        erased = await forget(self._memory, self._user, fact)
+        removed = [plural(erased.turns, "turn"), plural(erased.sentences, "sentence")]
+        removed += [plural(erased.facts, "fact")] if erased.facts else []
+        self._screen.line(f"Removed: {', '.join(removed)}.")
 
     async def _end_command(self, rest: str) -> None:
         del rest
         if await self._end():
-            self._screen.line(dim("The session is ended; the memory is being updated."))
+            self._screen.line(dim("The session has ended; the memory is being updated."))
         else:
             self._screen.line("No session is open.")
 
-    # ── Within ──────────────────────────────────────────────────────────────────────────────
+    # ── Internal ────────────────────────────────────────────────────────────────────────────
 
     async def _end(self) -> bool:
         return bool(await end_chat(self._memory, self._user, at=self._at))
 
     async def _pending(self) -> list[int]:
-        jobs = await self._memory.jobs(self._user, states=[State.WAITING, State.RUNNING])
-        return [j.session for j in jobs if j.task is Task.DIGEST and j.session is not None]
+        jobs = await self._memory.jobs(self._user, states=[JobState.WAITING, JobState.RUNNING])
+        return [j.session for j in jobs if j.task is JobTask.DIGEST and j.session is not None]
 
     async def _stoppable(self, work: Awaitable[object]) -> bool:
-        """Do the work as something `interrupt` can stop; whether it came to its end."""
+        """Run `work` so that `interrupt` can stop it. Returns whether it finished."""
         task = self._work = asyncio.ensure_future(work)
         try:
             await asyncio.wait([task])
         finally:
             self._work = None
-            if not task.done():  # we ourselves are being stopped
+            if not task.done():  # we are being cancelled ourselves
                 task.cancel()
         if task.cancelled():
             return False
@@ -255,7 +257,7 @@ class Conversation:
         return True
 
     async def _guarded(self, work: Awaitable[object]) -> None:
-        """An error of ours is told; the conversation goes on."""
+        """Run `work`; show an `OmoideError` and go on."""
         try:
             await work
         except OmoideError as error:
@@ -271,5 +273,5 @@ class Conversation:
 
 async def end_chat(memory: Memory, user: str, *, at: datetime | None) -> list[Session]:
     """End the open session of the chat; sessions with a key belong to other programs."""
-    mine = [s.number for s in await memory.sessions(user) if s.open and s.key is None]
-    return [s for number in mine for s in await memory.end_session(user, session=number, at=at)]
+    numbers = [s.number for s in await memory.sessions(user) if s.open and s.key is None]
+    return [s for number in numbers for s in await memory.end_session(user, session=number, at=at)]

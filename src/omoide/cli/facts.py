@@ -1,4 +1,4 @@
-"""Showing a fact before it is forgotten."""
+"""Shows a fact before it is forgotten."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from omoide.cli.views import turn_line
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from omoide.facts import Fact
+    from omoide.engine.forgetting import Fact
 
 
 def fact_lines(fact: Fact, now: datetime) -> list[str]:
@@ -19,12 +19,15 @@ def fact_lines(fact: Fact, now: datetime) -> list[str]:
     if fact.sentences:
         lines += [bold("Sentences of the memory, in every version:")]
         lines += [f"  - {one_line(text)}" for text in fact.sentences]
+    if fact.stored:
+        lines += [bold("Facts:")]
+        lines += [f"  - {one_line(stored.text)}" for stored in fact.stored]
     if fact.turns:
-        lines += [bold("Turns, as they were said:")]
+        lines += [bold("Turns:")]
         lines += [f"  - {turn_line(turn, now)}" for turn in fact.turns]
-    if fact.along:
-        lines += [bold("Sentences that go too, since they rest on the same turns:")]
-        lines += [f"  - {one_line(text)}" for text in fact.along]
+    if fact.also_removed:
+        lines += [bold("Sentences that go too, since the same turns support them:")]
+        lines += [f"  - {one_line(text)}" for text in fact.also_removed]
     if fact.turns:
-        lines += [dim("Sentences without any source may go with them.")]
+        lines += [dim("Sentences without any source may go too.")]
     return lines

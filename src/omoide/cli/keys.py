@@ -1,4 +1,4 @@
-"""`omoide keys`: who may call the server."""
+"""`omoide keys`: API keys of the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from omoide.cli.show import ago, emit, table
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
-    from omoide.server.keys import Key
+    from omoide.server.keys import ApiKey
 
 SCOPES = ("read", "write", "admin")
 
@@ -20,7 +20,7 @@ SCOPES = ("read", "write", "admin")
 @click.group()
 @options
 def keys() -> None:
-    """Make, list and revoke API keys of `omoide serve`."""
+    """Create, list and revoke API keys of `omoide serve`."""
 
 
 @keys.command()
@@ -32,26 +32,26 @@ def keys() -> None:
     multiple=True,
     default=("read", "write"),
     show_default=True,
-    help="What it may do; may be repeated. admin: erase, and the server's figures.",
+    help="What the key may do; repeatable. admin: erase, and read the server's metrics.",
 )
 @scoped
 def create(scope: Scope, name: str, scopes: tuple[str, ...]) -> None:
-    """Make a key for the tenant of --tenant. It is shown once."""
-    from omoide.server.keys import Keys
-    from omoide.server.keys import Scope as Right
+    """Create a key for the tenant of --tenant. It is shown once."""
+    from omoide.server.keys import ApiKeys
+    from omoide.server.keys import Scope as KeyScope
 
-    made = Keys(bootstrap.key_rows(scope.settings)).create(
+    new = ApiKeys(bootstrap.key_rows(scope.settings)).create(
         tenant=scope.settings.tenant,
         name=name,
-        scopes=[Right(right) for right in scopes],
+        scopes=[KeyScope(value) for value in scopes],
         at=scope.outside.clock.now(),
     )
     if scope.json:
-        emit({**_shown(made.key), "key": made.secret})
+        emit({**_key_json(new.key), "key": new.secret})
         return
-    click.echo(made.secret)
+    click.echo(new.secret)
     click.echo(
-        f"A key of tenant {made.key.tenant} to {', '.join(sorted(made.key.scopes))}. "
+        f"A key of tenant {new.key.tenant} with scope {', '.join(sorted(new.key.scopes))}. "
         "Keep it: it is not shown again.",
         err=True,
     )
@@ -60,15 +60,15 @@ def create(scope: Scope, name: str, scopes: tuple[str, ...]) -> None:
 @keys.command(name="list")
 @scoped
 def list_(scope: Scope) -> None:
-    """List the keys of every tenant, revoked ones too."""
-    from omoide.server.keys import Keys
+    """List the keys of every tenant, including revoked ones."""
+    from omoide.server.keys import ApiKeys
 
-    found = Keys(bootstrap.key_rows(scope.settings)).list()
+    api_keys = ApiKeys(bootstrap.key_rows(scope.settings)).list()
     if scope.json:
-        emit([_shown(key) for key in found])
+        emit([_key_json(key) for key in api_keys])
         return
-    if not found:
-        click.echo("There is no key: only this machine may call, without one.")
+    if not api_keys:
+        click.echo("There are no keys: only this machine may call, and needs none.")
         return
     now = scope.outside.clock.now()
     rows = [
@@ -80,26 +80,26 @@ def list_(scope: Scope) -> None:
             ago(key.created, now),
             f"revoked {ago(key.revoked, now)}" if key.revoked else "",
         )
-        for key in found
+        for key in api_keys
     ]
-    click.echo(table(("key", "name", "tenant", "scopes", "made", ""), rows))
+    click.echo(table(("key", "name", "tenant", "scopes", "created", ""), rows))
 
 
 @keys.command()
 @click.argument("key", metavar="PREFIX")
 @scoped
 def revoke(scope: Scope, key: str) -> None:
-    """Make the key that begins with PREFIX (omo_…) useless, at once."""
-    from omoide.server.keys import Keys
+    """Revoke the key that starts with PREFIX (omo_…), with immediate effect."""
+    from omoide.server.keys import ApiKeys
 
-    gone = Keys(bootstrap.key_rows(scope.settings)).revoke(key, at=scope.outside.clock.now())
+    revoked = ApiKeys(bootstrap.key_rows(scope.settings)).revoke(key, at=scope.outside.clock.now())
     if scope.json:
-        emit(_shown(gone))
+        emit(_key_json(revoked))
     else:
-        click.echo(f"{gone.prefix} ({gone.name}) is revoked.")
+        click.echo(f"{revoked.prefix} ({revoked.name}) is revoked.")
 
 
-def _shown(key: Key) -> dict[str, object]:
+def _key_json(key: ApiKey) -> dict[str, object]:
     return {
         "prefix": key.prefix,
         "name": key.name,

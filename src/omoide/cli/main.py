@@ -11,9 +11,10 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from omoide.cli.bench import bench
+from omoide import plugins
 from omoide.cli.chat import chat
 from omoide.cli.cost import cost
+from omoide.cli.encryption import encrypt, rekey
 from omoide.cli.jobs import jobs
 from omoide.cli.keys import keys
 from omoide.cli.mcp import mcp
@@ -24,13 +25,12 @@ from omoide.cli.models import models
 from omoide.cli.plot import plot
 from omoide.cli.recall import calibrate, recall
 from omoide.cli.scope import options
-from omoide.cli.sealing import encrypt, rekey
 from omoide.cli.serve import serve
 from omoide.cli.show import one_line
-from omoide.cli.transfer import erase, export, import_
-from omoide.cli.tune import tune
+from omoide.cli.transfer import erase, export, import_, verify_receipt
 from omoide.cli.work import work
 from omoide.errors import OmoideError
+from omoide.plugins import Group
 from omoide.version import __version__
 
 if TYPE_CHECKING:
@@ -38,26 +38,48 @@ if TYPE_CHECKING:
 
 
 class Failure(click.ClickException):
-    """An error of ours as one line on stderr."""
+    """An `OmoideError`, shown as one line on stderr."""
 
     exit_code = 1
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """One line, whatever the message holds."""
+        """Print it as one line."""
         click.echo(f"omoide: {one_line(self.message)}", file=file or sys.stderr)
 
 
+HINTS = {"bench": "omoide-bench", "tune": "omoide-tune"}
+"""Commands that are in other packages of omoide, to tell users what to install."""
+
+
 class Commands(click.Group):
-    """A group whose commands may raise our errors."""
+    """A group that shows `OmoideError` as a message. Plug-ins may add commands to it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The built-in commands in their order, then those of plug-ins."""
+        built_in = super().list_commands(ctx)
+        extra = (name for name in plugins.names(Group.COMMANDS) if name not in built_in)
+        return [*built_in, *extra]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The built-in command, or a plug-in's, which is loaded now."""
+        built_in = super().get_command(ctx, cmd_name)
+        if built_in is not None:
+            return built_in
+        if cmd_name in plugins.names(Group.COMMANDS):
+            command: click.Command = plugins.load(Group.COMMANDS, cmd_name)
+            return command
+        if package := HINTS.get(cmd_name):
+            raise Failure(f"`omoide {cmd_name}` is in another package: pip install {package}")
+        return None
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; an error of ours or of the system is told, not traced."""
+        """Run the command; show an `OmoideError` or `OSError` as a message, without a traceback."""
         try:
             return super().invoke(ctx)
         except OmoideError as error:
             raise Failure(str(error)) from error
         except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever read our output has left: click knows how
+            if error.errno == errno.EPIPE:  # the reader of our output is gone: click handles it
                 raise
             where = f"{error.filename}: " if error.filename else ""
             raise Failure(f"{where}{error.strerror or error}") from error
@@ -90,6 +112,7 @@ for command in (
     export,
     import_,
     erase,
+    verify_receipt,
     encrypt,
     rekey,
     migrate,
@@ -97,14 +120,12 @@ for command in (
     mcp,
     work,
     keys,
-    bench,
-    tune,
 ):
     cli.add_command(command)
 
 
 def main() -> None:
-    """The entry point. What a terminal cannot print becomes a question mark, not a crash."""
+    """The entry point. Characters that a terminal cannot print become question marks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             with contextlib.suppress(io.UnsupportedOperation):

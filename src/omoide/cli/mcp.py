@@ -1,4 +1,4 @@
-"""`omoide mcp`: the memory as tools of an agent."""
+"""`omoide mcp`: the memory as tools for an agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from omoide.errors import MissingExtra
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
-    from omoide.engine import Memory
+    from omoide.engine.runtime import Runtime
 
 
 @click.command()
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 )
 @scoped
 def mcp(scope: Scope, http: bool, host: str, port: int) -> None:
-    """Give an agent this memory: remember, recall, memory, forget (Model Context Protocol).
+    """Give an agent this memory as tools (Model Context Protocol): remember, recall, memory, facts,
+    timeline, correct, forget.
 
-    Without options it speaks over stdin and stdout, as desktop agents start it. With --http it
-    listens at http://127.0.0.1:8378/mcp; callers then need an API key of the tenant with every
-    scope as soon as one exists (omoide keys create NAME), and for any other --host always.
+    Without options it uses stdin and stdout, as desktop agents expect. With --http it listens at
+    http://127.0.0.1:8378/mcp. Once an API key exists (omoide keys create NAME), callers need one of
+    the tenant with all scopes; with any other --host they always do.
     """
     try:
         from omoide.server.tools import make_tools
@@ -36,18 +37,18 @@ def mcp(scope: Scope, http: bool, host: str, port: int) -> None:
             f"an MCP server needs {error.name}: pip install 'omoide[mcp]'"
         ) from error
 
-    async def work(memory: Memory) -> None:
-        tools = make_tools(memory, user=scope.user)
+    async def work(runtime: Runtime) -> None:
+        tools = make_tools(runtime, user=scope.user)
         if not http:
             await tools.run_stdio_async()
             return
-        from omoide.server.keys import Keys
+        from omoide.server.keys import ApiKeys
         from omoide.server.options import Options, check_address
         from omoide.server.tools_http import serve_tools
 
-        keys = Keys(bootstrap.key_rows(scope.settings))
+        keys = ApiKeys(bootstrap.key_rows(scope.settings))
         options = Options(host=host, port=port)
         check_address(options, keys)
-        await serve_tools(tools, keys=keys, options=options, tenant=memory.tenant)
+        await serve_tools(tools, keys=keys, options=options, tenant=scope.settings.tenant)
 
-    scope.run(work, create=True)
+    scope.run_with(work, create=True)

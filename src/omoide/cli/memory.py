@@ -1,4 +1,4 @@
-"""`omoide memory`: what is remembered, through all its versions, and why."""
+"""`omoide memory`: what is remembered, all its versions, and why."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
 
 import click
 
-from omoide.cli.moments import LOOKING
+from omoide.cli.memory_facts import COMMANDS
 from omoide.cli.scope import options, scoped
-from omoide.cli.show import as_json, bold, dim, emit, moment, one_line
-from omoide.cli.standing import standing, standing_lines
+from omoide.cli.show import as_json, bold, dim, emit, format_time, one_line
+from omoide.cli.status import memory_status, status_lines
+from omoide.cli.time_parsing import LOOKING
 from omoide.cli.views import (
     diff_lines,
     history_lines,
@@ -18,7 +19,7 @@ from omoide.cli.views import (
     version_line,
     why_lines,
 )
-from omoide.versions import When
+from omoide.engine.versions import When
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,16 +27,16 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from omoide.cli.scope import Scope
-    from omoide.cli.standing import Standing
+    from omoide.cli.status import MemoryStatus
     from omoide.domain import Sentence, SentenceChange, Summary
-    from omoide.engine import Memory
+    from omoide.engine.memory import Memory
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def versioned(prefix: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """The three ways to name a version, as options: by number, by session or by time."""
+    """Add options for the three ways to name a version: by number, by session or by time."""
     which = {"": "The version", "from-": "The older version", "to-": "The newer version"}[prefix]
 
     def add(command: Callable[P, T]) -> Callable[P, T]:
@@ -60,8 +61,8 @@ def versioned(prefix: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:
     return add
 
 
-class BothEnds(TypedDict):
-    """What `versioned` gives to a command that has it for the older and for the newer."""
+class VersionRange(TypedDict):
+    """The options of a command that uses `versioned` for an older and a newer version."""
 
     from_version: int | None
     from_session: int | None
@@ -71,14 +72,14 @@ class BothEnds(TypedDict):
     to_at: datetime | None
 
 
-def named(
+def version_named(
     number: int | None, *, version: int | None, session: int | None, at: datetime | None
 ) -> When | None:
-    """The version meant, None if none was named. More than one way is bad usage."""
-    given = [value for value in (number, version, session, at) if value is not None]
-    if len(given) > 1:
+    """The version that the options name; None if they name none. Naming it twice is an error."""
+    named = [value for value in (number, version, session, at) if value is not None]
+    if len(named) > 1:
         raise click.UsageError("name a version once: by number, by session or by time")
-    if not given:
+    if not named:
         return None
     return When(version=version if number is None else number, session=session, at=at)
 
@@ -88,8 +89,8 @@ def named(
 def memory() -> None:
     """Show what is remembered, how it changed, and why.
 
-    A version is named by --version N, by --session N (as it was after that session) or by
-    --at TIME (2026-01-05, yesterday, '3 days ago'); without any, it is the newest.
+    Choose a version with --version N, --session N (as it was after that session) or --at TIME
+    (2026-01-05, yesterday, '3 days ago'); the default is the newest.
     """
 
 
@@ -98,22 +99,22 @@ def memory() -> None:
 @scoped
 def show(scope: Scope, version: int | None, session: int | None, at: datetime | None) -> None:
     """Show the memory, and whether it is up to date."""
-    when = named(None, version=version, session=session, at=at) or When()
+    when = version_named(None, version=version, session=session, at=at) or When()
 
-    async def work(memory: Memory) -> tuple[Summary, Standing, tuple[str, ...]]:
-        found = await _find(memory, scope.user, when)
-        return found, await standing(memory, scope.user), await memory.users()
+    async def work(memory: Memory) -> tuple[Summary, MemoryStatus, tuple[str, ...]]:
+        summary = await _find(memory, scope.user, when)
+        return summary, await memory_status(memory, scope.user), await memory.users()
 
-    summary, stands, users = scope.run(work)
+    summary, status, users = scope.run(work)
     if scope.json:
-        emit({"user": scope.user, "memory": version_json(summary), "standing": stands})
+        emit({"user": scope.user, "memory": version_json(summary), "standing": status})
         return
     now = scope.outside.clock.now()
     click.echo("\n".join(memory_lines(summary, user=scope.user, now=now)))
     if users and scope.user not in users:
         known = ", ".join(one_line(user) for user in users[:10])
-        click.echo(dim(f"Known here: {known}. Choose with --user NAME."))
-    if lines := standing_lines(stands, now):
+        click.echo(dim(f"Known users: {known}. Choose with --user NAME."))
+    if lines := status_lines(status, now):
         click.echo("\n" + "\n".join(lines))
 
 
@@ -121,11 +122,11 @@ def show(scope: Scope, version: int | None, session: int | None, at: datetime | 
 @scoped
 def history(scope: Scope) -> None:
     """List all versions."""
-    found = scope.run(lambda memory: memory.history(scope.user))
+    versions = scope.run(lambda memory: memory.history(scope.user))
     if scope.json:
-        emit([version_json(summary) for summary in found])
+        emit([version_json(version) for version in versions])
     else:
-        click.echo("\n".join(history_lines(found, scope.outside.clock.now())))
+        click.echo("\n".join(history_lines(versions, scope.outside.clock.now())))
 
 
 @memory.command(name="diff")
@@ -134,15 +135,19 @@ def history(scope: Scope) -> None:
 @versioned("from-")
 @versioned("to-")
 @scoped
-def diff_(scope: Scope, /, older: int | None, newer: int | None, **given: Unpack[BothEnds]) -> None:
+def diff_(
+    scope: Scope, /, older: int | None, newer: int | None, **named: Unpack[VersionRange]
+) -> None:
     """Show what changed from version OLDER to version NEWER.
 
-    Without NEWER, to the newest; without either, what the last update changed.
+    NEWER defaults to the newest; without either, it shows what the last update changed.
     """
-    old = named(
-        older, version=given["from_version"], session=given["from_session"], at=given["from_at"]
+    old = version_named(
+        older, version=named["from_version"], session=named["from_session"], at=named["from_at"]
     )
-    new = named(newer, version=given["to_version"], session=given["to_session"], at=given["to_at"])
+    new = version_named(
+        newer, version=named["to_version"], session=named["to_session"], at=named["to_at"]
+    )
     new = new or When()
 
     async def work(memory: Memory) -> tuple[Summary, Summary, tuple[SentenceChange, ...]]:
@@ -171,8 +176,8 @@ def rollback(
     session: int | None,
     at: datetime | None,
 ) -> None:
-    """Bring version NUMBER back, as a new version. Nothing is taken away."""
-    when = named(number, version=version, session=session, at=at)
+    """Bring version NUMBER back, as a new version. No version is removed."""
+    when = version_named(number, version=version, session=session, at=at)
     if when is None:
         raise click.UsageError("which version? Give its number, --session N or --at TIME")
     back = scope.run(lambda memory: memory.rollback(scope.user, when))
@@ -189,39 +194,43 @@ def rollback(
 def why(
     scope: Scope, text: str, version: int | None, session: int | None, at: datetime | None
 ) -> None:
-    """Show what each sentence rests on; with TEXT, only of sentences that hold it."""
-    when = named(None, version=version, session=session, at=at)
-    found = scope.run(lambda memory: memory.why(scope.user, when))
-    found = tuple(b for b in found if text.casefold() in b.sentence.text.casefold())
+    """Show the turns that support each sentence; with TEXT, only of sentences that contain it."""
+    when = version_named(None, version=version, session=session, at=at)
+    reasons = scope.run(lambda memory: memory.why(scope.user, when))
+    reasons = tuple(b for b in reasons if text.casefold() in b.sentence.text.casefold())
     if scope.json:
-        emit([{**_sentence_json(b.sentence), "turns": b.turns} for b in found])
-    elif text and not found:
-        click.echo(f"No sentence of the memory holds {one_line(text)!r}.")
+        emit([{**_sentence_json(b.sentence), "turns": b.turns} for b in reasons])
+    elif text and not reasons:
+        click.echo(f"No sentence of the memory contains {one_line(text)!r}.")
     else:
-        click.echo("\n".join(why_lines(found, scope.outside.clock.now())))
+        click.echo("\n".join(why_lines(reasons, scope.outside.clock.now())))
 
 
 @memory.command()
 @scoped
-def aside(scope: Scope) -> None:
-    """Show answers of the model that were kept from becoming memory, with the reasons."""
-    found = scope.run(lambda memory: memory.aside(scope.user))
+def rejected(scope: Scope) -> None:
+    """Show the model answers that were rejected, with the reasons."""
+    answers = scope.run(lambda memory: memory.rejected(scope.user))
     if scope.json:
-        emit(found)
+        emit(answers)
         return
     now = scope.outside.clock.now()
-    for rejected in found:
-        head = f"session {rejected.session}, {moment(rejected.time, now)}"
-        click.echo(bold(f"{head}, by {one_line(rejected.model)}"))
-        for problem in rejected.problems:
+    for answer in answers:
+        head = f"session {answer.session}, {format_time(answer.time, now)}"
+        click.echo(bold(f"{head}, by {one_line(answer.model)}"))
+        for problem in answer.problems:
             click.echo(f"  ! {one_line(problem)}")
-        click.echo(dim(paragraph(rejected.text)))
-    if not found:
-        click.echo("No answer was set aside.")
+        click.echo(dim(paragraph(answer.text)))
+    if not answers:
+        click.echo("No answer was rejected.")
+
+
+for command in COMMANDS:
+    memory.add_command(command)
 
 
 def version_json(summary: Summary) -> dict[str, object]:
-    """A version for programs: also says which sentences are supported."""
+    """A version as JSON, which also says which sentences are supported."""
     plain = as_json(summary)
     sentences = [_sentence_json(sentence) for sentence in summary.sentences]
     return {**(plain if isinstance(plain, dict) else {}), "sentences": sentences}
@@ -236,4 +245,4 @@ def _sentence_json(sentence: Sentence) -> dict[str, object]:
 
 
 async def _find(memory: Memory, user: str, when: When) -> Summary:
-    return await memory.memory(user, version=when.version, session=when.session, at=when.at)
+    return await memory.summary(user, version=when.version, session=when.session, at=when.at)

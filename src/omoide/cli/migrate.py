@@ -1,4 +1,4 @@
-"""`omoide migrate`: from a file to a server's database, and back."""
+"""`omoide migrate`: copy a database to another, such as a file to a server or back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.cli.scope import Where, scoped
-from omoide.cli.show import emit, many, warning
+from omoide.cli.show import emit, plural, warning
 from omoide.errors import BadInput
 
 if TYPE_CHECKING:
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--from", "source", type=Where(), required=True, help="Where everything is.")
-@click.option("--to", "target", type=Where(), required=True, help="Where it is to be.")
+@click.option("--from", "source", type=Where(), required=True, help="The old database.")
+@click.option("--to", "target", type=Where(), required=True, help="The new database.")
 @scoped
 def migrate(scope: Scope, source: Path | Address, target: Path | Address) -> None:
-    """Bring all users of all tenants from one database into another, or those of --tenant.
+    """Copy all users of all tenants from one database to another, or those of --tenant.
 
-    Each is a file or postgresql://…; stop servers and workers first. Every row is read back and
-    compared before a user is kept. A user of whom the target has something else is left alone.
-    It may be broken off and run again. A key (--key-file) is that of each file of the two. API keys
-    come along and go on opening the same tenants; revoked ones stay revoked.
+    Each database is a file or postgresql://…; stop servers and workers first. Every row is read
+    back and compared before a user is committed. A user about whom the target has different data is
+    skipped. You may interrupt it and run it again. The key (--key-file) is used for both databases
+    where they are files. API keys are copied and keep working for the same tenants; revoked ones
+    stay revoked.
     """
-    from omoide.server.moving_keys import move_keys
+    from omoide.server.key_migration import migrate_keys
 
     tenant = click.get_current_context().meta.get("omoide.tenant")
     done = asyncio.run(
@@ -46,7 +47,7 @@ def migrate(scope: Scope, source: Path | Address, target: Path | Address) -> Non
             progress=bar,
         )
     )
-    moved = move_keys(
+    moved = migrate_keys(
         bootstrap.key_rows(replace(scope.settings, db=source)),
         bootstrap.key_rows(replace(scope.settings, db=target)),
         tenant=tenant,
@@ -55,10 +56,12 @@ def migrate(scope: Scope, source: Path | Address, target: Path | Address) -> Non
     if scope.json:
         emit(done)
     else:
-        there = f" ({done.known} of them were there already)" if done.known else ""
-        keys = f", {many(done.keys, 'API key')}" if done.keys else ""
-        click.echo(f"{many(done.owners, 'user')}{there}, {many(done.rows, 'row')} checked{keys}.")
+        known = f" ({done.known} of them were there already)" if done.known else ""
+        keys = f", {plural(done.keys, 'API key')}" if done.keys else ""
+        click.echo(
+            f"{plural(done.owners, 'user')}{known}, {plural(done.rows, 'row')} checked{keys}."
+        )
         for reason in done.refused:
             click.echo(warning(f"! {reason}"), err=True)
     if done.refused:
-        raise BadInput(f"{len(done.refused)} not brought over: see above")
+        raise BadInput(f"{len(done.refused)} not copied: see above")

@@ -1,4 +1,4 @@
-"""`omoide models`: the catalogue of language models, and fetching their weights."""
+"""`omoide models`: list the catalogue of language models, and fetch their weights."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from omoide.bootstrap import list_models, pull_model
 from omoide.cli.progress import bar
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import emit, table
-from omoide.weights import list_models, pull_model
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
@@ -25,19 +25,19 @@ def models() -> None:
 @models.command(name="list")
 @scoped
 def list_(scope: Scope) -> None:
-    """List the models that are known by name."""
-    known = list_models(scope.settings)
+    """List the models of the catalogue."""
+    catalogue = list_models(scope.settings)
     if scope.json:
-        emit(known)
+        emit(catalogue)
         return
     rows = [
         (m.alias, m.name, f"{m.megabytes:,} MB", "yes" if m.here else "no", m.licence, m.note)
-        for m in known
+        for m in catalogue
     ]
     click.echo(table(("alias", "model", "size", "here", "licence", "note"), rows, right=(2,)))
     adapters = [
         (a.name, m.name, f"{a.megabytes} MB", a.state, a.licence, ", ".join(a.skills))
-        for m in known
+        for m in catalogue
         for a in m.adapters
     ]
     if adapters:

@@ -1,4 +1,4 @@
-"""A line that tells how far something is, on stderr, so that stdout stays clean."""
+"""A progress line on stderr, so that stdout stays clean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from omoide.cli.show import one_line
 
 
 def bar(done: int, total: int, what: str) -> None:
-    """Show how much of `what` is done; on a terminal one line that is written over."""
+    """Show how much of `what` is done; on a terminal the line is overwritten."""
     stream = sys.stderr
     finished = bool(total) and done >= total
     if stream.isatty():

@@ -1,4 +1,4 @@
-"""What every command works on: whose memory, in which database, and how to show it."""
+"""The options that all commands share: which memory, in which database, and how to show it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ import click
 from omoide import bootstrap
 from omoide.cli.progress import bar
 from omoide.errors import BadInput
+from omoide.presets import PRESETS
 from omoide.settings import Address, Settings, database
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from omoide.engine import Memory
+    from omoide.engine.memory import Memory
+    from omoide.engine.runtime import Runtime
     from omoide.ports import Clock, Progress
 
 P = ParamSpec("P")
@@ -27,7 +29,7 @@ T = TypeVar("T")
 
 
 class Opener(Protocol):
-    """Opens a memory; `bootstrap.open_memory` is one."""
+    """Opens what the settings describe; `bootstrap.open_runtime` is one."""
 
     def __call__(
         self,
@@ -35,13 +37,13 @@ class Opener(Protocol):
         *,
         create: bool = True,
         progress: Progress | None = None,
-    ) -> Awaitable[Memory]:
-        """The memory that the settings describe."""
+    ) -> Awaitable[Runtime]:
+        """The runtime that the settings describe."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outside:
-    """The world beyond the terminal. A test gives another one as click's context object."""
+    """What commands need from outside. A test passes another one as click's context object."""
 
     open: Opener
     clock: Clock
@@ -49,12 +51,14 @@ class Outside:
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """The memory of one user, as named by the options."""
+    """The memory of one user, as chosen by the options."""
 
     settings: Settings
     user: str
     json: bool
     outside: Outside
+    named: bool = False
+    """Whether the user was named, by an option or by OMOIDE_USER, and is not just the default."""
 
     def run(
         self,
@@ -63,28 +67,39 @@ class Scope:
         create: bool = False,
         progress: Progress = bar,
     ) -> T:
-        """Open the memory, do the work, close it."""
+        """Open the memory, run `work` with it, close it."""
+        return self.run_with(
+            lambda runtime: work(runtime.memory()), create=create, progress=progress
+        )
 
-        async def all_of_it() -> T:
-            memory = await self.outside.open(self.settings, create=create, progress=progress)
-            try:
-                return await work(memory)
-            finally:
-                await memory.close()
+    def run_with(
+        self,
+        work: Callable[[Runtime], Awaitable[T]],
+        *,
+        create: bool = False,
+        progress: Progress | None = bar,
+        settings: Settings | None = None,
+    ) -> T:
+        """The same with the whole runtime."""
 
-        return asyncio.run(all_of_it())
+        async def run() -> T:
+            opening = self.outside.open(settings or self.settings, create=create, progress=progress)
+            async with await opening as runtime:
+                return await work(runtime)
+
+        return asyncio.run(run())
 
 
 def here() -> Outside:
-    """The outside world of the command that runs."""
-    given = click.get_current_context().find_root().obj
-    if isinstance(given, Outside):
-        return given
-    return Outside(open=bootstrap.open_memory, clock=bootstrap.SystemClock())
+    """The `Outside` of the current command."""
+    outside = click.get_current_context().find_root().obj
+    if isinstance(outside, Outside):
+        return outside
+    return Outside(open=bootstrap.open_runtime, clock=bootstrap.SystemClock())
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: object) -> object:
-    """Note an option where all commands see it; the innermost one that is given counts."""
+    """Store an option where all commands see it; the innermost one that is set counts."""
     if value is not None and value is not False:
         ctx.meta[f"omoide.{param.name}"] = value
     return value
@@ -98,11 +113,11 @@ class Where(click.ParamType[Path | Address]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | Address:
-        """A file must not be a folder; a server is seen when it is opened."""
-        found = value if isinstance(value, Path | Address) else database(str(value))
-        if isinstance(found, Path):
-            click.Path(dir_okay=False).convert(str(found), param, ctx)
-        return found
+        """Parse it. A file must not be a folder; a server is only checked when it is opened."""
+        where = value if isinstance(value, Path | Address) else database(str(value))
+        if isinstance(where, Path):
+            click.Path(dir_okay=False).convert(str(where), param, ctx)
+        return where
 
 
 _OPTIONS = (
@@ -117,28 +132,37 @@ _OPTIONS = (
     click.option(
         "--user",
         metavar="NAME",
-        help="Whose memory.  [default: me]",
+        help="The user whose memory it is.  [default: me]",
         expose_value=False,
         callback=_keep,
     ),
     click.option(
         "--tenant",
         metavar="NAME",
-        help="Whose users: tenants never see each other.",
+        help="The tenant of the user: tenants never see each other's data.",
+        expose_value=False,
+        callback=_keep,
+    ),
+    click.option(
+        "--as",
+        "preset",
+        type=click.Choice(list(PRESETS)),
+        help="The way of remembering: ours, or a paper's (`omoide mechanisms --as NAME`). Settings "
+        "given as OMOIDE_… count more.  [default: omoide]",
         expose_value=False,
         callback=_keep,
     ),
     click.option(
         "--key-file",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="A file with the key of an encrypted database; else OMOIDE_KEY.",
+        help="A file with the key of an encrypted database; default: OMOIDE_KEY.",
         expose_value=False,
         callback=_keep,
     ),
     click.option(
         "--json",
         is_flag=True,
-        help="Print JSON for programs.",
+        help="Print JSON.",
         expose_value=False,
         callback=_keep,
     ),
@@ -150,38 +174,39 @@ def read_key(path: Path) -> str:
     try:
         line, *_ = path.read_text("utf-8").splitlines() or [""]
     except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is not text: a key file holds the key as its first line") from error
+        raise BadInput(f"{path} is not text: put the key on the first line of the file") from error
     if not line:
-        raise BadInput(f"{path} is empty: a key file holds the key as its first line")
+        raise BadInput(f"{path} is empty: put the key on the first line of the file")
     return line
 
 
 def options(command: Callable[P, T]) -> Callable[P, T]:
-    """The options that every command has. They may stand before or after its name."""
+    """Add the options that every command has. They may come before or after its name."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def scoped(command: Callable[Concatenate[Scope, P], T]) -> Callable[P, T]:
-    """Give a command its `Scope` as the first argument, and the options that make it up."""
+    """Pass a command its `Scope` as the first argument, and add the options that make it up."""
 
     @options
     @wraps(command)
     def with_scope(*args: P.args, **kwargs: P.kwargs) -> T:
-        given = click.get_current_context().meta
-        settings = Settings.read(os.environ)
+        meta = click.get_current_context().meta
+        settings = Settings.read(os.environ, preset=meta.get("omoide.preset"))
         settings = replace(
             settings,
-            db=given.get("omoide.db", settings.db),
-            tenant=given.get("omoide.tenant", settings.tenant),
-            key=read_key(given["omoide.key_file"]) if "omoide.key_file" in given else settings.key,
+            db=meta.get("omoide.db", settings.db),
+            tenant=meta.get("omoide.tenant", settings.tenant),
+            key=read_key(meta["omoide.key_file"]) if "omoide.key_file" in meta else settings.key,
         )
         scope = Scope(
             settings=settings,
-            user=given.get("omoide.user", settings.user),
-            json="omoide.json" in given,
+            user=meta.get("omoide.user", settings.user),
+            json="omoide.json" in meta,
             outside=here(),
+            named="omoide.user" in meta or bool(os.environ.get("OMOIDE_USER")),
         )
         return command(scope, *args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""Where a conversation is shown: lines, a reply as it comes, and a sign that it is thinking."""
+"""The screen of a chat: lines, a reply as it streams, and a spinner."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ if TYPE_CHECKING:
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 EVERY = 0.1
-"""Seconds between two turns of the sign."""
+"""Seconds between two frames of the spinner."""
 CLEAR = "\r\x1b[K"
-"""Back to the start of the line, and nothing left on it."""
+"""Moves to the start of the line and clears it."""
 
 
 class Screen(Protocol):
-    """What a conversation needs to be seen."""
+    """What a chat is shown on."""
 
     def line(self, text: str = "") -> None:
-        """One or more whole lines. Colours may be in them."""
+        """Show one or more whole lines, which may contain colours."""
 
     def piece(self, text: str) -> None:
-        """A piece of a reply, just behind the one before."""
+        """Show a piece of a reply, directly after the previous one."""
 
     def waiting(self, what: str) -> Waiting:
-        """Show that something takes its time, until it is stopped."""
+        """Show that something takes time, until it is stopped."""
 
 
 class Waiting(Protocol):
-    """A sign that something is being done."""
+    """A sign that something is going on."""
 
     async def __aenter__(self) -> Waiting: ...
 
     async def __aexit__(self, *raised: object) -> None: ...
 
     def stop(self) -> None:
-        """Take the sign away; calling it again does nothing."""
+        """Remove the sign; calling it again does nothing."""
 
 
 class TerminalScreen:
-    """A screen on stdout as it is at the moment, which prompt_toolkit may have replaced."""
+    """A screen on the current `sys.stdout`, which prompt_toolkit may have replaced."""
 
     def __init__(self, *, colour: bool | None = None) -> None:
         plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "") == "dumb"
@@ -59,15 +59,15 @@ class TerminalScreen:
         self._spinner: Spinner | None = None
 
     def line(self, text: str = "") -> None:
-        """Whole lines."""
+        """Write whole lines."""
         self._write(f"{text}\n")
 
     def piece(self, text: str) -> None:
-        """A piece of a reply; what a model says cannot steer the terminal."""
+        """Write a piece of a reply, without control characters."""
         self._write(clean(text))
 
     def waiting(self, what: str) -> Spinner:
-        """A turning sign, or on a dumb terminal a line."""
+        """A spinner, or on a dumb terminal a line."""
         self._spinner = Spinner(
             what,
             stream=sys.stdout,
@@ -77,7 +77,7 @@ class TerminalScreen:
         return self._spinner
 
     def progress(self, done: int, total: int, what: str) -> None:
-        """How far a download is: in the place of the sign that turns, if one does."""
+        """Show the progress of a download: in the spinner if one is shown, else as a bar."""
         if self._spinner is not None and self._spinner.turning:
             self._spinner.say(progress_line(done, total, what))
         else:
@@ -90,7 +90,7 @@ class TerminalScreen:
 
 
 class Spinner:
-    """A line that turns until it is stopped, and then is gone. Only on a terminal."""
+    """A spinner with a text, removed when it is stopped. Shown only on a terminal."""
 
     def __init__(self, what: str, *, stream: TextIO, lively: bool, columns: int = 80) -> None:
         self._what = what
@@ -101,11 +101,11 @@ class Spinner:
 
     @property
     def turning(self) -> bool:
-        """Whether it is to be seen."""
+        """Whether it is shown."""
         return self._turning is not None
 
     def say(self, what: str) -> None:
-        """Other words from now on."""
+        """Change the text."""
         self._what = what
 
     async def __aenter__(self) -> Spinner:
@@ -121,7 +121,7 @@ class Spinner:
         self.stop()
 
     def stop(self) -> None:
-        """Stop turning and clear the line."""
+        """Stop the spinner and clear the line."""
         if self._turning is not None:
             self._turning.cancel()
             self._turning = None
@@ -130,25 +130,25 @@ class Spinner:
     async def _turn(self) -> None:
         step = 0
         while True:
-            sign = _SPINNER[step % len(_SPINNER)] if self._fancy else "|/-\\"[step % 4]
-            line = f"{sign} {self._what}"[: self._columns - 1]  # a wrapped line cannot be cleared
+            frame = _SPINNER[step % len(_SPINNER)] if self._unicode else "|/-\\"[step % 4]
+            line = f"{frame} {self._what}"[: self._columns - 1]  # a wrapped line cannot be cleared
             self._write(f"{CLEAR}{line}")
             step += 1
             await asyncio.sleep(EVERY)
 
     @property
-    def _fancy(self) -> bool:
+    def _unicode(self) -> bool:
         return (self._stream.encoding or "").lower().startswith("utf")
 
     def _write(self, text: str) -> None:
-        with suppress(ValueError):  # the stream was closed while it turned
+        with suppress(ValueError):  # the stream was closed meanwhile
             self._stream.write(text)
             self._stream.flush()
 
 
 @asynccontextmanager
 async def cancelled(task: asyncio.Task[None]) -> AsyncIterator[asyncio.Task[None]]:
-    """A task that runs as long as the block, and is gone after it."""
+    """Runs a task during the block, and cancels it afterwards."""
     try:
         yield task
     finally:

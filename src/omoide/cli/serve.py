@@ -1,8 +1,8 @@
-"""`omoide serve`: the memory behind HTTP."""
+"""`omoide serve`: the memory over HTTP."""
 
 from __future__ import annotations
 
-import asyncio
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,45 +10,73 @@ import click
 
 from omoide import bootstrap
 from omoide.cli.scope import scoped
+from omoide.cli.work import AT_ONCE
 from omoide.errors import MissingExtra
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
-    from omoide.server.tenants import Parts
+    from omoide.engine.runtime import Runtime
     from omoide.settings import Settings
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes any."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8377,
+    show_default=True,
+    help="0 for any free port.",
 )
 @click.option(
     "--upstream",
     metavar="URL[#MODEL]",
-    help="Forward chats to this OpenAI-compatible endpoint; with a #MODEL that also writes the "
+    help="Forward chats to this OpenAI-compatible endpoint; with #MODEL it also writes the "
     "memory.  [default: the model of OMOIDE_MODEL]",
 )
-@click.option("--default-user", metavar="NAME", help="Whose memory where a request names nobody.")
-@click.option("--cors", multiple=True, metavar="ORIGIN", help="Let this web origin call.")
 @click.option(
-    "--rate", type=click.IntRange(min=0), default=600, show_default=True, help="A minute and key."
+    "--default-user",
+    metavar="NAME",
+    help="The user of requests that name none.  [default: such requests are refused]",
 )
 @click.option(
-    "--max-body", type=click.IntRange(min=1), default=16, show_default=True, help="In MiB."
+    "--user-from-key",
+    is_flag=True,
+    help="A request that names no user is of the user with the name of its API key.",
+)
+@click.option(
+    "--store/--no-store",
+    default=True,
+    show_default=True,
+    help="Store responses and threads whose clients ask for it, to be continued by id.",
+)
+@click.option("--cors", multiple=True, metavar="ORIGIN", help="Allow this web origin; repeatable.")
+@click.option(
+    "--rate",
+    type=click.IntRange(min=0),
+    default=600,
+    show_default=True,
+    help="Most requests per minute and key.",
+)
+@click.option(
+    "--max-body",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="Largest request body, in MiB.",
 )
 @click.option(
     "--grace",
     type=click.FloatRange(min=0),
     default=10.0,
     show_default=True,
-    help="Seconds that replies may still take when it is stopped.",
+    help="Seconds to let replies finish when it is stopped.",
 )
 @click.option(
     "--work/--no-work",
     default=True,
     show_default=True,
-    help="Also digest sessions, or leave that to `omoide work` elsewhere.",
+    help="Also run jobs, or leave them to `omoide work` elsewhere.",
 )
 @click.option(
     "--log-level",
@@ -63,6 +91,8 @@ def serve(
     port: int,
     upstream: str | None,
     default_user: str | None,
+    user_from_key: bool,
+    store: bool,
     cors: tuple[str, ...],
     rate: int,
     max_body: int,
@@ -70,10 +100,11 @@ def serve(
     work: bool,
     log_level: str,
 ) -> None:
-    """Serve the memory: an OpenAI-compatible proxy under /v1, REST under /api, a page at /.
+    """Serve the memory: OpenAI's, Anthropic's and Ollama's protocols, REST under /api, a page at /.
 
-    Point any OpenAI client at http://127.0.0.1:8377/v1 and it remembers. Without API keys only
-    this machine may call; for any other --host make one first: omoide keys create NAME.
+    Point a client of theirs at http://127.0.0.1:8377 (OpenAI's: /v1) and it remembers. Without API
+    keys only this machine may call; for any other --host create one first: omoide keys create NAME.
+    A request has to name its user, unless --default-user, --user or OMOIDE_USER does.
     """
     try:
         from omoide.server import run as server
@@ -81,46 +112,47 @@ def serve(
         raise MissingExtra(
             f"the server needs {error.name}: pip install 'omoide[server]'"
         ) from error
-    from omoide.server.keys import Keys
+    from omoide.server.greeting import Greeting
+    from omoide.server.keys import ApiKeys
     from omoide.server.options import Options, check_address
 
-    keys = Keys(bootstrap.key_rows(scope.settings))
+    keys = ApiKeys(bootstrap.key_rows(scope.settings))
+    settings = _with_upstream(scope.settings, upstream)
     options = Options(
         host=host,
         port=port,
-        default_user=default_user or (None if keys.any() else scope.user),
+        default_user=default_user or (scope.user if scope.named and not keys.any() else None),
+        user_from_key=user_from_key,
+        store=store,
         cors=cors,
         rate=rate,
         max_body=max_body * 1024 * 1024,
         grace=grace,
         work=work,
+        at_once=AT_ONCE if settings.remote else 1,
     )
     check_address(options, keys)
-    settings = _with_upstream(scope.settings, upstream)
 
-    async def serving() -> None:
-        parts = await _parts(scope, settings)
-        where = server.upstream_of(upstream or settings.model, parts)
-        await server.run(parts, upstream=where, keys=keys, options=options, log_level=log_level)
+    async def serving(runtime: Runtime) -> None:
+        where = server.upstream_of(upstream or settings.model, runtime)
+        greeting = Greeting(
+            settings=settings,
+            options=options,
+            upstream=upstream or settings.model,
+            keyed=keys.any(),
+        )
+        await server.run(
+            runtime,
+            upstream=where,
+            keys=keys,
+            options=options,
+            log_level=log_level,
+            greeting=greeting if sys.stderr.isatty() and not scope.json else None,
+        )
 
-    asyncio.run(serving())
-
-
-async def _parts(scope: Scope, settings: Settings) -> Parts:
-    from omoide.server.tenants import Parts
-
-    memory = await scope.outside.open(settings, create=True, progress=None)
-    return Parts(
-        settings=settings,
-        store=memory.store,
-        model=memory.model,
-        iterator=memory.iterator,
-        embedder=bootstrap.make_embedder(settings),
-        clock=scope.outside.clock,
-        worker=bootstrap.worker_name(),
-    )
+    scope.run_with(serving, create=True, progress=None, settings=settings)
 
 
 def _with_upstream(settings: Settings, upstream: str | None) -> Settings:
-    """An upstream that names its model replies and writes the memory too."""
+    """With an upstream that names its model, that model also writes the memory."""
     return replace(settings, model=upstream) if upstream and "#" in upstream else settings

@@ -1,4 +1,4 @@
-"""How things are put on a terminal: safe text, human times, tables, and JSON for programs."""
+"""Terminal output: safe text, human-readable times, tables, and JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 import click
+
+from omoide.domain import Receipt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,14 +29,14 @@ _STEPS = (
 
 
 def clean(text: str) -> str:
-    """Text that cannot steer the terminal: control characters are shown, not sent."""
+    """Text without terminal control: control characters are made visible."""
     if text.isprintable() and text.isascii():
         return text
     return "".join(c if c in "\n\t" else _visible(c) for c in text)
 
 
 def one_line(text: str, *, longest: int | None = None) -> str:
-    """Clean text on one line, cut to a length if wanted."""
+    """Clean text on one line, cut to `longest` characters if given."""
     line = " ".join(clean(text).split())
     return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"
 
@@ -52,37 +54,37 @@ def ago(time: datetime, now: datetime) -> str:
 
 
 def stamp(time: datetime) -> str:
-    """The time on the wall here."""
+    """The local time."""
     return f"{time.astimezone():%Y-%m-%d %H:%M}"
 
 
-def moment(time: datetime, now: datetime) -> str:
-    """Both: "2026-01-05 09:00, 3 weeks ago"."""
+def format_time(time: datetime, now: datetime) -> str:
+    """Local time and how long ago: "2026-01-05 09:00, 3 weeks ago"."""
     return f"{stamp(time)}, {ago(time, now)}"
 
 
-def many(count: int, thing: str, things: str = "") -> str:
+def plural(count: int, thing: str, things: str = "") -> str:
     """A count with its noun: "1 session", "3 sessions"."""
     return f"{count:,} {thing if count == 1 else things or f'{thing}s'}"
 
 
 def dim(text: str) -> str:
-    """Of lesser importance."""
+    """Style for less important text."""
     return click.style(text, dim=True)
 
 
 def bold(text: str) -> str:
-    """A heading."""
+    """Style for a heading."""
     return click.style(text, bold=True)
 
 
 def warning(text: str) -> str:
-    """Something a person should look at."""
+    """Style for something that needs attention."""
     return click.style(text, fg="yellow")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()) -> str:
-    """Columns as wide as their widest cell; those in `right` are aligned to the right."""
+    """A table; the columns in `right` are right-aligned."""
     cells = [list(head), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(map(width, column)) for column in zip(*cells, strict=True)]
     to_right = set(right)
@@ -97,7 +99,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable
 
 
 def width(text: str) -> int:
-    """How many columns a terminal needs for it."""
+    """How many terminal columns a text takes."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
@@ -105,7 +107,9 @@ def width(text: str) -> int:
 
 
 def as_json(value: object) -> object:
-    """Any value of ours as plain JSON: times in ISO 8601 and UTC, words for enums."""
+    """Any of our values as plain JSON: times in ISO 8601 and UTC, enums by value."""
+    if isinstance(value, Receipt):  # as it is saved and checked
+        return json.loads(value.to_json())
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, datetime):
@@ -120,12 +124,12 @@ def as_json(value: object) -> object:
 
 
 def emit(value: object, *, indent: int | None = 2) -> None:
-    """Print JSON on stdout, in ASCII where the terminal cannot do better."""
+    """Print JSON on stdout, in ASCII if the terminal does not take UTF-8."""
     click.echo(json.dumps(as_json(value), ensure_ascii=not unicode(), indent=indent))
 
 
 def unicode() -> bool:
-    """Whether stdout takes every character."""
+    """Whether stdout takes UTF-8."""
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
@@ -141,5 +145,5 @@ def _visible(c: str) -> str:
 
 
 def _counted(count: int, unit: str, *, past: bool) -> str:
-    words = many(max(count, 1), unit)
+    words = plural(max(count, 1), unit)
     return f"{words} ago" if past else f"in {words}"

@@ -1,4 +1,4 @@
-"""The chat at a real terminal: the thin part that needs prompt_toolkit."""
+"""The chat on a real terminal: the thin part that needs prompt_toolkit."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
     from prompt_toolkit.key_binding import KeyPressEvent
 
-    from omoide.cli.conversation import Conversation
+    from omoide.cli.conversation import ChatLoop
     from omoide.cli.screen import TerminalScreen
-    from omoide.engine import Memory
+    from omoide.engine.runtime import Runtime
 
 PROMPT = "you › "
 EVERY = 1.0
-"""Seconds between looks at what became of the memory."""
+"""Seconds between checks for updates of the memory."""
 
 
-async def talk(conversation: Conversation, memory: Memory, screen: TerminalScreen) -> None:
-    """Read lines until the user leaves; then end the session and finish the memory."""
+async def talk(conversation: ChatLoop, runtime: Runtime, screen: TerminalScreen) -> None:
+    """Read lines until the user leaves; then end the session and update the memory."""
     await conversation.greet()
     async with (
-        cancelled(asyncio.create_task(memory.worker.run())),
+        runtime.working(),
         cancelled(asyncio.create_task(_watch(conversation, screen))),
     ):
         await _lines(conversation, screen)
@@ -43,7 +43,7 @@ async def talk(conversation: Conversation, memory: Memory, screen: TerminalScree
             await conversation.leave()
 
 
-async def _lines(conversation: Conversation, screen: TerminalScreen) -> None:
+async def _lines(conversation: ChatLoop, screen: TerminalScreen) -> None:
     session: PromptSession[str] = PromptSession(
         history=InMemoryHistory(),
         key_bindings=_keys(),
@@ -64,18 +64,18 @@ async def _lines(conversation: Conversation, screen: TerminalScreen) -> None:
             return
         warned = False
         with _on_interrupt(conversation.interrupt):
-            if not await conversation.hear(line):
+            if not await conversation.handle_line(line):
                 return
 
 
-async def _watch(conversation: Conversation, screen: TerminalScreen) -> None:
-    """Tell what became of the memory, above the prompt, but never in the middle of a reply."""
+async def _watch(conversation: ChatLoop, screen: TerminalScreen) -> None:
+    """Show updates of the memory above the prompt, but never in the middle of a reply."""
     while True:
         await asyncio.sleep(EVERY)
         if conversation.busy:
             continue
         try:
-            await conversation.rest()
+            await conversation.on_idle()
             for line in await conversation.news.fetch():
                 screen.line(line)
         except StoreError as error:
@@ -83,7 +83,7 @@ async def _watch(conversation: Conversation, screen: TerminalScreen) -> None:
 
 
 def _keys() -> KeyBindings:
-    """Enter sends; Alt-Enter begins a new line. A paste of several lines stays one message."""
+    """Enter sends; Alt-Enter starts a new line. Pasting several lines gives one message."""
     keys = KeyBindings()
 
     @keys.add("escape", "enter")
@@ -95,10 +95,10 @@ def _keys() -> KeyBindings:
 
 @contextmanager
 def _on_interrupt(act: Callable[[], None]) -> Iterator[None]:
-    """Ctrl-C calls `act` within the block. The prompt sets its own, so this is set anew each
-    time."""
+    """Ctrl-C calls `act` within the block. The prompt installs its own handler, so this one is
+    installed again each time."""
     loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # Windows: there Ctrl-C ends the program, losing nothing
+    with suppress(NotImplementedError):  # on Windows Ctrl-C ends the program, losing nothing
         loop.add_signal_handler(signal.SIGINT, act)
     try:
         yield

@@ -1,4 +1,4 @@
-"""`omoide export`, `import` and `erase`: taking memories along, and removing them for good."""
+"""`omoide export`, `import`, `erase` and `verify-receipt`: moving memories, and removing them."""
 
 from __future__ import annotations
 
@@ -14,34 +14,37 @@ import click
 from omoide.cli.facts import fact_lines
 from omoide.cli.progress import bar
 from omoide.cli.scope import scoped
-from omoide.cli.show import dim, emit, many, one_line, unicode, warning
-from omoide.domain import Owner
+from omoide.cli.show import dim, emit, one_line, plural, unicode, warning
+from omoide.domain import Receipt
+from omoide.engine.forgetting import find_fact, forget
 from omoide.errors import BadInput
-from omoide.facts import find_fact, forget
-from omoide.transfer import Contents, Restored, bring_in, read, restore
+from omoide.transfer import ExportContents, RestoreResult, read
 from omoide.transfer.schema import schema_text
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
-    from omoide.engine import Memory
-    from omoide.facts import Fact
+    from omoide.engine.forgetting import Fact
+    from omoide.engine.memory import Memory
     from omoide.ports import Erased
-    from omoide.transfer import Brought, LeftOut
+    from omoide.transfer import ImportResult, SkippedItem
 
 SHOWN = 3
-"""Places shown for each reason that something was left out."""
+"""Locations shown for each reason that something was skipped."""
 
 
 @click.command()
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="A file, not stdout."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file, not to stdout.",
 )
 @click.option("--schema", is_flag=True, help="Print the JSON schema of these lines instead.")
 @scoped
 def export(scope: Scope, output: Path | None, schema: bool) -> None:
-    """Write everything that is stored of a user, as JSON lines.
+    """Write everything that is stored about a user, as JSON lines.
 
-    `omoide import` brings it back to the same state.
+    `omoide import` restores it exactly.
     """
     if schema:
         click.echo(schema_text(), nl=False)
@@ -51,7 +54,7 @@ def export(scope: Scope, output: Path | None, schema: bool) -> None:
         count = 0
         partial = output.with_name(f"{output.name}.part") if output else None
         if partial:
-            partial.touch(mode=0o600)  # it is as private as the database
+            partial.touch(mode=0o600)  # as private as the database
         with partial.open("w", encoding="utf-8") if partial else nullcontext(sys.stdout) as file:
             async for record in memory.export(scope.user):
                 file.write(json.dumps(record, ensure_ascii=not (partial or unicode())) + "\n")
@@ -63,33 +66,32 @@ def export(scope: Scope, output: Path | None, schema: bool) -> None:
     try:
         count = scope.run(work)
     except OSError as error:
-        if output is None:  # whoever read it has left
+        if output is None:  # the reader of our output is gone
             raise
         raise BadInput(f"{output} cannot be written: {error.strerror}") from error
     if output:
-        click.echo(f"{many(count, 'record')} written to {output}", err=True)
+        click.echo(f"{plural(count, 'record')} written to {output}", err=True)
 
 
 @click.command(name="import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--no-digest", is_flag=True, help="Do not queue the update of the memory.")
+@click.option("--no-digest", is_flag=True, help="Do not queue the sessions to be digested.")
 @scoped
 def import_(scope: Scope, file: Path, no_digest: bool) -> None:
-    """Bring in FILE: our own export, or one of ChatGPT or Claude (.json or .zip), or messages
-    with role and content (.json, .jsonl).
+    """Import FILE: an export of omoide, ChatGPT or Claude (.json or .zip), or messages with role
+    and content (.json, .jsonl).
 
-    What was brought in before is not recorded again.
+    What was imported before is not recorded again.
     """
-    held = read(file, longest=scope.settings.longest)
+    contents = read(file, longest=scope.settings.max_turn_chars)
 
-    async def work(memory: Memory) -> Restored | Brought:
-        owner, now = Owner(tenant=memory.tenant, user=scope.user), scope.outside.clock.now()
-        if isinstance(held, Contents):
-            return await restore(memory.store, owner, held, at=now)
-        return await bring_in(
-            memory.store,
-            owner,
-            held.conversations,
+    async def work(memory: Memory) -> RestoreResult | ImportResult:
+        now = scope.outside.clock.now()
+        if isinstance(contents, ExportContents):
+            return await memory.restore(scope.user, contents, at=now)
+        return await memory.bring_in(
+            scope.user,
+            contents.conversations,
             at=now,
             digest=not no_digest,
             progress=bar if sys.stderr.isatty() else None,
@@ -99,49 +101,84 @@ def import_(scope: Scope, file: Path, no_digest: bool) -> None:
     if scope.json:
         emit(done)
         return
-    source = "omoide" if isinstance(held, Contents) else held.source
-    click.echo(f"From {source}: {many(done.sessions, 'session')}, {many(done.turns, 'turn')}.")
+    source = "omoide" if isinstance(contents, ExportContents) else contents.source
+    click.echo(f"From {source}: {plural(done.sessions, 'session')}, {plural(done.turns, 'turn')}.")
     for line in _details(done):
         click.echo(line)
 
 
 @click.command()
 @click.option("--session", type=click.IntRange(min=1), metavar="N", help="Only this session.")
-@click.option("--fact", metavar="TEXT", help="Only what says this: sentences and turns.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--fact", metavar="TEXT", help="Only sentences and turns that say this.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--receipt",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Save the signed receipt; omoide verify-receipt checks it.",
+)
 @scoped
-def erase(scope: Scope, session: int | None, fact: str | None, yes: bool) -> None:
+def erase(
+    scope: Scope, session: int | None, fact: str | None, yes: bool, receipt: Path | None
+) -> None:
     """Remove a user, a session or a fact for good, from every version and every file."""
     if session is not None and fact is not None:
         raise click.UsageError("give --session or --fact, not both")
     if scope.json and not yes:
         raise click.UsageError("--json cannot ask: add --yes")
     if fact is not None:
-        _erase_fact(scope, fact, yes=yes)
+        _erase_fact(scope, fact, yes=yes, receipt=receipt)
         return
     what = f"session {session} of {scope.user}" if session else f"everything of {scope.user}"
     scope.run(lambda memory: _check(memory, scope.user, session))
     _ask(f"Erase {what} for good?", yes=yes)
-    _told(scope, scope.run(lambda memory: memory.erase(scope.user, session=session)))
+    erased = scope.run(lambda memory: memory.erase(scope.user, session=session))
+    _report(scope, erased, receipt)
+
+
+@click.command(name="verify-receipt")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@scoped
+def verify_receipt(scope: Scope, file: Path) -> None:
+    """Check that the receipt of an erasure was signed by this database, and not changed since."""
+    receipt = Receipt.from_json(file.read_text("utf-8"))
+    if not scope.run(lambda memory: memory.is_genuine(receipt)):
+        raise BadInput(
+            f"{file} is not genuine: it was changed, or another database or tenant signed it"
+        )
+    if scope.json:
+        emit({"genuine": True, "clean": receipt.clean, "id": receipt.id})
+        return
+    removed = ", ".join(f"{count} {kind}" for kind, count in receipt.removed.items() if count)
+    click.echo(f"Genuine: signed by this database at {receipt.time.isoformat()}.")
+    click.echo(f"Erased of {receipt.user} ({receipt.scope}): {removed or 'nothing'}.")
+    click.echo(_searched(receipt))
+
+
+def _searched(receipt: Receipt) -> str:
+    if receipt.found:
+        return f"Searched afterwards, and still found: {', '.join(receipt.found)}."
+    looked = ", ".join(f"{count} {kind}" for kind, count in receipt.searched.items() if count)
+    return f"Searched afterwards and found clean ({looked or 'nothing is left'})."
 
 
 async def _check(memory: Memory, user: str, session: int | None) -> None:
-    """Say before asking that there is nothing to erase."""
+    """Fail before asking if there is nothing to erase."""
     if user not in await memory.users():
-        raise BadInput(f"nothing is stored of {user}")
+        raise BadInput(f"nothing is stored about {user}")
     numbers = {s.number for s in await memory.sessions(user)}
     if session is not None and session not in numbers:
         raise BadInput(f"{user} has no session {session}")
 
 
-def _erase_fact(scope: Scope, text: str, *, yes: bool) -> None:
-    found: Fact = scope.run(lambda memory: find_fact(memory, scope.user, text))
-    if found.empty:
-        raise BadInput(f"nothing that is stored of {scope.user} says {text!r}: try fewer words")
+def _erase_fact(scope: Scope, text: str, *, yes: bool, receipt: Path | None) -> None:
+    fact: Fact = scope.run(lambda memory: find_fact(memory, scope.user, text))
+    if fact.empty:
+        raise BadInput(f"nothing stored about {scope.user} says {text!r}: try fewer words")
     if not scope.json:
-        click.echo("\n".join(fact_lines(found, scope.outside.clock.now())))
+        click.echo("\n".join(fact_lines(fact, scope.outside.clock.now())))
     _ask("Erase all this for good?", yes=yes)
-    _told(scope, scope.run(lambda memory: forget(memory, scope.user, found)))
+    _report(scope, scope.run(lambda memory: forget(memory, scope.user, fact)), receipt)
 
 
 def _ask(question: str, *, yes: bool) -> None:
@@ -149,48 +186,57 @@ def _ask(question: str, *, yes: bool) -> None:
         click.confirm(question, abort=True, err=True)
 
 
-def _told(scope: Scope, erased: Erased) -> None:
+def _report(scope: Scope, erased: Erased, file: Path | None) -> None:
+    if file is not None and erased.receipt is not None:
+        file.write_text(erased.receipt.to_json() + "\n", "utf-8")
     if scope.json:
         emit(erased)
         return
     click.echo(
-        f"Erased: {many(erased.sessions, 'session')}, {many(erased.turns, 'turn')}, "
-        f"{many(erased.sentences, 'sentence')} (every version counted)."
+        f"Erased: {plural(erased.sessions, 'session')}, {plural(erased.turns, 'turn')}, "
+        f"{plural(erased.sentences, 'sentence')} (counting every version), "
+        f"{plural(erased.facts, 'fact')}."
     )
+    if erased.receipt is not None:
+        click.echo(_searched(erased.receipt))
+        where = f" in {file}" if file is not None else ""
+        click.echo(f"Receipt {erased.receipt.id}{where}.")
     if erased.pending:
         click.echo(
             warning(
-                "! vectors of it are still elsewhere, since that place cannot be reached: a job "
-                "removes them as soon as possible (omoide jobs list --all-users)"
+                "! its vectors are not removed yet, since the vector store cannot be reached: a "
+                "job removes them as soon as possible (omoide jobs list --all-users)"
             ),
             err=True,
         )
 
 
-def _details(done: Restored | Brought) -> list[str]:
+def _details(done: RestoreResult | ImportResult) -> list[str]:
     lines = []
-    if isinstance(done, Restored):
-        kept = (
-            f"{many(done.versions, 'version')}, {many(done.events, 'event')}, "
-            f"{many(done.memos, 'memo')}, {many(done.notes, 'note')}, {many(done.calls, 'call')}"
+    if isinstance(done, RestoreResult):
+        counts = (
+            f"{plural(done.versions, 'version')}, {plural(done.facts, 'fact')}, "
+            f"{plural(done.events, 'event')}, "
+            f"{plural(done.memos, 'memo')}, {plural(done.notes, 'note')}, "
+            f"{plural(done.calls, 'call')}"
         )
-        lines.append(dim(f"With them {kept}, {many(done.aside, 'answer')} set aside."))
+        lines.append(dim(f"Also {counts}, {plural(done.aside, 'rejected answer')}."))
     else:
         if done.known:
-            lines.append(dim(f"{many(done.known, 'turn')} had been imported before."))
-        lines += _left_out_lines(done.left_out)
+            lines.append(dim(f"{plural(done.known, 'turn')} had been imported before."))
+        lines += _skipped_lines(done.left_out)
     if done.to_digest:
-        sessions = many(done.to_digest, "session")
-        lines.append(f"{sessions} to be digested: by the next chat, or now by omoide jobs run.")
+        sessions = plural(done.to_digest, "session")
+        lines.append(f"{sessions} to digest: by the next chat, or now by omoide jobs run.")
     return lines
 
 
-def _left_out_lines(left_out: tuple[LeftOut, ...]) -> list[str]:
-    """Each reason once, with how often and the first places."""
+def _skipped_lines(skipped: tuple[SkippedItem, ...]) -> list[str]:
+    """One line per reason, with the count and the first locations."""
     lines = []
-    for reason, count in Counter(left.reason for left in left_out).most_common():
-        places = [left.where for left in left_out if left.reason == reason]
-        shown = "; ".join(one_line(place) for place in places[:SHOWN])
+    for reason, count in Counter(item.reason for item in skipped).most_common():
+        locations = [item.where for item in skipped if item.reason == reason]
+        shown = "; ".join(one_line(location) for location in locations[:SHOWN])
         more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
-        lines.append(warning(f"! left out {count:,}: {one_line(reason)} ({shown}{more})"))
+        lines.append(warning(f"! skipped {count:,}: {one_line(reason)} ({shown}{more})"))
     return lines

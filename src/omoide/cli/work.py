@@ -1,4 +1,4 @@
-"""`omoide work`: a process that does the work behind the memory, and nothing else."""
+"""`omoide work`: a process that only runs background jobs."""
 
 from __future__ import annotations
 
@@ -6,78 +6,66 @@ import asyncio
 import contextlib
 import logging
 import signal
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from omoide import bootstrap
 from omoide.cli.scope import scoped
-from omoide.cli.show import emit, many
-from omoide.composition import compose
+from omoide.cli.show import emit, plural
 from omoide.settings import Settings
-from omoide.shift import Shift
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
-    from omoide.engine import Memory
+    from omoide.engine.runtime import Runtime
+
+
+AT_ONCE = 4
+"""Jobs at a time, if the model is behind an endpoint and needs no CPU here."""
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Do what is due, and end.")
+@click.option("--once", is_flag=True, help="Run the jobs that are due, then exit.")
 @click.option(
     "--every",
     type=click.FloatRange(min=0.01),
     default=2.0,
     show_default=True,
-    help="Seconds after which to look for more.",
+    help="Seconds between checks for new jobs.",
 )
 @scoped
 def work(scope: Scope, once: bool, every: float) -> None:
-    """Digest and embed for all tenants of the database, or for the one of --tenant.
+    """Run the jobs (digest, embed) of all tenants of the database, or of --tenant.
 
-    Any number may run over one database, on any number of machines, beside any number of servers
-    (`omoide serve --no-work`).
+    Any number of workers may share one database, on any number of machines, beside any number of
+    servers (`omoide serve --no-work`).
     """
     logging.basicConfig(level=logging.WARNING, format="omoide: %(message)s")
-    given = click.get_current_context().meta
-    named = given.get("omoide.tenant") or _unless_default(scope.settings.tenant)
+    option = click.get_current_context().meta.get("omoide.tenant")
+    named = option or _unless_default(scope.settings.tenant)
 
-    async def working(first: Memory) -> int:
-        settings = scope.settings
-        embedder = bootstrap.make_embedder(settings)
-        name = bootstrap.worker_name()
-
-        def memory(tenant: str) -> Memory:
-            return compose(
-                replace(settings, tenant=tenant),
-                store=first.store,
-                model=first.model,
-                iterator=first.iterator,
-                embedder=embedder,
-                clock=scope.outside.clock,
-                worker=name,
-            )
-
+    async def working(runtime: Runtime) -> int:
         async def tenants() -> tuple[str, ...]:
-            return (named,) if named else await first.store.archive.tenants()
+            return (named,) if named else await runtime.tenants()
 
-        shift = Shift(tenants=tenants, memory=memory)
         if once:
-            return await shift.once()
-        task = asyncio.ensure_future(shift.run(every=every))
+            names = await tenants()
+            for name in names:
+                await runtime.end_idle(name)
+            return await runtime.run_jobs(*names)
+        stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(NotImplementedError):  # not on every system
-                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+                asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        at_once = AT_ONCE if scope.settings.remote else 1
+        async with runtime.working(tenants=tenants, every=every, at_once=at_once):
+            await stopped.wait()
         return 0
 
-    done = scope.run(working, create=True)
+    done = scope.run_with(working, create=True)
     if scope.json:
         emit({"tried": done})
     elif once:
-        click.echo(f"{many(done, 'job')} tried.")
+        click.echo(f"{plural(done, 'job')} tried.")
 
 
 def _unless_default(tenant: str) -> str | None:

@@ -1,9 +1,9 @@
-"""A conversation over five sessions, made up by us, with its memory, memos and events ready-made.
+"""A demo: an invented conversation of five sessions, with its summaries, memos and events.
 
-It lets a newcomer see everything at once, without a model. The same story is told in each language:
-`story.json` says who speaks when and what rests on what, `<language>.json` holds the words.
+It lets a newcomer see everything at once, without a model. The story is the same in each language:
+`story.json` has the dates and the sources, `<language>.json` has the texts.
 """
 
-from omoide.demo.loading import LANGUAGES, Loaded, load
+from omoide.demo.loading import LANGUAGES, LoadedDemo, load
 
-__all__ = ["LANGUAGES", "Loaded", "load"]
+__all__ = ["LANGUAGES", "LoadedDemo", "load"]

@@ -1,39 +1,83 @@
-"""The words of the domain: values and pure formulas, on the standard library alone."""
+"""Domain values and pure formulas. Imports the standard library only."""
 
+from omoide.domain import forgetting
 from omoide.domain.event import Event
+from omoide.domain.fact import (
+    Fact,
+    FactChanges,
+    FactConfirmation,
+    FactEnd,
+    FactFilter,
+    FactKind,
+    FactMarks,
+    Trust,
+    weakest,
+)
+from omoide.domain.fact_changes import AppliedChanges, applied
+from omoide.domain.fact_erasure import ErasedFacts, FactErasure
+from omoide.domain.jobs import CallPurpose, Job, JobState, JobTask, ModelCall, RejectedAnswer
 from omoide.domain.memo import Memo, Span
 from omoide.domain.note import Note
-from omoide.domain.recalled import Kind, Recalled, Recollection, Support
-from omoide.domain.summary import Change, Origin, Sentence, SentenceChange, Summary, diff, nothing
-from omoide.domain.turn import Owner, Recorded, Said, Session, Speaker, Turn
-from omoide.domain.work import Call, Job, Purpose, Rejected, State, Task
+from omoide.domain.recall import MemoryKind, RecalledItem, RecallResult, Support
+from omoide.domain.receipt import Receipt
+from omoide.domain.summary import (
+    ChangeKind,
+    Origin,
+    Sentence,
+    SentenceChange,
+    Summary,
+    diff,
+    empty_summary,
+)
+from omoide.domain.timeline import FactChange, TimelineEntry, timeline
+from omoide.domain.turn import NewTurn, Owner, RecordedTurns, Session, Speaker, Turn
+from omoide.domain.words import OpenWords
 
 __all__ = [
-    "Call",
-    "Change",
+    "AppliedChanges",
+    "CallPurpose",
+    "ChangeKind",
+    "ErasedFacts",
     "Event",
+    "Fact",
+    "FactChange",
+    "FactChanges",
+    "FactConfirmation",
+    "FactEnd",
+    "FactErasure",
+    "FactFilter",
+    "FactKind",
+    "FactMarks",
     "Job",
-    "Kind",
+    "JobState",
+    "JobTask",
     "Memo",
+    "MemoryKind",
+    "ModelCall",
+    "NewTurn",
     "Note",
+    "OpenWords",
     "Origin",
     "Owner",
-    "Purpose",
-    "Recalled",
-    "Recollection",
-    "Recorded",
-    "Rejected",
-    "Said",
+    "RecallResult",
+    "RecalledItem",
+    "Receipt",
+    "RecordedTurns",
+    "RejectedAnswer",
     "Sentence",
     "SentenceChange",
     "Session",
     "Span",
     "Speaker",
-    "State",
     "Summary",
     "Support",
-    "Task",
+    "TimelineEntry",
+    "Trust",
     "Turn",
+    "applied",
     "diff",
-    "nothing",
+    "empty_summary",
+    "forgetting",
+    "timeline",
+    "weakest",
 ]

@@ -1,4 +1,4 @@
-"""What calls of models took together."""
+"""Totals of what model calls cost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import tzinfo
 
-    from omoide.domain.work import Call
+    from omoide.domain.jobs import ModelCall
 
-GROUPS: dict[str, Callable[[Call, tzinfo | None], str]] = {
+GROUPS: dict[str, Callable[[ModelCall, tzinfo | None], str]] = {
     "purpose": lambda call, _: call.purpose.value,
     "session": lambda call, _: f"session {call.session}" if call.session else "no session",
     "model": lambda call, _: call.model,
@@ -21,8 +21,8 @@ GROUPS: dict[str, Callable[[Call, tzinfo | None], str]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sum:
-    """What a group of calls took. Calls that failed were paid for all the same."""
+class CostSum:
+    """What a group of calls cost. Failed calls are included: they cost as much."""
 
     name: str
     calls: int
@@ -32,9 +32,9 @@ class Sum:
     seconds: float
 
 
-def summed(name: str, calls: Sequence[Call]) -> Sum:
+def total_cost(name: str, calls: Sequence[ModelCall]) -> CostSum:
     """The sum of some calls."""
-    return Sum(
+    return CostSum(
         name=name,
         calls=len(calls),
         failed=sum(call.failed for call in calls),
@@ -44,10 +44,10 @@ def summed(name: str, calls: Sequence[Call]) -> Sum:
     )
 
 
-def grouped(calls: Iterable[Call], by: str, *, zone: tzinfo | None = None) -> list[Sum]:
-    """Sums by group, in the order in which the groups first came; days are those of the zone, the
-    machine's own if none is named."""
-    groups: dict[str, list[Call]] = {}
+def grouped(calls: Iterable[ModelCall], by: str, *, zone: tzinfo | None = None) -> list[CostSum]:
+    """Totals by group, in order of first appearance. Days are those of `zone`, by default the
+    machine's time zone."""
+    groups: dict[str, list[ModelCall]] = {}
     for call in calls:
         groups.setdefault(GROUPS[by](call, zone), []).append(call)
-    return [summed(name, members) for name, members in groups.items()]
+    return [total_cost(name, members) for name, members in groups.items()]

@@ -1,4 +1,4 @@
-"""Events: single things that happened, with what is needed to know whether they come to mind."""
+"""Events: single things that happened, with the state of their forgetting curves."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One thing that happened, as it was told."""
+    """One thing that happened, as the speaker told it."""
 
     id: str
     session: int
     text: str
     time: datetime
-    """When it was told."""
+    """When the speaker told it."""
     sources: tuple[str, ...]
     topics: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
@@ -27,15 +27,17 @@ class Event:
     feeling: float = 0.0
     """How strongly it was felt, 0 to 1."""
     last_recalled: datetime
-    """When it last came to mind; when it was told, if it never did."""
+    """When it was last recalled; equal to `time` if it never was."""
     recalls: int = 0
     consolidation: float = 1.0
-    """g_n of Hou et al. 2024, eq. 9: grows with each recall, so that the event fades slower."""
+    """g_n of Hou et al. 2024, eq. 9: grows with each recall, so the event fades more slowly."""
     superseded_by: str | None = None
-    """The newer event that made this one untrue, if one did."""
+    """Id of the newer event that made this one untrue, if any."""
+    fact: str = ""
+    """Id of the fact that it is the memory of, if any."""
 
     def probability(self, *, relevance: float, now: datetime, unit: timedelta = UNIT) -> float:
-        """Chance that it comes to mind at `now` (eq. 8)."""
+        """Probability that it is recalled at `now` (eq. 8)."""
         return recall_probability(
             relevance=relevance,
             elapsed=now - self.last_recalled,
@@ -44,7 +46,7 @@ class Event:
         )
 
     def recalled(self, now: datetime, *, unit: timedelta = UNIT) -> Event:
-        """The event after it came to mind at `now` (eq. 9)."""
+        """The event after being recalled at `now` (eq. 9)."""
         grown = consolidated(self.consolidation, elapsed=now - self.last_recalled, unit=unit)
         return replace(
             self,

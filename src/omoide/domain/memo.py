@@ -19,31 +19,31 @@ class Memo:
     topic: str
     summary: str
     sources: tuple[str, ...]
-    """The turns it covers: the original is always there."""
+    """Ids of the turns it covers. The original turns are always kept."""
     time: datetime
     compressed: str
     method: str
     """How the transcript was compressed."""
     whole: bool = True
-    """False where the model's answer could not be read: then the topic is unknown, and the
-    summary is what was said, so that it can still be found."""
+    """False if the model's answer could not be parsed. Then the topic is unknown and the summary is
+    the original text, so that a search can still find it."""
     folded_into: str | None = None
-    """The memo that took this one in, if one did."""
+    """Id of the memo that this one was folded into, if any."""
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Span:
-    """Lines `first` to `last` of a dialogue, both counted, from 1."""
+    """Lines `first` to `last` of a dialogue, inclusive, numbered from 1."""
 
     first: int
     last: int
 
 
-def mend(spans: Sequence[Span], *, lines: int) -> tuple[Span | None, ...]:
-    """The spans made to cover lines 1 to `lines`, in order, without overlap or gap.
+def repaired_spans(spans: Sequence[Span], *, lines: int) -> tuple[Span | None, ...]:
+    """The spans changed to cover lines 1 to `lines` without overlaps or gaps.
 
-    A span gives way to the one that begins after it; a gap goes to the span before it. One that
-    has nothing left comes back as None. Right spans come back as they are.
+    Where spans overlap, the one that begins later wins; a gap goes to the span before it. A span
+    with no lines left becomes None. Correct spans are returned unchanged.
     """
     if lines < 1 or not spans:
         return tuple(None for _ in spans)
@@ -55,7 +55,7 @@ def mend(spans: Sequence[Span], *, lines: int) -> tuple[Span | None, ...]:
             first = starts[-1][1] + 1
         if first <= lines:
             starts.append((i, first))
-    mended: list[Span | None] = [None] * len(spans)
+    repaired: list[Span | None] = [None] * len(spans)
     for (i, first), after in zip(starts, [*(s for _, s in starts[1:]), lines + 1], strict=True):
-        mended[i] = Span(first=1 if i == starts[0][0] else first, last=after - 1)
-    return tuple(mended)
+        repaired[i] = Span(first=1 if i == starts[0][0] else first, last=after - 1)
+    return tuple(repaired)

@@ -15,73 +15,75 @@ if TYPE_CHECKING:
 
 
 class Origin(StrEnum):
-    """How a version came to be."""
+    """What created a version."""
 
     DIGEST = "digest"
     ROLLBACK = "rollback"
     ERASURE = "erasure"
     EDIT = "edit"
-    """The user put a sentence right."""
+    """The user corrected a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sentence:
-    """One thing remembered, with the turns it rests on."""
+    """One statement of the summary, with the turns that support it."""
 
     text: str
     about: Speaker | None = None
     sources: tuple[str, ...] = ()
-    """Ids of turns. Empty means that nothing said so far supports the sentence."""
+    """Ids of turns. Empty if no turn supports the sentence."""
+    fact: str = ""
+    """Id of the fact that it states, if it states one."""
 
     @property
     def supported(self) -> bool:
-        """Whether any turn bears the sentence out."""
+        """Whether any turn supports the sentence."""
         return bool(self.sources)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """One version of the memory. M_0 is never stored: see `nothing`."""
+    """One version of the summary. M_0 is never stored: see `empty_summary`."""
 
     number: int
     sentences: tuple[Sentence, ...]
     origin: Origin
     session: int | None
-    """The newest session this memory knows of."""
+    """The newest session that this version includes."""
     time: datetime
-    """From when it counts: the end of the session it digested, or the moment of the rollback."""
+    """When it takes effect: the end of the digested session, or the time of the rollback."""
     language: str
     restored: int | None = None
-    """For a rollback, the version whose sentences it brought back."""
+    """For a rollback, the version that was restored."""
     model: str = ""
     prompt: str = ""
-    """Hash of the prompt that produced it."""
+    """Hash of the prompt that produced this version."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
-    """What a person should know of how it was made: parts, retries, sentences left out."""
+    """Remarks for people on how it was made: parts, retries, sentences left out."""
 
     @property
     def text(self) -> str:
-        """The memory as it is put into a prompt: one sentence a line."""
+        """The summary as it is put into a prompt: one sentence per line."""
         return "\n".join(sentence.text for sentence in self.sentences)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """All turns it rests on, each once."""
+        """Ids of all supporting turns, each once."""
         return tuple(dict.fromkeys(s for sentence in self.sentences for s in sentence.sources))
 
 
-def nothing(at: datetime, language: str = "en") -> Summary:
-    """M_0: the memory before anything was digested."""
+def empty_summary(at: datetime, language: str = "en") -> Summary:
+    """M_0: the summary before anything was digested."""
     return Summary(
         number=0, sentences=(), origin=Origin.DIGEST, session=None, time=at, language=language
     )
 
 
-class Change(StrEnum):
-    """What became of a sentence between two versions."""
+class ChangeKind(StrEnum):
+    """What happened to a sentence between two versions."""
 
     KEPT = "kept"
     ADDED = "added"
@@ -91,31 +93,33 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceChange:
-    """One line of a difference between two versions."""
+    """One line of a diff of two versions."""
 
-    change: Change
+    change: ChangeKind
     old: str | None
     new: str | None
 
 
 def diff(old: Sequence[Sentence], new: Sequence[Sentence]) -> tuple[SentenceChange, ...]:
-    """What changed from `old` to `new`, in the order of `new`, with removals where they stood.
+    """What changed from `old` to `new`, in the order of `new`, with removals where they were.
 
-    A removed and an added sentence that share most of their characters are one change.
+    A removed and an added sentence that share most of their characters count as one change.
     """
     before, after = [s.text for s in old], [s.text for s in new]
     changes: list[SentenceChange] = []
     for tag, i, i_end, j, j_end in SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
         if tag == "equal":
-            changes += [SentenceChange(change=Change.KEPT, old=t, new=t) for t in before[i:i_end]]
+            changes += [
+                SentenceChange(change=ChangeKind.KEPT, old=t, new=t) for t in before[i:i_end]
+            ]
         else:
             changes += _pair(before[i:i_end], after[j:j_end])
     return tuple(changes)
 
 
 def _pair(removed: list[str], added: list[str], least: float = 0.6) -> list[SentenceChange]:
-    """Match rewritten sentences with what they replace, the most alike first."""
-    likeness = sorted(
+    """Match rewritten sentences with those they replace, most similar first."""
+    similarities = sorted(
         (
             (SequenceMatcher(a=o, b=n, autojunk=False).ratio(), i, j)
             for i, o in enumerate(removed)
@@ -123,18 +127,18 @@ def _pair(removed: list[str], added: list[str], least: float = 0.6) -> list[Sent
         ),
         reverse=True,
     )
-    partner: dict[int, int] = {}
-    for ratio, i, j in likeness:
-        if ratio >= least and i not in partner.values() and j not in partner:
-            partner[j] = i
-    gone = [o for i, o in enumerate(removed) if i not in partner.values()]
-    lines = [SentenceChange(change=Change.REMOVED, old=o, new=None) for o in gone]
+    matched: dict[int, int] = {}
+    for ratio, i, j in similarities:
+        if ratio >= least and i not in matched.values() and j not in matched:
+            matched[j] = i
+    unmatched = [o for i, o in enumerate(removed) if i not in matched.values()]
+    lines = [SentenceChange(change=ChangeKind.REMOVED, old=o, new=None) for o in unmatched]
     for j, text in enumerate(added):
-        if j not in partner:
-            lines.append(SentenceChange(change=Change.ADDED, old=None, new=text))
-        elif removed[partner[j]] == text:
-            lines.append(SentenceChange(change=Change.KEPT, old=text, new=text))
+        if j not in matched:
+            lines.append(SentenceChange(change=ChangeKind.ADDED, old=None, new=text))
+        elif removed[matched[j]] == text:
+            lines.append(SentenceChange(change=ChangeKind.KEPT, old=text, new=text))
         else:
-            old_text = removed[partner[j]]
-            lines.append(SentenceChange(change=Change.CHANGED, old=old_text, new=text))
+            old_text = removed[matched[j]]
+            lines.append(SentenceChange(change=ChangeKind.CHANGED, old=old_text, new=text))
     return lines

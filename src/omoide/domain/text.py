@@ -1,48 +1,76 @@
-"""Which text may be recorded."""
+"""Checks of texts and names before they are stored."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
-from omoide.errors import BadInput, BadText, EmptyText, TextTooLong
+from omoide.errors import BadInput, EmptyText, TextTooLong
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def checked_text(text: str, *, longest: int) -> str:
-    """`text` as it came, or an error that says what to do. Nothing is ever quietly altered."""
+    """The text as it can be stored: see `cleaned`. Raises an error that says what to do if nothing
+    is left of it, or if it is too long."""
+    text = cleaned(text)
     if not text.strip():
-        raise EmptyText("the text is empty: say something, or leave the turn out")
+        raise EmptyText("the text is empty: write something, or leave the turn out")
     if len(text) > longest:
         raise TextTooLong(
             f"the text has {len(text):,} characters and a turn may have {longest:,}: "
-            "split it into several turns, or raise OMOIDE_LONGEST"
-        )
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise BadText(
-            f"the text is not valid Unicode at character {error.start}: decode it as UTF-8 first"
-        ) from error
-    if found := _CONTROL.search(text):
-        raise BadText(
-            f"the text holds the control character U+{ord(found.group()):04X} "
-            f"at {found.start()}: remove it"
+            "split it into several turns, or raise the limit"
         )
     return text
 
 
+def cleaned(text: str) -> str:
+    """The text without control characters, which no prompt or terminal should get; line breaks and
+    tabs stay. Split surrogate pairs are joined; a lone surrogate becomes the replacement character.
+
+    >>> cleaned("page\\x0cbreak, \\x1b[1mbold")
+    'pagebreak, [1mbold'
+    """
+    if text.isprintable():
+        return text
+    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return _CONTROL.sub("", joined)
+
+
 def printable(answer: str) -> str:
-    """A model's answer without control characters, which nobody said on purpose; empty if no words
-    are left. Halves of a character that came apart are joined; one without the other is marked."""
-    if not answer.isprintable():
-        whole = answer.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        answer = "".join(c for c in whole if c in "\n\t" or c.isprintable() or c > "\x9f")
+    """A model's answer without control characters; empty if no text is left."""
+    answer = cleaned(answer).replace("\r", "")
     return answer if answer.strip() else ""
 
 
+def in_parts(text: str, *, longest: int) -> list[str]:
+    """The text in parts of at most `longest` characters, cut after a line, else after a word, if
+    there is one in the last quarter. Joined they are the text, except that a part without any words
+    is left out.
+
+    >>> in_parts("one two three", longest=8)
+    ['one two ', 'three']
+    """
+    parts = []
+    while len(text) > longest:
+        least = longest - longest // 4
+        cut = next(
+            (i + 1 for end in ("\n", " ") if (i := text.rfind(end, least, longest)) >= 0), longest
+        )
+        parts.append(text[:cut])
+        text = text[cut:]
+    return [part for part in (*parts, text) if part.strip()]
+
+
+def normal_name(name: str, what: str) -> str:
+    """A name as it is stored: without spaces around it and in Unicode's composed form (NFC), so
+    that what looks the same is the same. Checked as by `checked_name`."""
+    return checked_name(unicodedata.normalize("NFC", name).strip(), what)
+
+
 def checked_name(name: str, what: str) -> str:
-    """A user, tenant or turn id: one printable line of at most 256 characters."""
+    """Return a user name, tenant name or turn id if it is one printable line of at most 256
+    characters."""
     if not name or len(name) > 256 or not name.isprintable():
         raise BadInput(
             f"{what} must be one printable line of 1 to 256 characters, not {name[:40]!r}"

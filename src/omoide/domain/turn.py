@@ -1,4 +1,4 @@
-"""What was said: turns, and the sessions they were said in."""
+"""Turns, the sessions they belong to, and their owners."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Owner:
-    """The person a memory belongs to, within one tenant. Nothing is ever read across owners."""
+    """The user a memory belongs to, within one tenant. Nothing is ever read across owners."""
 
     tenant: str
     user: str
 
 
 class Speaker(StrEnum):
-    """Who said it."""
+    """Who said a turn."""
 
     USER = "user"
     ASSISTANT = "assistant"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """Words to be recorded, before the store has given them a place.
+class NewTurn:
+    """A message to record, before the store assigns its session and position.
 
     A caller-supplied `id` makes recording idempotent; without one the engine makes one.
     """
@@ -43,12 +43,12 @@ class Said:
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """Words as they were recorded: never changed afterwards."""
+    """One recorded message of one speaker. Never changed afterwards."""
 
     id: str
     session: int
     position: int
-    """Place in the whole history of this owner, from 1, without regard to sessions."""
+    """Number of the turn in the owner's whole history, from 1, across sessions."""
     speaker: Speaker
     text: str
     time: datetime
@@ -56,25 +56,31 @@ class Turn:
     name: str | None = None
 
 
-class Recorded(tuple[Turn, ...]):
-    """What was recorded, in the order it was given: a tuple of turns that also says which of them
-    this call recorded, and which were known before.
+class RecordedTurns(tuple[Turn, ...]):
+    """The turns of one `record` call, in order: a tuple that also says which of them are new and
+    which had been recorded before.
 
-    >>> Recorded((), new=frozenset({"a"})).new
+    >>> RecordedTurns((), new=frozenset({"a"})).new
     frozenset({'a'})
     """
 
     new: frozenset[str]
-    """Ids."""
+    """Ids of the turns that this call recorded."""
 
-    def __new__(cls, turns: Iterable[Turn], *, new: frozenset[str]) -> Recorded:
-        """A tuple of the turns, with the ids of the new ones beside it."""
-        made = super().__new__(cls, turns)
-        made.new = new
-        return made
+    mark: str
+    """The owner's erasure mark when they were recorded (`Archive.erasure_mark`)."""
 
-    def __getnewargs_ex__(self) -> tuple[tuple[tuple[Turn, ...]], dict[str, frozenset[str]]]:
-        return (tuple(self),), {"new": self.new}
+    def __new__(
+        cls, turns: Iterable[Turn], *, new: frozenset[str], mark: str = ""
+    ) -> RecordedTurns:
+        """Make the tuple and attach the ids of the new turns."""
+        recorded = super().__new__(cls, turns)
+        recorded.new = new
+        recorded.mark = mark
+        return recorded
+
+    def __getnewargs_ex__(self) -> tuple[tuple[tuple[Turn, ...]], dict[str, frozenset[str] | str]]:
+        return (tuple(self),), {"new": self.new, "mark": self.mark}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,13 +90,13 @@ class Session:
     number: int
     started: datetime
     last: datetime
-    """When the latest turn was said."""
+    """Time of the latest turn."""
     ended: datetime | None = None
     key: str | None = None
-    """The caller's own name for it (a thread id), if one was given."""
+    """The caller's key for the conversation (a thread id), if any."""
     turns: int = 0
 
     @property
     def open(self) -> bool:
-        """Whether more may still be said in it."""
+        """Whether turns can still be added."""
         return self.ended is None

@@ -1,4 +1,4 @@
-"""Which of our five languages a text is in, by its script and, for Vietnamese, its letters.
+"""Detects the language of a text by its script and by letters and words unique to a language.
 
 Statistical detectors are unreliable on chat lines of a few words; scripts are not.
 """
@@ -8,49 +8,75 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from omoide.language.pack import DEFAULT, over_packs, pack, packs
+from omoide.language.tables import NEVER
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LANGUAGES = ("en", "zh", "ja", "ko", "vi")
+    from omoide.language.pack import LanguagePack
 
-_KANA = re.compile(r"[\u3041-\u30ff\uff66-\uff9f]")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3005]")
-_HANGUL = re.compile(r"[\uac00-\ud7af\u1100-\u11ff\u3130-\u318f]")
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-_VIETNAMESE = re.compile(
-    r"[đĐăĂơƠưƯ\u1ea0-\u1ef9]"  # letters and toned vowels that only Vietnamese uses together
-)
+_LETTER = re.compile(r"[^\W\d_]")
 
 
-def detect(text: str, *, default: str = "en") -> str:
-    """The language of `text`: en, zh, ja, ko or vi; `default` where nothing tells.
+@over_packs
+def _scripts() -> tuple[tuple[LanguagePack, ...], ...]:
+    """The packs by script; in each group those with a pattern `own` first."""
+    groups: dict[str, list[LanguagePack]] = {}
+    for language in packs():
+        groups.setdefault(language.detection.script, []).append(language)
+    return tuple(
+        tuple(sorted(group, key=lambda language: language.detection.own is NEVER))
+        for group in groups.values()
+    )
 
-    Latin text without Vietnamese letters is called English, since our English prompts ask the
-    model to keep to the language of the dialogue.
+
+@over_packs
+def _plain_ascii() -> bool:
+    """Whether ASCII text must be English: no other language is detected by ASCII words."""
+    own = [language.detection.own for language in packs() if language.detection.own is not NEVER]
+    return not any(rule.pattern.isascii() and "\\u" not in rule.pattern for rule in own)
+
+
+def detect_language(text: str, *, default: str = DEFAULT) -> str:
+    """The language code of `text`; `default` if it cannot be determined.
+
+    Latin text without evidence of another language counts as English, since our English prompts
+    ask the model to keep to the language of the dialogue.
     """
-    if text.isascii():
-        return "en" if _LATIN.search(text) else default
-    kana, han, hangul = (len(p.findall(text)) for p in (_KANA, _HAN, _HANGUL))
-    latin = len(_LATIN.findall(text)) / 4  # a Latin word is about four letters, a Han one is one
-    if hangul and hangul >= max(han, kana, latin / 2):
-        return "ko"
-    if kana + han and kana + han >= latin / 2:
-        # Japanese writes at least every tenth sign in kana; Chinese borrows a の now and then.
-        enough = 0.1 if kana > 1 else 0.2
-        return "ja" if kana >= enough * (kana + han) else "zh"
-    if len(_VIETNAMESE.findall(text)) >= max(1, latin * 4 * 0.03):
-        return "vi"
-    return "en" if latin else default
+    if text.isascii() and _plain_ascii():
+        return DEFAULT if _LETTER.search(text) else default
+    best, most, letters = None, 0.0, 0
+    for group in _scripts():
+        number = len(group[0].detection.letters.findall(text))
+        if number and number * group[0].detection.weight >= most:
+            best, most, letters = group, number * group[0].detection.weight, number
+    if best is None:
+        return default
+    return next(
+        (language.code for language in best if _is_own(language, text, letters)), best[-1].code
+    )
 
 
-def dominant(texts: Iterable[str], *, default: str = "en") -> str:
-    """The language most of the characters are in, so that one foreign line decides nothing."""
+def _is_own(language: LanguagePack, text: str, letters: int) -> bool:
+    """Whether a text in the language's script has enough letters or words unique to it."""
+    how = language.detection
+    number = len(how.own.findall(text))
+    share = (how.own_share_of_one if number == 1 else 0) or how.own_share
+    return number > 0 and number >= share * letters
+
+
+def dominant_language(texts: Iterable[str], *, default: str = DEFAULT) -> str:
+    """The language of most of the characters, so that one foreign line does not matter."""
     weight: dict[str, int] = {}
     for text in texts:
-        if language := detect(text, default=""):
-            # CJK says more with fewer characters.
-            size = len(text) * (1 if language in ("en", "vi") else 3)
+        if language := detect_language(text, default=""):
+            size = len(text) * pack(language).detection.density
             weight[language] = weight.get(language, 0) + size
-    if weight.get("zh") and weight.get("ja"):  # a line without kana amid Japanese is Japanese
-        weight["ja"] += weight.pop("zh") if weight["ja"] * 4 > weight["zh"] else 0
+    for group in _scripts():
+        plain = group[-1].code
+        for other in group[:-1]:
+            unclear = weight.get(plain, 0)
+            if 0 < unclear < weight.get(other.code, 0) * other.detection.absorbs:
+                weight[other.code] += weight.pop(plain)
     return max(weight, key=lambda code: weight[code]) if weight else default

@@ -1,4 +1,4 @@
-"""How many tokens a text will be, where no tokenizer is at hand."""
+"""Estimates the number of tokens of a text without a tokenizer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _ASCII_DIGITS = "".join(filter(_DIGIT.match, _ASCII)).encode()
 
 
 def estimate_tokens(text: str) -> int:
-    """A slightly generous count: budgets should err on the side of fitting.
+    """Estimated number of tokens, slightly too high so that budgets are not exceeded.
 
-    Fitted to Qwen's tokenizer: a digit is a token, a mark half of one, an emoji one and a half.
+    Fitted to Qwen's tokenizer: a digit is one token, a punctuation mark half a token, an emoji one
+    and a half.
     """
     if text.isascii():
         return _of_ascii(text.encode())
@@ -31,7 +32,8 @@ def estimate_tokens(text: str) -> int:
 
 
 def _of_ascii(text: bytes) -> int:
-    """The same without regular expressions, twenty times as fast: whole prompts are counted."""
+    """The same without regular expressions, twenty times as fast, since whole prompts are
+    counted."""
     unmarked = text.translate(None, _ASCII_MARKS)
     plain = unmarked.translate(None, _ASCII_DIGITS)
     marks, digits = len(text) - len(unmarked), len(unmarked) - len(plain)

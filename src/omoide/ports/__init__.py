@@ -1,68 +1,78 @@
-"""What the outside must offer. The docstrings are the contract; `tests/contract` holds every
-adapter to it.
+"""Protocols that adapters implement. The docstrings are the contract; `omoide.testing.contracts`
+tests every adapter against it.
 
-All times are aware datetimes in UTC. All methods are safe to call from many tasks at once.
+All times are aware datetimes in UTC. All methods may be called from many tasks at once.
 """
 
-from typing import TYPE_CHECKING
-
+from omoide.ports.analysis import Analyser, Role
 from omoide.ports.models import (
+    AuthoredModel,
+    BatchableModel,
     ChatModel,
     Clock,
     Completion,
     Embedder,
     Message,
     Request,
-    Signing,
     Skill,
     Space,
     TokenEncoder,
     TokenVectors,
+    Vectors,
 )
 from omoide.ports.progress import Progress
 from omoide.ports.store import (
     Archive,
     Erased,
-    Events,
+    EventStore,
+    FactStore,
     Hit,
-    Index,
-    Jobs,
+    JobStore,
     Ledger,
-    Memos,
-    Notes,
+    MemoStore,
+    NoteStore,
+    SearchData,
+    SearchIndex,
     Store,
-    Summaries,
-    Text,
-    Turns,
+    SummaryStore,
+    TextToEmbed,
+    TurnStore,
 )
-
-if TYPE_CHECKING:
-    from omoide.ports.models import Vectors as Vectors
+from omoide.ports.vectors import VectorIndex, VectorItem, VectorOwner
 
 __all__ = [
+    "Analyser",
     "Archive",
+    "AuthoredModel",
+    "BatchableModel",
     "ChatModel",
     "Clock",
     "Completion",
     "Embedder",
     "Erased",
-    "Events",
+    "EventStore",
+    "FactStore",
     "Hit",
-    "Index",
-    "Jobs",
+    "JobStore",
     "Ledger",
-    "Memos",
+    "MemoStore",
     "Message",
-    "Notes",
+    "NoteStore",
     "Progress",
     "Request",
-    "Signing",
+    "Role",
+    "SearchData",
+    "SearchIndex",
     "Skill",
     "Space",
     "Store",
-    "Summaries",
-    "Text",
+    "SummaryStore",
+    "TextToEmbed",
     "TokenEncoder",
     "TokenVectors",
-    "Turns",
+    "TurnStore",
+    "VectorIndex",
+    "VectorItem",
+    "VectorOwner",
+    "Vectors",
 ]

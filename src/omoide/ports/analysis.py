@@ -1,4 +1,4 @@
-"""What takes text apart: word analysers and tokenizers."""
+"""Ports that split text: word analysers and tokenizers."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ if TYPE_CHECKING:
 
 
 class Role(StrEnum):
-    """What a word does in its sentence, as far as compression must know."""
+    """The role of a word in its sentence, as far as compression needs it."""
 
     FUNCTION = "function"
     """Grammar that a reader can supply: particles, auxiliaries, articles, prepositions."""
     FIXED = "fixed"
-    """Names, numbers, dates, negation: without it the sentence would say something else."""
+    """Names, numbers, dates, negation: dropping it would change the meaning."""
     CONTENT = "content"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """A word as it stands in a text."""
+    """A word of a text."""
 
     text: str
     role: Role
     space: str = ""
-    """What stands between it and the next word."""
+    """The white space between this word and the next."""
 
 
 class Analyser(Protocol):
-    """Knows the words of one language."""
+    """Splits text of one language into words."""
 
     async def words(self, text: str) -> tuple[Word, ...]:
-        """The words of `text` in order; their texts and spaces joined are `text` without the
-        blanks in front of it. Raises `MissingExtra` if it cannot be got ready at its first use."""
+        """The words of `text` in order. Their texts and spaces joined give `text` without leading
+        white space. Raises `MissingExtra` if it cannot be loaded at first use."""
 
 
 class Tokenizer(Protocol):
-    """Cuts text as a model does."""
+    """Splits text into a model's tokens."""
 
     async def pieces(self, text: str) -> Sequence[str]:
-        """The model's tokens as text, in order; joined they are `text`. Tokens that are parts of
-        one character come as one piece."""
+        """The model's tokens as text, in order; joined they give `text`. Tokens that are parts of
+        one character are returned as one piece."""

@@ -1,4 +1,4 @@
-"""Where the server's API keys are kept."""
+"""Storage of the server's API keys."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyRow:
-    """A key as it is stored: never its secret."""
+class StoredKey:
+    """A key as it is stored: a hash, never the secret."""
 
     id: str
     tenant: str
     name: str
     scopes: str
-    """What it may do, parted by blanks."""
+    """What it may do, separated by spaces."""
     salt: bytes
     hash: bytes
     created: int
-    """In seconds since 1970, as is the next."""
+    """Seconds since 1970, like `revoked`."""
     revoked: int | None = None
 
 
-class KeyRows(Protocol):
-    """Keys beside or in a database. Blocks shortly: it is asked at every request."""
+class KeyStore(Protocol):
+    """Stores API keys, in the database or in a file beside it. Calls block briefly; `read` runs at
+    every request."""
 
-    def read(self) -> Sequence[KeyRow]:
-        """All of them, oldest first, as they were at most a second ago. Empty where there is no
-        such database yet. Raises `StoreError`."""
+    def read(self) -> Sequence[StoredKey]:
+        """All keys, oldest first, at most one second out of date. Empty if there is no database
+        yet. Raises `StoreError`."""
 
-    def add(self, row: KeyRow) -> None:
-        """Keep a new one; makes the place for it if there is none. Raises `StoreError`."""
+    def add(self, row: StoredKey) -> None:
+        """Store a new key, creating the file or table if needed. Raises `StoreError`."""
 
-    def revoke(self, id: str, at: int) -> None:  # noqa: A002 - a key's word for it
-        """Note when a key was revoked. Raises `StoreError`."""
+    def revoke(self, id: str, at: int) -> None:  # noqa: A002 - the field is called id
+        """Mark a key as revoked at that time. Raises `StoreError`."""

@@ -1,10 +1,11 @@
-"""What models and clocks must offer."""
+"""Ports for models, embedders and clocks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+
+from omoide.domain import OpenWords
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vectors = NDArray[np.float32]
-    """One row a text, each of length 1."""
+Vectors: TypeAlias = "NDArray[np.float32]"
+"""One row per text, each of length 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,36 +26,41 @@ class Message:
     content: str
 
 
-class Skill(StrEnum):
-    """What a model can be tuned for. An adapter claims some of them, a request names the one it
-    needs; a model without such an adapter answers by itself."""
+class Skill(OpenWords):
+    """What a LoRA adapter can be tuned for. An adapter declares its skills and a request names the
+    one it needs; without a matching adapter the base model answers. A skill may be limited to one
+    language, where the base model is weaker: `notes-ja` is the skill `notes` in Japanese."""
 
     NOTES = "notes"
-    """What a session told about one speaker, in English."""
-    NOTES_ZH = "notes-zh"
-    """The same in Chinese: what a model does well by itself in one language it may need help with
-    in another, and so on."""
-    NOTES_JA = "notes-ja"
-    NOTES_KO = "notes-ko"
-    NOTES_VI = "notes-vi"
+    """Extract what a session says about one speaker."""
     MEMOS = "memos"
     EVENTS = "events"
     FUSED = "fused"
-    """A whole session written down at once."""
+    """Write everything about a session in one call."""
     CHOICE = "choice"
-    """Which memos are related to what was said."""
+    """Choose the memos related to the user's message."""
     ITERATION = "iteration"
-    """The old memory and a session become the new memory."""
+    """Merge the old summary and a session into a new summary."""
     REPLY = "reply"
     ANSWER = "answer"
-    """A reply to somebody who asks after their own life, where it matters most to know what one
-    was not told."""
+    """Reply to a question about the user's own life, where it matters most to know what is not in
+    memory."""
+
+    @classmethod
+    def knows(cls, name: str) -> bool:
+        """Whether this names one of these skills, with or without a language suffix.
+
+        >>> [Skill.knows(name) for name in ("notes", "notes-ja", "nothing", "x-ja", "")]
+        [True, True, False, False, False]
+        """
+        base, _, language = name.partition("-")
+        return base in tuple(cls) and (not language or len(language) == len("ja"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is asked of a chat model. `schema` and `grammar` are wishes: a model that cannot
-    be held to them answers freely, so whoever asks must parse with care."""
+    """A request to a chat model. `schema` and `grammar` are best effort: a model that does not
+    support them answers freely, so the caller must parse defensively."""
 
     messages: tuple[Message, ...]
     max_tokens: int
@@ -65,15 +71,16 @@ class Request:
     schema: Mapping[str, object] | None = None
     """JSON schema that the answer must satisfy."""
     grammar: str | None = None
-    """GBNF grammar of the answer; only llama.cpp knows these. Together with `schema` it is the
-    narrower of the two: a model that takes it is held to it, any other to the schema."""
+    """GBNF grammar of the answer; only llama.cpp supports these. If both are given, the grammar is
+    the stricter one: a model that supports it uses it, any other uses the schema."""
     skill: Skill | None = None
-    """What a tuned model should bring to it: no part of the question, and only a wish too."""
+    """The skill to use, if the model has an adapter for it. Best effort, and not part of the
+    prompt."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """A finished answer and what it took."""
+    """A finished answer and what it cost."""
 
     text: str
     prompt_tokens: int
@@ -81,10 +88,10 @@ class Completion:
     seconds: float
     finish: Literal["stop", "length"]
     cached_tokens: int = 0
-    """How many of the prompt's tokens were already computed."""
+    """How many of the prompt's tokens came from the cache."""
     by: str = ""
-    """Who wrote it, where the model's name does not say it all: the weights, and after a `+` the
-    adapter that had a part in this answer."""
+    """Which model wrote it, if the model's name does not tell: the weights, and after a `+` the
+    LoRA adapter used for this answer."""
 
 
 class ChatModel(Protocol):
@@ -92,40 +99,58 @@ class ChatModel(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called: the weights, and after a `+` each adapter it may use. An answer says
-        by itself which one it did use (`Completion.by`)."""
+        """Name of the weights, and after a `+` each LoRA adapter it may use. `Completion.by` says
+        which one an answer did use."""
 
     @property
     def window(self) -> int:
-        """How many tokens prompt and answer may have together."""
+        """Context window: the most tokens of prompt and answer together."""
 
     def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
-        """Yield the answer in pieces as they come, then exactly one `Completion` with all of it.
+        """Yield the answer piece by piece, then exactly one `Completion` with all of it.
 
         Closing the iterator early stops the generation. Raises `ModelUnavailable` (after the
         adapter's own bounded retries), `ModelStalled`, `ModelRefused` or `ContextTooLong`; and
-        `DownloadFailed` or `MissingExtra` if it cannot be got ready at its first use.
+        `DownloadFailed` or `MissingExtra` if it cannot be loaded at first use.
         """
 
     async def count(self, text: str) -> int:
-        """Number of tokens in `text`; an estimate where the tokenizer is out of reach."""
+        """Number of tokens in `text`; an estimate if the tokenizer is not available."""
 
     async def close(self) -> None:
-        """Let go of whatever it holds. Calling it again does nothing."""
+        """Release all resources. Calling it again does nothing."""
 
 
 @runtime_checkable
-class Signing(Protocol):
-    """A chat model that can say beforehand who will answer: where an answer goes out piece by
-    piece, its author is named with the first, and `Completion.by` comes with the last."""
+class AuthoredModel(Protocol):
+    """A chat model that can say in advance which weights and adapter will answer. A streamed answer
+    names its author with the first piece, but `Completion.by` comes only with the last."""
 
     def author(self, request: Request) -> str:
-        """The weights, and after a `+` the adapter that this request gets."""
+        """Name of the weights, and after a `+` the LoRA adapter used for this request."""
+
+
+@runtime_checkable
+class BatchableModel(Protocol):
+    """A chat model whose requests can be written to a file and answered later, in the form of
+    OpenAI's Batch API."""
+
+    def body(self, request: Request) -> dict[str, object]:
+        """The request as the JSON body of a chat completion."""
+
+    def read(self, body: Mapping[str, object], request: Request) -> Completion:
+        """The answer in the body of a chat completion. Raises `ModelUnavailable` if it is none, and
+        `ModelRefused` if a content filter stopped it."""
+
+    def accept_rejection(self, body: Mapping[str, object], *, status: int, reason: str) -> bool:
+        """Take note that this body was rejected. True if the next one will leave out what was
+        rejected; False if there is nothing to leave out."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Space:
-    """Where vectors live: only those of the same space may be compared."""
+    """Name, version and dimensions of an embedder. Only vectors of the same space may be
+    compared."""
 
     name: str
     version: str
@@ -137,43 +162,43 @@ class Embedder(Protocol):
 
     @property
     def space(self) -> Space:
-        """The space of its vectors."""
+        """The space of the vectors."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector a text, in order. Raises `ModelError`; and `DownloadFailed` or
-        `MissingExtra` if it cannot be got ready at its first use."""
+        """One vector per text, in order. Raises `ModelError`, and `DownloadFailed` or
+        `MissingExtra` if it cannot be loaded at first use."""
 
     async def close(self) -> None:
-        """Let go of whatever it holds. Calling it again does nothing."""
+        """Release all resources. Calling it again does nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TokenVectors:
-    """The tokens of one text as an encoder sees them."""
+    """The token vectors of one text."""
 
     vectors: Vectors
-    """A row a token, special tokens too; not of length 1."""
+    """One row per token, including special tokens; not normalised."""
     counts: Vectors
     """1 for a token of the text, 0 for a special one."""
 
 
 class TokenEncoder(Protocol):
-    """Gives the vectors of a text's tokens, for measures that compare token by token."""
+    """Encodes the tokens of a text as vectors, for measures that compare token by token."""
 
     @property
     def name(self) -> str:
-        """Model, version and layer: to stand beside every figure."""
+        """Model, version and layer, to report beside every number."""
 
     async def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Of each text, in order; one that is too long is cut short. Raises `ModelError`,
-        `DownloadFailed` or `MissingExtra`."""
+        """The token vectors of each text, in order. Texts that are too long are truncated. Raises
+        `ModelError`, `DownloadFailed` or `MissingExtra`."""
 
     async def close(self) -> None:
-        """Let go of whatever it holds. Calling it again does nothing."""
+        """Release all resources. Calling it again does nothing."""
 
 
 class Clock(Protocol):
     """Tells the time."""
 
     def now(self) -> datetime:
-        """The present moment, aware, in UTC."""
+        """The current time, aware, in UTC."""

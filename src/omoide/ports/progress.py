@@ -1,4 +1,4 @@
-"""Who is told how far something has come."""
+"""Progress reporting."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Is called as the work goes on, from any thread, and must return soon."""
+    """A callback that reports progress. Called from any thread; must return quickly."""
 
     def __call__(self, done: int, total: int, what: str, /) -> None:
-        """So much of so much is done, and this is being done now."""
+        """`done` of `total` steps are finished; `what` names the current one."""

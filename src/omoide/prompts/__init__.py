@@ -1,7 +1,11 @@
-"""Prompts: one file each, in every language, filled without guesswork.
+"""Prompt templates: one file per prompt in each language pack.
 
-A file holds messages, each introduced by a line `=== system`, `=== user` or `=== assistant`,
-with `$variables`. `words.txt` holds the short words that prompts are put together from.
+If a pack lacks a prompt, the English one is used. A file holds messages, each introduced by a line
+`=== system`, `=== user` or `=== assistant`, with `$variables`. `words.txt` holds the short words
+used inside prompts.
+
+Another package keeps its prompts the same way, in its `prompts/<language>/<name>.txt`, at least
+in English, and names them `package:name`.
 """
 
 from __future__ import annotations
@@ -9,19 +13,20 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, cast
 
 from omoide.errors import BadPrompt
-from omoide.language import LANGUAGES
+from omoide.language.pack import DEFAULT, over_packs, pack
 from omoide.ports import Message
-from omoide.prompts.quoting import plain
+from omoide.prompts.quoting import quoted, without_template_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
+
+__all__ = ["Prompt", "hashes", "quoted", "render", "vocabulary"]
 
 _SECTION = re.compile(r"^=== (system|user|assistant)\n", re.MULTILINE)
 
@@ -32,56 +37,85 @@ class Prompt:
 
     messages: tuple[Message, ...]
     hash: str
-    """Of the template, before filling: the same for everyone who uses the same prompt."""
+    """Hash of the template before filling, so that it identifies the prompt."""
 
 
 def render(name: str, language: str, /, **variables: str) -> Prompt:
-    """Fill the prompt `name`; whatever the variables hold, they are words and no tokens of a chat
-    template. Raises `BadPrompt` if variables given and wanted differ."""
+    """Fill the prompt `name`, or `package:name` for one of another package. Chat template tokens
+    in the variables are neutralised.
+    Raises `BadPrompt` unless exactly the template's variables are given."""
     sections, digest = _load(name, language)
     wanted = {v for _, template in sections for v in template.get_identifiers()}
     if wanted != variables.keys():
         missing, extra = wanted - variables.keys(), variables.keys() - wanted
         raise BadPrompt(
-            f"prompt {language}/{name} wants {sorted(wanted)}; "
-            f"missing {sorted(missing)}, not wanted {sorted(extra)}"
+            f"prompt {language}/{name} takes {sorted(wanted)}; "
+            f"missing {sorted(missing)}, unexpected {sorted(extra)}"
         )
-    safe = {name: plain(value) for name, value in variables.items()}
+    safe = {name: without_template_tokens(value) for name, value in variables.items()}
     messages = tuple(
         Message(role=role, content=template.substitute(safe)) for role, template in sections
     )
     return Prompt(messages=messages, hash=digest)
 
 
-@lru_cache(maxsize=256)
+@over_packs
 def _load(
     name: str, language: str
 ) -> tuple[tuple[tuple[Literal["system", "user", "assistant"], Template], ...], str]:
     text = _read(name, language)
     parts = _SECTION.split(text)
     if parts[0].strip() or len(parts) < 3:
-        raise BadPrompt(f"prompt {language}/{name} does not begin with a line '=== system' or such")
+        raise BadPrompt(
+            f"prompt {language}/{name} must begin with a line '=== system', '=== user' or "
+            "'=== assistant'"
+        )
     sections = tuple(
         (cast("Literal['system', 'user', 'assistant']", role), Template(body.strip()))
         for role, body in zip(parts[1::2], parts[2::2], strict=True)
     )
-    return sections, hashlib.sha256(text.encode()).hexdigest()[:12]
+    return sections, _hash(text)
 
 
-@lru_cache(maxsize=8)
-def words(language: str) -> Mapping[str, str]:
-    """The short words of a language: what the speakers are called, what an empty memory is."""
-    lines = (line.partition("=") for line in _read("words", language).splitlines() if line.strip())
+@over_packs
+def vocabulary(language: str) -> Mapping[str, str]:
+    """The short words of a language, such as the speakers' labels and the word for an empty
+    memory; in English if its pack lacks them."""
+    own = pack(language).prompt("words") or ""
+    texts = (pack(DEFAULT).prompt("words") or "", own)
+    lines = (line.partition("=") for text in texts for line in text.splitlines() if line.strip())
     return {key.strip(): value.strip() for key, _, value in lines}
 
 
 def hashes(language: str) -> Mapping[str, str]:
-    """The hash of every prompt of a language, by name: what a result was made with."""
-    names = (entry.name for entry in (files(__name__) / language).iterdir())
-    found = sorted(name.removesuffix(".txt") for name in names if name.endswith(".txt"))
-    return {name: hashlib.sha256(_read(name, language).encode()).hexdigest()[:12] for name in found}
+    """The hash of every prompt of a language, by name, to record with results."""
+    return {name: _hash(_read(name, language)) for name in pack(language).prompts()}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _read(name: str, language: str) -> str:
-    folder = files(__name__) / (language if language in LANGUAGES else "en")
-    return (folder / f"{name}.txt").read_text("utf-8")
+    package, _, own_name = name.rpartition(":")
+    if package:
+        return _foreign(package, own_name, language)
+    text = pack(language).prompt(name)
+    if text is None:
+        text = pack(DEFAULT).prompt(name)
+    if text is None:
+        raise BadPrompt(f"there is no prompt {name!r} in {language} or in English")
+    return text
+
+
+def _foreign(package: str, name: str, language: str) -> str:
+    """A prompt of another package; in English if it lacks the language."""
+    try:
+        folder = files(package) / "prompts"
+        own = folder / language / f"{name}.txt"
+        return (own if own.is_file() else folder / "en" / f"{name}.txt").read_text("utf-8")
+    except (ModuleNotFoundError, FileNotFoundError) as error:
+        raise BadPrompt(
+            f"the package {package!r} has no prompt {name!r}; add prompts/{language}/{name}.txt "
+            f"or prompts/en/{name}.txt to it"
+        ) from error

@@ -1,8 +1,38 @@
-"""The HTTP server: an OpenAI-compatible proxy that remembers, REST for the library's verbs, and a
-page that shows it all (`page`).
+"""The HTTP server: a proxy with memory for clients of OpenAI, Anthropic and Ollama, a REST API for
+the library, and a web page (`page`).
 
-A request passes `app` (the outermost: logs, figures), `door` (who is it, may they, is it well
-formed) and then one handler of `proxy`, `reads`, `looking`, `writes` or `probes`, all listed in the
-one table that the OpenAPI document is made of: `routes`. To put the server into a program of your
-own, give `app.make_app` a `Server`; `omoide serve` does it in `run`.
+A request passes through `app` (outermost layer: logs and metrics), then `dispatch`
+(authentication, authorisation, validation), then one handler of `proxy`, `protocols`,
+`read_routes`, `inspection_routes`, `write_routes` or `probes`. `routes` lists all of them in one
+table, from which the OpenAPI document is generated. To embed the server in your own program, pass a
+`Server` to `app.make_app`; `omoide serve` does this in `run`.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from omoide.server.app import Server, make_app
+    from omoide.server.embedded import EngineUpstream
+    from omoide.server.keys import ApiKeys
+    from omoide.server.options import Options
+
+__all__ = ["ApiKeys", "EngineUpstream", "Options", "Server", "make_app"]
+
+_MODULES = {
+    "ApiKeys": "keys",
+    "EngineUpstream": "embedded",
+    "Options": "options",
+    "Server": "app",
+    "make_app": "app",
+}
+"""The module of each public name. Imported on first use, because they need the extra `server`."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,4 +1,4 @@
-"""Who calls, what they may, and how often."""
+"""Authentication, scopes and rate limits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from omoide.server.keys import Scope
 from omoide.server.options import is_loopback
-from omoide.server.problems import Problem
+from omoide.server.problems import HttpProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.datastructures import Headers
 
-    from omoide.server.keys import Keys
+    from omoide.server.keys import ApiKeys
     from omoide.server.options import Options
 
 EVERYTHING = frozenset(Scope)
@@ -24,20 +24,23 @@ EVERYTHING = frozenset(Scope)
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:
-    """Someone who was let in."""
+    """An authenticated caller."""
 
     tenant: str
     scopes: frozenset[Scope]
     key: str = ""
-    """The shown part of the key; empty on a loopback without keys."""
+    """The public part of the key; empty on a loopback address without keys."""
+    name: str = ""
+    """The name that the key was created with."""
 
 
 class Access:
-    """Lets callers in by their key; on a loopback where no key was ever made, everyone."""
+    """Authenticates callers by API key. Admits everyone on a loopback address where no key was ever
+    created."""
 
     def __init__(
         self,
-        keys: Keys,
+        keys: ApiKeys,
         options: Options,
         *,
         tenant: str,
@@ -46,47 +49,58 @@ class Access:
         self._keys = keys
         self._options = options
         self._tenant = tenant
-        self._buckets = Buckets(options.rate, now=now)
+        self._buckets = RateLimiter(options.rate, now=now)
 
     def admit(self, headers: Headers, needs: frozenset[Scope]) -> Caller:
-        """The caller, or a `Problem`: 401, 403 or 429."""
+        """The caller. Raises `HttpProblem` with 401, 403 or 429."""
         if not self._keys.any():
             self._check_local(headers)
             return Caller(tenant=self._tenant, scopes=EVERYTHING)
-        scheme, _, secret = headers.get("authorization", "").partition(" ")
-        key = self._keys.find(secret.strip()) if scheme.lower() == "bearer" else None
+        key = self._keys.find(_secret(headers))
         if key is None:
-            raise Problem(
+            raise HttpProblem(
                 401,
                 "unauthorized",
-                "give an API key of this server as Authorization: Bearer omo_…",
+                "send an API key of this server as Authorization: Bearer omo_… or X-Api-Key: omo_…",
                 headers={"WWW-Authenticate": 'Bearer realm="omoide"'},
             )
-        if wait := self._buckets.take(key.id):
-            raise Problem(
+        if wait := self._buckets.try_acquire(key.id):
+            raise HttpProblem(
                 429,
                 "too-many-requests",
-                f"this key may make {self._options.rate} requests a minute",
+                f"this API key is limited to {self._options.rate} requests a minute",
                 headers={"Retry-After": str(wait)},
             )
         if missing := needs - key.scopes:
-            raise Problem(
-                403, "forbidden", f"this key lacks the scope {', '.join(sorted(missing))}"
+            raise HttpProblem(
+                403, "forbidden", f"this API key lacks the scope {', '.join(sorted(missing))}"
             )
-        return Caller(tenant=key.tenant, scopes=key.scopes, key=key.prefix)
+        return Caller(tenant=key.tenant, scopes=key.scopes, key=key.prefix, name=key.name)
 
     def _check_local(self, headers: Headers) -> None:
-        """Keep web pages out that reach a loopback by a name of their own (DNS rebinding)."""
-        if not self._options.loopback:  # the last line: the command refuses to start like this
-            raise Problem(401, "unauthorized", "no API key exists: omoide keys create NAME")
+        """Refuse web pages that reach a loopback under another host name (DNS rebinding)."""
+        options = self._options
+        if not options.loopback or options.any_origin:
+            # Defence in depth: `omoide serve` refuses to start like this.
+            raise HttpProblem(
+                401, "unauthorized", "no API key exists: create one with omoide keys create NAME"
+            )
         host = headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         if not is_loopback(name):
-            raise Problem(403, "forbidden", "without API keys only this machine may call, by name")
+            raise HttpProblem(
+                403, "forbidden", "without API keys only this machine may call, as localhost"
+            )
 
 
-class Buckets:
-    """A bucket for each key: it holds a tenth of a minute's worth, and fills steadily."""
+def _secret(headers: Headers) -> str:
+    """The key that a request sends: as a bearer token, or as Anthropic's clients do."""
+    scheme, _, secret = headers.get("authorization", "").partition(" ")
+    return secret.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
+
+
+class RateLimiter:
+    """One token bucket per key. It holds a tenth of a minute's requests and refills steadily."""
 
     def __init__(self, rate: int, *, now: Callable[[], float]) -> None:
         self._rate = rate / 60
@@ -94,8 +108,8 @@ class Buckets:
         self._now = now
         self._level: dict[str, tuple[float, float]] = {}
 
-    def take(self, key: str) -> int:
-        """0 if there was one to take, else whole seconds until there is."""
+    def try_acquire(self, key: str) -> int:
+        """Take one token: 0 if there was one, else whole seconds until there is."""
         if not self._rate:
             return 0
         now = self._now()

@@ -1,11 +1,11 @@
-"""The application: the table of routes behind the door, with logs, figures and background work."""
+"""The ASGI application: routes, request logs, metrics and background work."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import secrets
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -17,15 +17,15 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from omoide.server.access import Access
-from omoide.server.door import Door
-from omoide.server.endpoint import Desk
-from omoide.server.idempotency import Replays
-from omoide.server.lately import Lately
+from omoide.server.dispatch import Dispatcher
+from omoide.server.endpoint import HandlerContext
+from omoide.server.idempotency import ReplayCache
+from omoide.server.latest_replies import LatestReplies
 from omoide.server.metrics import Metrics
+from omoide.server.options import check_origins
 from omoide.server.page import pages
-from omoide.server.problems import Problem, answer
+from omoide.server.problems import HttpProblem, answer
 from omoide.server.routes import ROUTES
-from omoide.server.tenants import Tenants
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -34,102 +34,106 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from omoide.server.endpoint import Endpoint
-    from omoide.server.keys import Keys
+    from omoide.engine.runtime import Runtime
+    from omoide.server.endpoint import RouteSpec
+    from omoide.server.keys import ApiKeys
     from omoide.server.options import Options
-    from omoide.server.tenants import Parts
     from omoide.server.upstream import Upstream
 
 log = logging.getLogger(__name__)
 
-TOLD = (
+EXPOSED_HEADERS = (
     "X-Omoide-Recalled",
     "X-Omoide-Memory-Version",
     "X-Omoide-Memory-Tokens",
+    "X-Omoide-Changed",
     "X-Omoide-Session",
     "X-Omoide-Status",
     "X-Request-Id",
 )
-"""Headers of an answer that a web page may read."""
+"""Response headers that a web page on another origin may read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """Everything a server is made of. `run` does the background work and closes it in the end."""
+    """The parts of a server. `run` does the background work and closes them at the end."""
 
-    parts: Parts
+    runtime: Runtime
     upstream: Upstream
-    keys: Keys
+    keys: ApiKeys
     options: Options
-    tenants: Tenants
     metrics: Metrics
 
     @classmethod
-    def of(cls, parts: Parts, *, upstream: Upstream, keys: Keys, options: Options) -> Server:
-        """A server of these parts."""
+    def of(cls, runtime: Runtime, *, upstream: Upstream, keys: ApiKeys, options: Options) -> Server:
+        """A server over this runtime, which it closes at the end."""
         metrics = Metrics()
-        tenants = Tenants(parts, options=options, metrics=metrics)
-        return cls(
-            parts=parts,
-            upstream=upstream,
-            keys=keys,
-            options=options,
-            tenants=tenants,
-            metrics=metrics,
-        )
+        runtime.observers.append(metrics.call)
+        return cls(runtime=runtime, upstream=upstream, keys=keys, options=options, metrics=metrics)
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Work in the background; on leaving, finish what is being written and close."""
-        names = {key.tenant for key in self.keys.list()} or {self.parts.settings.tenant}
-        self.tenants.start(sorted(names))
+        """Do background work; on exit, finish pending writes and close."""
+        runtime, options = self.runtime, self.options
+        names = {key.tenant for key in self.keys.list()} or {runtime.settings.tenant}
+        for name in sorted(names):  # other tenants start with their first request
+            runtime.memory(name)
         try:
-            yield
+            async with AsyncExitStack() as stack:
+                if options.work:
+                    working = runtime.working(
+                        pause=options.pause, idle_every=options.idle_every, at_once=options.at_once
+                    )
+                    await stack.enter_async_context(working)
+                yield
         finally:
             try:
-                async with asyncio.timeout(self.options.grace):
-                    await self.tenants.stop()
+                async with asyncio.timeout(options.grace):
+                    await runtime.exchanges.settled()
             except TimeoutError:
-                log.warning("stopped while something was still being written")
+                log.warning("stopped with writes still pending: the grace time ran out")
             await self.upstream.close()
-            await self.parts.close()
+            await runtime.close_parts()
 
 
 def make_app(server: Server) -> Starlette:
     """The ASGI application."""
-    options, replays, lately = server.options, Replays(), Lately()
-    access = Access(server.keys, options, tenant=server.parts.settings.tenant)
+    options, replays, latest_replies = server.options, ReplayCache(), LatestReplies()
+    check_origins(options, server.keys)
+    access = Access(server.keys, options, tenant=server.runtime.settings.tenant)
 
     def forget(tenant: str, user: str) -> None:
         replays.forget(tenant, user)
-        lately.forget(tenant, user)
+        latest_replies.forget(tenant, user)
 
-    desk = Desk(
-        tenants=server.tenants,
+    context = HandlerContext(
+        runtime=server.runtime,
         upstream=server.upstream,
         metrics=server.metrics,
+        patience=options.patience,
         default_user=options.default_user,
+        store=options.store,
         forget=forget,
-        lately=lately,
+        latest_replies=latest_replies,
     )
-    door = Door(desk, access, options, replays)
-    by_path: dict[str, list[Endpoint]] = {}
+    dispatcher = Dispatcher(context, access, options, replays)
+    by_path: dict[str, list[RouteSpec]] = {}
     for row in ROUTES:
         by_path.setdefault(row.path, []).append(row)
     routes = [
-        Route(path, door.at(rows), methods=[row.method for row in rows])
+        Route(path, dispatcher.at(rows), methods=[row.method for row in rows])
         for path, rows in by_path.items()
     ]
     routes += pages()
-    middleware = [Middleware(Observed, metrics=server.metrics, known=frozenset(by_path))]
+    middleware = [Middleware(RequestLogging, metrics=server.metrics, known=frozenset(by_path))]
     if options.cors:
         middleware.append(
             Middleware(
                 CORSMiddleware,
                 allow_origins=options.cors,
-                allow_methods=["GET", "POST"],
+                allow_methods=["GET", "POST", "PATCH", "DELETE"],
                 allow_headers=["*"],
-                expose_headers=TOLD,
+                expose_headers=EXPOSED_HEADERS,
             )
         )
 
@@ -147,9 +151,9 @@ def make_app(server: Server) -> Starlette:
     )
 
 
-class Observed:
-    """The outermost layer: numbers requests, counts and logs them, without query or words; and
-    turns what nobody caught into a 500 that says nothing of the inside."""
+class RequestLogging:
+    """The outermost middleware. Gives each request an id, counts and logs it without its query or
+    body, and turns an uncaught exception into a 500 that reveals nothing internal."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, known: frozenset[str]) -> None:
         self._app = app
@@ -157,11 +161,11 @@ class Observed:
         self._known = known
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass one request through."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, status, told = monotonic(), 0, dict[str, str]()
+        began, status, log_fields = monotonic(), 0, dict[str, str]()
         request = secrets.token_hex(8)
 
         async def observe(message: Message) -> None:
@@ -170,7 +174,7 @@ class Observed:
                 status = message["status"]
                 for name, value in message["headers"]:
                     if name == b"x-omoide-status":
-                        told["memory"] = value.decode("latin-1")
+                        log_fields["memory"] = value.decode("latin-1")
                 extra = (b"x-request-id", request.encode())
                 message = {**message, "headers": [*message["headers"], extra]}
             await send(message)
@@ -180,12 +184,15 @@ class Observed:
         except Exception:
             log.exception("unexpected error", extra={"request": request})
             if not status:
-                problem = Problem(500, "internal-error", f"an error of ours; request {request}")
+                problem = HttpProblem(500, "internal-error", f"internal error; request {request}")
                 await answer(problem, path=scope["path"])(scope, receive, observe)
         finally:
-            route = scope["path"] if scope["path"] in self._known else "other"
+            state = scope.get("state", {})
+            route = state.get("route") or (
+                scope["path"] if scope["path"] in self._known else "other"
+            )
             self._metrics.request(scope["method"], route, status)
-            caller = scope.get("state", {}).get("caller")
+            caller = state.get("caller")
             log.info(
                 "request",
                 extra={
@@ -195,14 +202,30 @@ class Observed:
                     "status": status,
                     "ms": round((monotonic() - began) * 1000, 1),
                     **({"tenant": caller.tenant, "key": caller.key} if caller else {}),
-                    **told,
+                    **log_fields,
                 },
             )
 
 
 async def _plain_failure(request: Request, error: Exception) -> Response:
-    """404 and 405 of the router, in the words of the route's protocol."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
-    slug = "method-not-allowed" if error.status_code == 405 else "not-found"
-    problem = Problem(error.status_code, slug, error.detail, headers=error.headers)
-    return answer(problem, path=request.url.path)
+    """The router's 404 and 405, in the format of the route's protocol."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this type only
+    path = request.url.path
+    if error.status_code == 405:
+        slug, detail = "method-not-allowed", f"{request.method} is not served at {path[:200]}"
+    else:
+        slug, detail = "not-found", f"nothing is served at {path[:200]}"
+    served = ", ".join(_served(path))
+    problem = HttpProblem(
+        error.status_code, slug, f"{detail}; served are: {served}", headers=error.headers
+    )
+    return answer(problem, path=path)
+
+
+def _served(path: str) -> list[str]:
+    """What is served, for someone who asked for a path that is not: of the same first folder, if it
+    has any."""
+    rows = [(row.path, f"{row.method} {row.path}") for row in ROUTES]
+    folder = f"/{path.split('/')[1]}/"
+    near = [name for where, name in rows if where.startswith(folder)]
+    return near or [name for _, name in rows]

@@ -1,4 +1,4 @@
-"""The engine's own chat model in the clothes of an OpenAI-compatible endpoint."""
+"""The server's own chat model behind the interface of an OpenAI-compatible upstream."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import time
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from omoide.engine.messages import text_of
 from omoide.errors import BadInput, OmoideError
-from omoide.memory.replies import PENALTY, looping
-from omoide.ports import Completion, Message, Request, Signing
-from omoide.server.conversation import text_of
-from omoide.server.problems import Problem, encoded, problem_of
-from omoide.server.upstream import Answer
+from omoide.mechanisms.reply_forms import PENALTY, is_looping
+from omoide.ports import AuthoredModel, Completion, Message, Request
+from omoide.server.problems import HttpProblem, encoded, problem_of
+from omoide.server.upstream import UpstreamResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
     from omoide.ports import ChatModel, Embedder
-    from omoide.server.upstream import Forward
+    from omoide.server.upstream import UpstreamRequest
 
-_CANNOT = ("tools", "functions", "logprobs", "audio")
+_UNSUPPORTED = ("tools", "functions", "logprobs", "audio")
 _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
     "system": "system",
     "developer": "system",
@@ -36,8 +36,8 @@ _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
 class EngineUpstream:
     """Serves `/chat/completions`, `/models` and `/embeddings` from this process.
 
-    What a client writes is none of the forms that adapters were tuned for: it is answered by the
-    weights alone, unless an adapter claims all requests, and under the name of what answered.
+    Client requests have none of the forms that LoRA adapters were tuned for. The base weights
+    answer them, unless an adapter claims all requests. The response names what answered.
     """
 
     def __init__(self, model: ChatModel, embedder: Embedder | None, *, max_tokens: int) -> None:
@@ -51,10 +51,10 @@ class EngineUpstream:
         return self._author(_PLAIN)
 
     async def close(self) -> None:
-        """The model is closed with the memory."""
+        """Does nothing: the runtime closes the model."""
 
     @asynccontextmanager
-    async def send(self, forward: Forward) -> AsyncIterator[Answer]:
+    async def send(self, forward: UpstreamRequest) -> AsyncIterator[UpstreamResponse]:
         """See `Upstream.send`."""
         try:
             if forward.path == "/models":
@@ -66,27 +66,31 @@ class EngineUpstream:
                 request = self._request(body)
                 author = self._author(request)
                 async with aclosing(self._model.stream(request)) as pieces:
-                    first = await anext(pieces)  # an error before it still has its own status
+                    first = await anext(pieces)  # errors up to here still get their own status
                     if body.get("stream"):
                         usage = bool((body.get("stream_options") or {}).get("include_usage"))
                         events = _events(first, pieces, author=author, usage=usage)
                         async with aclosing(events):
                             yield _answer("text/event-stream; charset=utf-8", events)
                     else:
-                        yield _json(await _whole(first, pieces, author=author))
+                        yield _json(await _complete(first, pieces, author=author))
         except OmoideError as error:
             raise problem_of(error) from error
 
     def _request(self, body: dict[str, Any]) -> Request:
-        for name in _CANNOT:
+        for name in _UNSUPPORTED:
             if body.get(name):
-                raise Problem(400, "unsupported", f"the embedded model has no {name}", param=name)
+                raise HttpProblem(
+                    400, "unsupported", f"the embedded model does not support {name}", param=name
+                )
         if body.get("n") not in (None, 1):
-            raise Problem(400, "unsupported", "the embedded model gives one answer", param="n")
+            raise HttpProblem(
+                400, "unsupported", "the embedded model supports only n = 1", param="n"
+            )
         stop = body.get("stop") or ()
-        wanted = body.get("response_format") or {}
-        schema = (wanted.get("json_schema") or {}).get("schema")
-        if wanted.get("type") == "json_object":
+        response_format = body.get("response_format") or {}
+        schema = (response_format.get("json_schema") or {}).get("schema")
+        if response_format.get("type") == "json_object":
             schema = {"type": "object"}
         limit = body.get("max_completion_tokens") or body.get("max_tokens") or self._max_tokens
         penalty = body.get("frequency_penalty")
@@ -96,7 +100,7 @@ class EngineUpstream:
             if m["role"] in _ROLES and text_of(m).strip()
         )
         if not messages:
-            raise Problem(400, "bad-request", "no message holds any text", param="messages")
+            raise HttpProblem(400, "bad-request", "no message contains text", param="messages")
         return Request(
             messages=messages,
             max_tokens=_number(limit, "max_tokens", whole=True),
@@ -109,18 +113,22 @@ class EngineUpstream:
 
     async def _embed(self, body: dict[str, Any]) -> dict[str, object]:
         if self._embedder is None:
-            raise Problem(404, "no-embedder", "this server has no embedder: set OMOIDE_EMBEDDER")
-        given = body.get("input")
-        texts = [given] if isinstance(given, str) else given
+            raise HttpProblem(
+                404, "no-embedder", "this server has no embedder: set OMOIDE_EMBEDDER"
+            )
+        source = body.get("input")
+        texts = [source] if isinstance(source, str) else source
         if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
-            raise BadInput("input must be a text or a list of texts")
+            raise BadInput("input must be a string or a list of strings")
         vectors = await self._embedder.embed(texts)
-        packed = body.get("encoding_format") == "base64"
+        as_base64 = body.get("encoding_format") == "base64"
         data = [
             {
                 "object": "embedding",
                 "index": i,
-                "embedding": base64.b64encode(row.tobytes()).decode() if packed else row.tolist(),
+                "embedding": base64.b64encode(row.tobytes()).decode()
+                if as_base64
+                else row.tolist(),
             }
             for i, row in enumerate(vectors)
         ]
@@ -133,11 +141,11 @@ class EngineUpstream:
 
     def _author(self, request: Request) -> str:
         model = self._model
-        return model.author(request) if isinstance(model, Signing) else model.name
+        return model.author(request) if isinstance(model, AuthoredModel) else model.name
 
 
 _PLAIN = Request(messages=(), max_tokens=0)
-"""A request that asks for no skill, as all that come from a client."""
+"""A request without a skill, like every client request."""
 
 
 async def _events(
@@ -149,15 +157,15 @@ async def _events(
 ) -> AsyncGenerator[bytes]:
     head = _head("chat.completion.chunk", author)
     yield _event({**head, "choices": [_choice({"role": "assistant", "content": ""})]})
-    said, done = "", None
+    text, done = "", None
     async with aclosing(_chained(first, pieces)) as all_pieces:
         async for piece in all_pieces:
             if isinstance(piece, Completion):
                 done = piece
             elif piece:
-                said += piece
+                text += piece
                 yield _event({**head, "choices": [_choice({"content": piece})]})
-                if looping(said):
+                if is_looping(text):
                     break
     yield _event({**head, "choices": [_choice({}, finish=done.finish if done else "stop")]})
     if usage and done:
@@ -165,14 +173,16 @@ async def _events(
     yield b"data: [DONE]\n\n"
 
 
-async def _whole(
+async def _complete(
     first: str | Completion, pieces: AsyncGenerator[str | Completion], *, author: str
 ) -> dict[str, object]:
     done = None
     async for piece in _chained(first, pieces):
         done = piece if isinstance(piece, Completion) else done
     if done is None:
-        raise Problem(502, "upstream-broke-off", "the model ended without an answer")
+        raise HttpProblem(
+            502, "upstream-broke-off", "the model stopped before it completed its answer"
+        )
     message = {"role": "assistant", "content": done.text, "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": done.finish}
     head = _head("chat.completion", done.by or author)
@@ -209,9 +219,9 @@ def _usage(done: Completion) -> dict[str, int]:
 
 
 def _number(value: object, name: str, *, whole: bool = False) -> Any:  # noqa: ANN401 - int or float
-    wanted = int if whole else (int, float)
-    if not isinstance(value, wanted) or isinstance(value, bool) or value < 0:
-        raise Problem(400, "bad-request", f"{name} must be a number from 0 on", param=name)
+    allowed = int if whole else (int, float)
+    if not isinstance(value, allowed) or isinstance(value, bool) or value < 0:
+        raise HttpProblem(400, "bad-request", f"{name} must be a number of at least 0", param=name)
     return value
 
 
@@ -219,12 +229,12 @@ def _event(chunk: dict[str, object]) -> bytes:
     return b"data: " + encoded(chunk) + b"\n\n"
 
 
-def _json(value: dict[str, object]) -> Answer:
+def _json(value: dict[str, object]) -> UpstreamResponse:
     async def once() -> AsyncIterator[bytes]:
         yield encoded(value)
 
     return _answer("application/json", once())
 
 
-def _answer(media_type: str, blocks: AsyncIterator[bytes]) -> Answer:
-    return Answer(status=200, headers={"content-type": media_type}, blocks=blocks)
+def _answer(media_type: str, blocks: AsyncIterator[bytes]) -> UpstreamResponse:
+    return UpstreamResponse(status=200, headers={"content-type": media_type}, blocks=blocks)

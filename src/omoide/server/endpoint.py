@@ -1,12 +1,13 @@
-"""One row of the table of routes, and one call of it."""
+"""A route of the API, and one call to it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from omoide.server.problems import Problem
-from omoide.server.shapes.words import MOST, NAME
+from omoide.domain import Owner
+from omoide.server.problems import HttpProblem
+from omoide.server.shapes.builders import MAX_INTEGER, NAME
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -14,56 +15,63 @@ if TYPE_CHECKING:
     from starlette.datastructures import Headers
     from starlette.responses import Response
 
-    from omoide.engine import Memory
+    from omoide.engine.memory import Memory
+    from omoide.engine.runtime import Runtime
     from omoide.server.access import Caller
     from omoide.server.keys import Scope
-    from omoide.server.lately import Lately
+    from omoide.server.latest_replies import LatestReplies
     from omoide.server.metrics import Metrics
-    from omoide.server.remembering import Remembering
-    from omoide.server.shapes.words import Shape
-    from omoide.server.tenants import Tenants
+    from omoide.server.shapes.builders import Shape
     from omoide.server.upstream import Upstream
 
-    Handler = Callable[["Call"], Awaitable[Response]]
-    """What answers a call."""
+    Handler = Callable[["RouteCall"], Awaitable[Response]]
+    """Answers a call."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
-    """What handlers work with besides the call: the same for every call of one server."""
+class HandlerContext:
+    """What handlers use besides the call; shared by all calls of a server."""
 
-    tenants: Tenants
+    runtime: Runtime
     upstream: Upstream
     metrics: Metrics
     default_user: str | None
+    store: bool
+    """Whether responses and threads may be stored."""
+    patience: float
+    """Seconds that memory may delay a chat."""
     forget: Callable[[str, str], None]
-    """Drop the answers kept for a user of a tenant."""
-    lately: Lately
+    """Drop the cached responses of a tenant's user."""
+    latest_replies: LatestReplies
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
-    """A request that was let in and is well formed."""
+class RouteCall:
+    """An authenticated and validated request."""
 
-    desk: Desk
+    context: HandlerContext
     caller: Caller
     user: str
-    """Empty where the row names no user."""
+    """Empty if the route is not about one user."""
     query: Mapping[str, Any]
     body: dict[str, Any]
     raw: bytes
     raw_query: str
     headers: Headers
+    route: str = ""
+    """The path of its route."""
+    path: Mapping[str, str] = field(default_factory=dict)
+    """The parameters in the path."""
 
     @property
     def memory(self) -> Memory:
         """The memory of the caller's tenant."""
-        return self.desk.tenants.of(self.caller.tenant).memory
+        return self.context.runtime.memory(self.caller.tenant)
 
-    @property
-    def remembering(self) -> Remembering:
-        """The exchanges of the caller's tenant."""
-        return self.desk.tenants.of(self.caller.tenant).remembering
+    async def erasure_mark(self) -> str:
+        """The user's erasure mark: what was cached under another one may quote what was erased."""
+        owner = Owner(tenant=self.caller.tenant, user=self.user)
+        return await self.context.runtime.store.archive.erasure_mark(owner)
 
     def seed(self) -> str | None:
         """The caller's idempotency key."""
@@ -71,11 +79,13 @@ class Call:
 
 
 def in_header(headers: Headers, name: str) -> str | None:
-    """A name given in one of our headers; an empty one counts as not given. Beyond ASCII no two
-    programs agree on what a header says, so that is refused rather than guessed at."""
+    """A name from one of our headers; None if missing or empty. Non-ASCII values are rejected,
+    because programs disagree on their encoding."""
     value = headers.get(name)
     if value and not (value.isascii() and value.isprintable() and len(value) <= 256):
-        raise Problem(422, "invalid", f"{name} must be printable ASCII, of at most 256", param=name)
+        raise HttpProblem(
+            422, "invalid", f"{name} must be at most 256 characters of printable ASCII", param=name
+        )
     return value or None
 
 
@@ -89,51 +99,69 @@ class Parameter:
     many: bool = False
 
 
+FOREIGN = frozenset({"openai", "anthropic", "ollama"})
+"""The tags of protocols that are not our own."""
+
 LIMIT = Parameter(
     name="limit",
     shape={"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
-    about="Most items on the page.",
+    about="Maximum number of items on the page.",
 )
 CURSOR = Parameter(
     name="cursor",
     shape={"type": "string", "maxLength": 64, "pattern": "^[0-9]{1,18}$"},
-    about="`next` of the page before.",
+    about="`next` of the previous page.",
 )
 USER = Parameter(name="user", shape=NAME, about="Whose memory.")
 SESSION = Parameter(
     name="session",
-    shape={"type": "integer", "minimum": 1, "maximum": MOST},
+    shape={"type": "integer", "minimum": 1, "maximum": MAX_INTEGER},
     about="A session's number.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Endpoint:
-    """A route: what it takes, what it gives, who may."""
+class RouteSpec:
+    """A route: its input, its output, and the scopes it needs."""
 
     method: str
     path: str
     handler: Handler
     about: str
     needs: frozenset[Scope] | None
-    """Scopes of a key, all of them; None lets everyone in."""
+    """Scopes that the API key must have; None admits everyone."""
     answer: str
-    """The shape of the answer; or a media type, if it is not JSON."""
+    """The shape of the response, or a media type if it is not JSON."""
     tag: str = "rest"
+    """The group in the OpenAPI document. That of a client's protocol decides how errors look."""
     status: int = 200
     takes: str = ""
-    """The shape of the body."""
+    """The shape of the request body."""
     query: tuple[Parameter, ...] = ()
     user: bool = True
     """Whether it is about one user, named by `user` or `X-Omoide-User`."""
+    user_fields: tuple[str, ...] = ("user",)
+    """Where a body of a client's protocol may name the user; the first that does counts."""
     headers: tuple[str, ...] = ()
-    """Request headers it heeds besides."""
+    """Other request headers that it reads."""
     fails: tuple[int, ...] = ()
-    """Statuses of errors beyond those that any row can have."""
+    """Error statuses beyond those that any route can return."""
+    quotes: bool = True
+    """Whether the response may quote the user, so that it must not outlive an erasure."""
     also: Mapping[str, str] = field(default_factory=dict)
-    """Other media types of its answer, with their shapes."""
+    """Other media types of the response, with their shapes."""
+
+    @property
+    def foreign(self) -> bool:
+        """Whether its protocol is a vendor's, so that its query and body may hold anything."""
+        return self.tag in FOREIGN
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """All query parameters; `/v1` passes on whatever comes."""
-        return (*self.query, USER) if self.user and self.tag != "openai" else self.query
+        """All query parameters. A vendor's protocol may have any; only a GET of it names the user
+        there, having no body."""
+        return (*self.query, USER) if self.user and self._names_user else self.query
+
+    @property
+    def _names_user(self) -> bool:
+        return not self.foreign or not self.takes

@@ -1,75 +1,157 @@
-"""Answers kept for a while, so that a write sent again under the same key is not done again.
+"""A cache of responses, so that a write repeated with the same idempotency key is done once.
 
-They are kept in memory. What has to outlive a restart does so by other means: `record` and
-`reply` derive the ids of turns from the key.
+The cache is in memory only. `record` and `reply` survive a restart because they derive turn ids
+from the key. Only success is kept: what failed may be tried again. A response is dropped when
+anything of its user is erased, by this process or another. Each tenant has its own places, so that
+none evicts another's.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from omoide.server.problems import Problem
+from omoide.server.problems import HttpProblem
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from omoide.server.endpoint import Call
+    from omoide.server.endpoint import RouteCall, RouteSpec
 
-    Place = tuple[str, str, str, str]
-    """Tenant, user, route, key."""
+    Handler = Callable[[RouteCall], Awaitable[Response]]
+    ReplayKey = tuple[str, str, str]
+    """User, route, key."""
 
-MOST = 4096
-LARGEST = 256 * 1024
+MAX_ENTRIES = 1024
+"""Responses kept for one tenant."""
+MAX_TENANT_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 256 * 1024 * 1024
+"""Bytes kept for one tenant, and for all."""
+MAX_ENTRY_BYTES = 256 * 1024
 SECONDS = 24 * 3600.0
 
 
-class Replays:
-    """The latest answers."""
+@dataclass(frozen=True, kw_only=True)
+class _Entry:
+    """A request that was made, with its response once there is one."""
+
+    body_hash: bytes
+    began: float
+    response: Response | None = None
+    mark: str | None = None
+    """The user's erasure mark when the response was made; None if it quotes nobody."""
+
+    @property
+    def size(self) -> int:
+        return len(self.response.body) if self.response is not None else 0
+
+
+class _Shelf:
+    """The entries of one tenant, oldest first."""
+
+    def __init__(self) -> None:
+        self.entries: OrderedDict[ReplayKey, _Entry] = OrderedDict()
+        self.size = 0
+
+    def put(self, key: ReplayKey, entry: _Entry) -> None:
+        """Add or replace an entry."""
+        if key in self.entries:
+            self.size -= self.entries[key].size
+        self.entries[key] = entry
+        self.size += entry.size
+
+    def remove(self, key: ReplayKey, entry: _Entry) -> None:
+        """Remove the entry, unless another one has taken its place."""
+        if self.entries.get(key) is entry:
+            del self.entries[key]
+            self.size -= entry.size
+
+    def remove_oldest(self) -> None:
+        """Remove the oldest entry."""
+        _, entry = self.entries.popitem(last=False)
+        self.size -= entry.size
+
+
+class ReplayCache:
+    """The latest responses, by tenant and idempotency key."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._kept: OrderedDict[Place, tuple[bytes, float, Response | None]] = OrderedDict()
+        self._tenants: defaultdict[str, _Shelf] = defaultdict(_Shelf)
 
-    async def once(
-        self, place: Place, call: Call, handler: Callable[[Call], Awaitable[Response]]
-    ) -> Response:
-        """The answer of the handler, or that of the first time. 409 while that is under way, and if
-        the key came with another body before."""
-        now, print_ = self._now(), hashlib.blake2b(call.raw, digest_size=16).digest()
-        if (known := self._kept.get(place)) and now - known[1] < SECONDS:
-            return _again(known[0] == print_, known[2])
-        self._kept[place] = (print_, now, None)
-        self._kept.move_to_end(place)
-        while len(self._kept) > MOST:
-            self._kept.popitem(last=False)
+    async def run_once(self, row: RouteSpec, seed: str, call: RouteCall) -> Response:
+        """The response of the route's handler, or the kept one of the first call with this key.
+        Raises 409 while the first call is running, or if the key was used with another body."""
+        shelf = self._tenants[call.caller.tenant]
+        key = (call.user, row.path, seed)
+        body_hash = hashlib.blake2b(call.raw, digest_size=16).digest()
+        await self._drop_stale(shelf, key, call)
+        if entry := shelf.entries.get(key):
+            return _replayed(entry.body_hash == body_hash, entry.response)
+        running = _Entry(body_hash=body_hash, began=self._now())
+        shelf.put(key, running)
+        self._make_room(shelf)
         try:
-            response = await handler(call)
-        except BaseException:  # it was not done: it may be tried again
-            self._kept.pop(place, None)
+            before = await call.erasure_mark() if row.user and row.quotes else ""
+            response = await row.handler(call)
+            mark = await call.erasure_mark() if row.user and row.quotes else None
+        except BaseException:  # it failed, so it may be retried
+            shelf.remove(key, running)
             raise
-        if type(response) is Response and len(response.body) <= LARGEST and place in self._kept:
-            self._kept[place] = (print_, now, response)
+        unchanged = before in ("", mark) and shelf.entries.get(key) is running
+        if unchanged and _may_be_kept(response):
+            shelf.put(key, replace(running, response=response, mark=mark))
+            self._make_room(shelf)
         else:
-            self._kept.pop(place, None)
+            shelf.remove(key, running)
         return response
 
     def forget(self, tenant: str, user: str) -> None:
-        """Drop what holds words of a user who is erased."""
-        for place in [place for place in self._kept if place[:2] == (tenant, user)]:
-            del self._kept[place]
+        """Drop the responses for a user whose data is being erased."""
+        shelf = self._tenants[tenant]
+        for key, entry in [(k, e) for k, e in shelf.entries.items() if k[0] == user]:
+            shelf.remove(key, entry)
+
+    async def _drop_stale(self, shelf: _Shelf, key: ReplayKey, call: RouteCall) -> None:
+        """Drop the entry if it is too old, or if something of its user was erased since."""
+        if (entry := shelf.entries.get(key)) is None:
+            return
+        old = self._now() - entry.began >= SECONDS
+        if old or (entry.mark is not None and entry.mark != await call.erasure_mark()):
+            shelf.remove(key, entry)
+
+    def _make_room(self, shelf: _Shelf) -> None:
+        while len(shelf.entries) > MAX_ENTRIES or shelf.size > MAX_TENANT_BYTES:
+            shelf.remove_oldest()
+        while sum(other.size for other in self._tenants.values()) > MAX_BYTES:
+            max(self._tenants.values(), key=lambda other: other.size).remove_oldest()
 
 
-def _again(same: bool, response: Response | None) -> Response:
+def _may_be_kept(response: Response) -> bool:
+    """Whether a response is a success of moderate size that is not streamed."""
+    return (
+        type(response) is Response
+        and 200 <= response.status_code < 300
+        and len(response.body) <= MAX_ENTRY_BYTES
+    )
+
+
+def _replayed(same: bool, response: Response | None) -> Response:
     if not same:
-        raise Problem(409, "idempotency-key-reused", "this key came with another body before")
+        raise HttpProblem(
+            409, "idempotency-key-reused", "this idempotency key was used before with another body"
+        )
     if response is None:
-        raise Problem(
-            409, "under-way", "the first request is still under way", headers={"Retry-After": "1"}
+        raise HttpProblem(
+            409,
+            "under-way",
+            "the first request with this key is still running",
+            headers={"Retry-After": "1"},
         )
     headers = {**response.headers, "Idempotent-Replayed": "true"}
     headers.pop("content-length", None)

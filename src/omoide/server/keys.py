@@ -1,10 +1,10 @@
-"""API keys: who may call, for which tenant, and to do what.
+"""API keys: each belongs to one tenant and has scopes.
 
-They lie in a small SQLite file beside the database, or in the database where that is a server's,
-so that `omoide keys revoke` counts at once (there: within a second) for all servers that run. A
-key is `omo_<id>_<secret>`; the id is shown, the secret only once. Of the secret, 256 random bits,
-only a keyed BLAKE2b hash under a salt of its own is kept: nothing that can be guessed needs a
-slower one, and each request has to pay for it.
+They are stored in a small SQLite file beside the database, or in the database itself if that is a
+database server. `omoide keys revoke` takes effect at once for all running servers (within a second
+if the keys are in a database server). A key is `omo_<id>_<secret>`. The id is public; the secret,
+256 random bits, is shown once and stored only as a BLAKE2b hash with its own salt. A slower hash is
+unnecessary, because the secret cannot be guessed and every request pays for the hash.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omoide.domain.text import checked_name
+from omoide.domain.text import checked_name, normal_name
 from omoide.errors import BadInput, StoreError
-from omoide.ports.keys import KeyRow
+from omoide.ports.keys import StoredKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from omoide.ports.keys import KeyRows
+    from omoide.ports.keys import KeyStore
 
 _FORM = re.compile(r"omo_([0-9a-f]{10})_([A-Za-z0-9_-]{43})")
 _TABLE = """
@@ -42,17 +42,17 @@ _COLUMNS = "id, tenant, name, scopes, salt, hash, created, revoked"
 
 
 class Scope(StrEnum):
-    """What a key may do. None of them holds another."""
+    """What a key may do. No scope includes another."""
 
     READ = "read"
     WRITE = "write"
     ADMIN = "admin"
-    """Erase, and see the figures of the whole server."""
+    """Erase, and read the metrics of the whole server."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Key:
-    """A key as it may be shown."""
+class ApiKey:
+    """A key without its secret."""
 
     id: str
     tenant: str
@@ -63,109 +63,111 @@ class Key:
 
     @property
     def prefix(self) -> str:
-        """The part of it that is no secret."""
+        """The public part of the key."""
         return f"omo_{self.id}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
-    """A key just made, with the secret that is never seen again."""
+class CreatedKey:
+    """A new key with its secret, which is never shown again."""
 
-    key: Key
+    key: ApiKey
     secret: str
 
 
-class Keys:
-    """The keys of one database, in a file or wherever else they are kept."""
+class ApiKeys:
+    """The API keys of one database, in a file or another key store."""
 
-    def __init__(self, rows: Path | KeyRows) -> None:
+    def __init__(self, rows: Path | KeyStore) -> None:
         self._rows = KeyFile(rows) if isinstance(rows, Path) else rows
 
     @classmethod
-    def beside(cls, database: Path) -> Keys:
-        """Those that guard this file."""
+    def for_file(cls, database: Path) -> ApiKeys:
+        """The keys of a SQLite database file."""
         return cls(database.with_name(f"{database.name}.keys"))
 
     def any(self) -> bool:
-        """Whether a key was ever made. Revoking the last one does not open the door again."""
+        """Whether a key was ever created. Revoking the last one does not make access free again."""
         return bool(self._rows.read())
 
-    def list(self) -> tuple[Key, ...]:
+    def list(self) -> tuple[ApiKey, ...]:
         """All keys, revoked ones too, oldest first."""
         return tuple(_key(row) for row in self._rows.read())
 
-    def create(self, *, tenant: str, name: str, scopes: Iterable[Scope], at: datetime) -> Made:
-        """Make a key."""
-        checked_name(tenant, "the tenant")
+    def create(
+        self, *, tenant: str, name: str, scopes: Iterable[Scope], at: datetime
+    ) -> CreatedKey:
+        """Create a key."""
+        tenant = normal_name(tenant, "the tenant")
         checked_name(name, "the key's name")
-        if not (wanted := frozenset(scopes)):
-            raise BadInput("a key without a scope can do nothing: give read, write or admin")
-        key = Key(id=secrets.token_hex(5), tenant=tenant, name=name, scopes=wanted, created=at)
+        if not (granted := frozenset(scopes)):
+            raise BadInput("a key needs at least one scope: give read, write or admin")
+        key = ApiKey(id=secrets.token_hex(5), tenant=tenant, name=name, scopes=granted, created=at)
         secret, salt = secrets.token_urlsafe(32), secrets.token_bytes(16)
-        row = KeyRow(
+        row = StoredKey(
             id=key.id,
             tenant=tenant,
             name=name,
-            scopes=" ".join(sorted(wanted)),
+            scopes=" ".join(sorted(granted)),
             salt=salt,
             hash=_hash(secret, salt),
             created=int(at.timestamp()),
         )
         self._rows.add(row)
-        return Made(key=key, secret=f"{key.prefix}_{secret}")
+        return CreatedKey(key=key, secret=f"{key.prefix}_{secret}")
 
-    def revoke(self, prefix: str, *, at: datetime) -> Key:
-        """Make a key useless, from the next request on."""
+    def revoke(self, prefix: str, *, at: datetime) -> ApiKey:
+        """Revoke a key, from the next request on."""
         id_ = prefix.removeprefix("omo_").split("_")[0]
-        found = self._row(id_)
-        if found is None:
+        row = self._row(id_)
+        if row is None:
             raise BadInput(f"there is no key {prefix[:14]!r}: see omoide keys list")
-        if found.revoked is None:
-            found = replace(found, revoked=int(at.timestamp()))
+        if row.revoked is None:
+            row = replace(row, revoked=int(at.timestamp()))
             self._rows.revoke(id_, int(at.timestamp()))
-        return _key(found)
+        return _key(row)
 
-    def find(self, secret: str) -> Key | None:
+    def find(self, secret: str) -> ApiKey | None:
         """The key with this secret, if there is one and it was not revoked."""
-        form = _FORM.fullmatch(secret)
-        row = self._row(form.group(1)) if form else None
-        if form is None or row is None:
+        match = _FORM.fullmatch(secret)
+        row = self._row(match.group(1)) if match else None
+        if match is None or row is None:
             return None
-        right = hmac.compare_digest(_hash(form.group(2), row.salt), row.hash)
-        return _key(row) if right and row.revoked is None else None
+        valid = hmac.compare_digest(_hash(match.group(2), row.salt), row.hash)
+        return _key(row) if valid and row.revoked is None else None
 
-    def _row(self, id_: str) -> KeyRow | None:
+    def _row(self, id_: str) -> StoredKey | None:
         return next((row for row in self._rows.read() if row.id == id_), None)
 
 
 class KeyFile:
-    """`KeyRows` in a small SQLite file. Each call opens it anew: it may change."""
+    """`KeyStore` in a small SQLite file. Each call reopens it, since other processes change it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: tuple[int, int, int] | None = None
-        self._known: tuple[KeyRow, ...] = ()
+        self._stamp: tuple[int, int, int] | None = None
+        self._cached: tuple[StoredKey, ...] = ()
 
-    def read(self) -> tuple[KeyRow, ...]:
-        """See `KeyRows.read`. Read again when the file has changed."""
+    def read(self) -> tuple[StoredKey, ...]:
+        """See `KeyStore.read`. Cached until the file changes."""
         try:
             stat = self._path.stat()
         except FileNotFoundError:
-            self._seen, self._known = None, ()
-            return self._known
-        seen = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-        if seen != self._seen:
+            self._stamp, self._cached = None, ()
+            return self._cached
+        stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        if stamp != self._stamp:
             with self._open(create=False) as connection:
                 rows = connection.execute(
                     f"SELECT {_COLUMNS} FROM keys ORDER BY created, rowid"  # noqa: S608
                 ).fetchall()
             names = _COLUMNS.split(", ")
-            self._known = tuple(KeyRow(**dict(zip(names, row, strict=True))) for row in rows)
-            self._seen = seen
-        return self._known
+            self._cached = tuple(StoredKey(**dict(zip(names, row, strict=True))) for row in rows)
+            self._stamp = stamp
+        return self._cached
 
-    def add(self, row: KeyRow) -> None:
-        """See `KeyRows.add`."""
+    def add(self, row: StoredKey) -> None:
+        """See `KeyStore.add`."""
         with self._open(create=True) as connection:
             connection.execute(
                 f"INSERT INTO keys ({_COLUMNS}) VALUES "  # noqa: S608
@@ -173,8 +175,8 @@ class KeyFile:
                 asdict(row),
             )
 
-    def revoke(self, id: str, at: int) -> None:  # noqa: A002 - as in `KeyRows`
-        """See `KeyRows.revoke`."""
+    def revoke(self, id: str, at: int) -> None:  # noqa: A002 - as in `KeyStore`
+        """See `KeyStore.revoke`."""
         with self._open(create=False) as connection:
             connection.execute("UPDATE keys SET revoked = ? WHERE id = ?", (at, id))
 
@@ -193,15 +195,17 @@ class KeyFile:
             finally:
                 connection.close()
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"the keys in {self._path} cannot be used: {error}") from error
+            raise StoreError(
+                f"the API keys in {self._path} cannot be read or written: {error}"
+            ) from error
 
 
 def _hash(secret: str, salt: bytes) -> bytes:
     return hashlib.blake2b(secret.encode(), key=salt, person=b"omoide-api-key").digest()
 
 
-def _key(row: KeyRow) -> Key:
-    return Key(
+def _key(row: StoredKey) -> ApiKey:
+    return ApiKey(
         id=row.id,
         tenant=row.tenant,
         name=row.name,

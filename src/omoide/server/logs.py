@@ -1,7 +1,7 @@
-"""Logs as one JSON object a line, without anyone's words.
+"""Logs as JSON lines for programs, or as plain lines for people, without any user's text.
 
-An error is logged by its kind and the places it passed; its message may quote what a user said,
-so it stays out.
+An error is logged as its class and stack frames. Its message is left out, because it may quote what
+a user said.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIELDS = (
 
 
 class JsonLines(logging.Formatter):
-    """A record as JSON: when, what, and those of our own fields that were given."""
+    """Formats a log record as JSON: time, event, and our extra fields that are set."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
@@ -48,10 +48,30 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-def configure(level: str = "info", stream: IO[str] | None = None) -> None:
-    """Send omoide's and uvicorn's logs to stderr as JSON lines. Only the command does this."""
+class PlainLines(logging.Formatter):
+    """Formats a log record for a terminal: the time, the event, and our fields that are set."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
+        level = "" if record.levelno <= logging.INFO else f"{record.levelname.lower()}: "
+        found = {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
+        if record.getMessage() == "request":
+            first = f"{found.pop('method', '')} {found.pop('route', '')} {found.pop('status', '')}"
+            found.pop("request", None)
+        else:
+            first = record.getMessage()
+        if record.exc_info and record.exc_info[0]:
+            found["error"] = record.exc_info[0].__name__
+        rest = "".join(f"  {name}={value}" for name, value in found.items())
+        return f"{time}  {level}{first}{rest}"
+
+
+def configure(level: str = "info", stream: IO[str] | None = None, *, plain: bool = False) -> None:
+    """Send omoide's and uvicorn's logs to stderr: as JSON lines, or plain for people. Only the CLI
+    calls this."""
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(PlainLines() if plain else JsonLines())
     for name in ("omoide", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]

@@ -1,4 +1,4 @@
-"""Figures for Prometheus, in its text format. No words, no users, no tenants."""
+"""Metrics in the Prometheus text format. They contain no messages, users or tenants."""
 
 from __future__ import annotations
 
@@ -9,35 +9,39 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from omoide.domain import Call
+    from omoide.domain import ModelCall
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-"""Upper ends in seconds."""
+"""Upper bounds of the histogram buckets, in seconds."""
 
 
 @dataclass
 class Histogram:
-    """How long something took, counted by upper ends."""
+    """A cumulative histogram of durations."""
 
     counts: list[int] = field(default_factory=lambda: [0] * len(BUCKETS))
     total: float = 0.0
     number: int = 0
 
     def observe(self, seconds: float) -> None:
-        """Count one."""
-        for i, end in enumerate(BUCKETS):
-            if seconds <= end:
+        """Count one duration."""
+        for i, bound in enumerate(BUCKETS):
+            if seconds <= bound:
                 self.counts[i] += 1
         self.total += seconds
         self.number += 1
 
     def lines(self, name: str) -> Iterable[str]:
-        """Its lines in the text format."""
-        for end, count in zip(BUCKETS, self.counts, strict=True):
-            yield f'{name}_bucket{{le="{end:g}"}} {count}'
+        """Lines in the text format."""
+        for bound, count in zip(BUCKETS, self.counts, strict=True):
+            yield f'{name}_bucket{{le="{bound:g}"}} {count}'
         yield f'{name}_bucket{{le="+Inf"}} {self.number}'
         yield f"{name}_sum {self.total:.6f}"
         yield f"{name}_count {self.number}"
+
+
+METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+"""Methods that are counted by name; a client may make up others, each of which would be kept."""
 
 
 class Metrics:
@@ -50,20 +54,20 @@ class Metrics:
         self.degraded: dict[str, int] = defaultdict(int)
         self.recall = Histogram()
         self.streams = 0
-        """Under way now."""
+        """Replies being streamed now."""
 
     def request(self, method: str, route: str, status: int) -> None:
-        """A request was answered."""
-        self.requests[method, route, status] += 1
+        """Count an answered request."""
+        self.requests[method if method in METHODS else "other", route, status] += 1
 
-    def call(self, call: Call) -> None:
-        """A model was called."""
+    def call(self, call: ModelCall) -> None:
+        """Count a model call and its tokens."""
         self.tokens[call.purpose.value, "prompt"] += call.prompt_tokens
         self.tokens[call.purpose.value, "completion"] += call.completion_tokens
         self.calls[call.purpose.value, "failed" if call.failed else "ok"] += 1
 
     def text(self, jobs: Mapping[str, int]) -> str:
-        """All of it, with how many jobs are in each state."""
+        """All metrics, with the number of jobs in each state."""
         lines = [
             *_head("omoide_requests_total", "counter", "Requests by route and status."),
             *(
@@ -82,14 +86,16 @@ class Metrics:
                 f'omoide_model_calls_total{{purpose="{purpose}",outcome="{outcome}"}} {n}'
                 for (purpose, outcome), n in sorted(self.calls.items())
             ),
-            *_head("omoide_degraded_total", "counter", "Chats that went on without memory."),
+            *_head("omoide_degraded_total", "counter", "Chats that continued without memory."),
             *(
                 f'omoide_degraded_total{{reason="{reason}"}} {n}'
                 for reason, n in sorted(self.degraded.items())
             ),
             *_head("omoide_streams", "gauge", "Replies being streamed now."),
             f"omoide_streams {self.streams}",
-            *_head("omoide_jobs", "gauge", "Jobs that are not done; behind are those past due."),
+            *_head(
+                "omoide_jobs", "gauge", "Unfinished jobs by state; behind counts those past due."
+            ),
             *(f'omoide_jobs{{state="{state}"}} {n}' for state, n in jobs.items()),
         ]
         return "\n".join(lines) + "\n"

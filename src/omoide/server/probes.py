@@ -1,4 +1,4 @@
-"""How the server stands: for whoever keeps it running."""
+"""Routes for operators: health, readiness, metrics."""
 
 from __future__ import annotations
 
@@ -6,71 +6,85 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from omoide.domain import JobState
 from omoide.errors import StoreError
-from omoide.server.endpoint import Call, Endpoint
+from omoide.server.endpoint import RouteCall, RouteSpec
 from omoide.server.keys import Scope
 from omoide.server.problems import slug_of
-from omoide.server.reads import shown
+from omoide.server.read_routes import json_response
 
 if TYPE_CHECKING:
-    from omoide.server.endpoint import Desk
+    from omoide.server.endpoint import HandlerContext
 
 _TEXT = "text/plain"
 
 
-async def healthz(call: Call) -> Response:
-    """It runs."""
+async def healthz(call: RouteCall) -> Response:
+    """Liveness: the process answers."""
     del call
-    return shown({"status": "ok"})
+    return json_response({"status": "ok"})
 
 
-async def readyz(call: Call) -> Response:
-    """It can serve: the database answers."""
-    return await ready(call.desk)
+async def readyz(call: RouteCall) -> Response:
+    """Readiness: the database answers."""
+    return await ready(call.context)
 
 
-async def ready(desk: Desk) -> Response:
+async def ready(context: HandlerContext) -> Response:
     """200 if the database answers, else 503."""
     try:
-        await desk.tenants.jobs()
+        await jobs(context)
     except StoreError as error:
-        return shown({"status": "unavailable", "reason": slug_of(error)}, status=503)
-    return shown({"status": "ok"})
+        return json_response({"status": "unavailable", "reason": slug_of(error)}, status=503)
+    return json_response({"status": "ok"})
 
 
-async def metrics(call: Call) -> Response:
-    """The figures."""
-    text = call.desk.metrics.text(await call.desk.tenants.jobs())
+async def jobs(context: HandlerContext) -> dict[str, int]:
+    """Number of unfinished jobs by state, and how many of them are past due."""
+    runtime = context.runtime
+    now = runtime.clock.now()
+    counts = {"waiting": 0, "running": 0, "dead": 0, "behind": 0}
+    for tenant in runtime.known:
+        unfinished = [state for state in JobState if state is not JobState.DONE]
+        for job in await runtime.memory(tenant).jobs(states=unfinished):
+            counts[job.state.value] += 1
+            counts["behind"] += job.state is JobState.WAITING and job.due <= now
+    return counts
+
+
+async def metrics(call: RouteCall) -> Response:
+    """Metrics for Prometheus."""
+    text = call.context.metrics.text(await jobs(call.context))
     return Response(text, media_type="text/plain; version=0.0.4")
 
 
 ROUTES = (
-    Endpoint(
+    RouteSpec(
         method="GET",
         path="/healthz",
         handler=healthz,
         tag="operations",
-        about="Whether it runs",
+        about="Liveness",
         needs=None,
         answer="Health",
         user=False,
     ),
-    Endpoint(
+    RouteSpec(
         method="GET",
         path="/readyz",
         handler=readyz,
         tag="operations",
-        about="Whether it can serve",
+        about="Readiness",
         needs=None,
         answer="Health",
         user=False,
     ),
-    Endpoint(
+    RouteSpec(
         method="GET",
         path="/metrics",
         handler=metrics,
         tag="operations",
-        about="Figures for Prometheus",
+        about="Metrics for Prometheus",
         needs=frozenset({Scope.ADMIN}),
         answer=_TEXT,
         user=False,

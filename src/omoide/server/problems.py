@@ -1,7 +1,7 @@
-"""What went wrong, as the protocol of the route wants it said.
+"""Errors in the format of the route's protocol.
 
-REST answers with problem details (RFC 9457); the `/v1` routes with OpenAI's error object, which
-is what its clients turn into their exceptions.
+REST routes answer with problem details (RFC 9457). Those of a vendor's protocol answer with its
+error object, which its clients turn into exceptions.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _STATUS: tuple[tuple[type[errors.OmoideError], int], ...] = (
     (errors.NoSuchVersion, 404),
     (errors.NoSuchSession, 404),
     (errors.NoSuchJob, 404),
+    (errors.NoSuchFact, 404),
     (errors.BadInput, 422),
     (errors.ConflictingTurn, 409),
     (errors.StaleVersion, 409),
@@ -38,9 +39,19 @@ _OPENAI_TYPES = {
     429: ("rate_limit_error", "rate_limit_exceeded"),
 }
 
+_ANTHROPIC_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+}
+_OLLAMA_PATHS = tuple(f"/api/{name}" for name in ("chat", "generate", "tags", "embed", "version"))
 
-class Problem(Exception):
-    """An answer that is an error. `slug` names its kind, `detail` says what to do."""
+
+class HttpProblem(Exception):
+    """An error response. `slug` names its kind, `detail` says what to do."""
 
     def __init__(
         self,
@@ -57,25 +68,43 @@ class Problem(Exception):
         self.detail = detail
         self.headers = dict(headers or {})
         self.param = param
-        """The field that is wrong, if it is one."""
+        """The invalid field, if there is one."""
 
 
-def problem_of(error: errors.OmoideError) -> Problem:
-    """One of our errors as an answer."""
+def problem_of(error: errors.OmoideError) -> HttpProblem:
+    """An `OmoideError` as an error response."""
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     headers = {"Retry-After": "1"} if status == 503 else {}
-    return Problem(status, slug_of(error), str(error), headers=headers)
+    return HttpProblem(status, slug_of(error), str(error), headers=headers)
 
 
 def slug_of(error: BaseException) -> str:
-    """The name of an error's kind, without any words of its message: `store-locked`."""
+    """The error's class as a slug such as `store-locked`, without any text of its message."""
+    if isinstance(error, TimeoutError):
+        return "timeout"
     return re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
 
 
-def answer(problem: Problem, *, path: str) -> Response:
-    """The response for a request to `path`."""
-    if path.startswith("/v1/"):
-        return openai_answer(problem)
+def answer(problem: HttpProblem, *, path: str) -> Response:
+    """The response for a request to `path`. A vendor's protocols have no 422: it becomes a 400."""
+    own = False
+    if path.startswith("/v1/messages"):
+        body = anthropic_error(problem)
+    elif path.startswith("/v1/"):
+        body = openai_error(problem)
+    elif path in _OLLAMA_PATHS:
+        body = ollama_error(problem)
+    else:
+        own, body = True, _details(problem)
+    return Response(
+        encoded(body),
+        status_code=400 if problem.status == 422 and not own else problem.status,
+        media_type="application/problem+json" if own else "application/json",
+        headers=problem.headers,
+    )
+
+
+def _details(problem: HttpProblem) -> dict[str, object]:
     body: dict[str, object] = {
         "type": f"urn:omoide:problem:{problem.slug}",
         "title": problem.slug.replace("-", " ").capitalize(),
@@ -84,28 +113,30 @@ def answer(problem: Problem, *, path: str) -> Response:
     }
     if problem.param:
         body["field"] = problem.param
-    return Response(
-        encoded(body),
-        status_code=problem.status,
-        media_type="application/problem+json",
-        headers=problem.headers,
-    )
+    return body
 
 
-def openai_answer(problem: Problem) -> Response:
-    """The same in OpenAI's words, where what cannot be used is a 400."""
-    return Response(
-        encoded(openai_error(problem)),
-        status_code=400 if problem.status == 422 else problem.status,
-        media_type="application/json",
-        headers=problem.headers,
-    )
+def anthropic_error(problem: HttpProblem) -> dict[str, object]:
+    """Anthropic's error object."""
+    default = "api_error" if problem.status >= 500 else "invalid_request_error"
+    error: dict[str, object] = {
+        "type": _ANTHROPIC_TYPES.get(problem.status, default),
+        "message": problem.detail,
+    }
+    if problem.slug.startswith("thread-"):  # clients recover from these by their codes
+        error["details"] = {"error_code": problem.slug.replace("-", "_")}
+    return {"type": "error", "error": error}
 
 
-def openai_error(problem: Problem) -> dict[str, object]:
+def ollama_error(problem: HttpProblem) -> dict[str, object]:
+    """Ollama's error object."""
+    return {"error": problem.detail}
+
+
+def openai_error(problem: HttpProblem) -> dict[str, object]:
     """OpenAI's error object."""
-    otherwise = "server_error" if problem.status >= 500 else "invalid_request_error"
-    kind, code = _OPENAI_TYPES.get(problem.status, (otherwise, None))
+    default = "server_error" if problem.status >= 500 else "invalid_request_error"
+    kind, code = _OPENAI_TYPES.get(problem.status, (default, None))
     return {
         "error": {
             "message": problem.detail,
@@ -117,6 +148,6 @@ def openai_error(problem: Problem) -> dict[str, object]:
 
 
 def encoded(value: object) -> bytes:
-    """JSON in UTF-8; half a surrogate pair, which no UTF-8 can hold, becomes a question mark."""
+    """JSON in UTF-8. An unpaired surrogate, which UTF-8 cannot encode, becomes a question mark."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", "replace")

@@ -1,4 +1,5 @@
-"""The OpenAI-compatible routes: memory is put in, everything else goes by as it came."""
+"""The Chat Completions routes: they add memory to chats and pass everything else through. Other
+protocols come here as well, once they are converted."""
 
 from __future__ import annotations
 
@@ -8,178 +9,322 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from omoide.domain.text import checked_name
-from omoide.errors import OmoideError
-from omoide.server.conversation import asked, remembering, text_of
-from omoide.server.endpoint import Call, Endpoint, in_header
+from omoide.domain import CallPurpose
+from omoide.domain import ModelCall as ModelCall
+from omoide.domain.text import normal_name
+from omoide.engine.exchange import Answer as Reply
+from omoide.engine.messages import text_of
+from omoide.errors import OmoideError, TextTooLong
+from omoide.mechanisms.base import PromptPlace
+from omoide.server.answer_parser import AnswerParser, ParsedAnswer
+from omoide.server.collecting import Start, collected
+from omoide.server.endpoint import RouteCall, RouteSpec, in_header
 from omoide.server.keys import Scope
-from omoide.server.lately import Latest
-from omoide.server.listening import Heard, Listener
-from omoide.server.problems import Problem, encoded, openai_answer, openai_error, problem_of
+from omoide.server.latest_replies import LatestReply
+from omoide.server.problems import HttpProblem, encoded, openai_error, problem_of, slug_of
+from omoide.server.problems import answer as error_response
+from omoide.server.protocols.writing import upstream_problem, written_stream, written_whole
 from omoide.server.relay import Relay
-from omoide.server.remembering import OFF
-from omoide.server.upstream import Forward, forwarded
+from omoide.server.upstream import UpstreamRequest, forwarded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from omoide.server.remembering import Exchange
-    from omoide.server.upstream import Answer
+    from omoide.engine.exchange import Exchange
+    from omoide.server.protocols.writing import ConvertedRequest
+    from omoide.server.upstream import UpstreamResponse
 
 OWN_NAMES = (None, "", "omoide", "default")
-"""Names of models that stand for the one the server was started with."""
+"""Model names that mean the model the server was started with."""
 
 
-async def chat(call: Call) -> Response:
+OFF = {"X-Omoide-Status": "off"}
+"""Response headers for a client that opted out of memory."""
+
+
+async def chat(call: RouteCall) -> Response:
     """`/v1/chat/completions`."""
-    body, raw, told, exchange = dict(call.body), call.raw, dict(OFF), None
-    changed = _name_model(call, body)
-    if _wanted(call):
-        session = in_header(call.headers, "x-omoide-session")
-        if session is not None:
-            checked_name(session, "the session")
-        heard = asked(body["messages"], session=session)
-        exchange = await call.remembering.attend(call.user, heard, session=session)
-        told = exchange.headers
-        _note(call, exchange)
-        if (attention := exchange.attention) is not None and attention.contributions:
-            body["messages"] = remembering(
-                body["messages"],
-                attention.contributions,
-                last=exchange.asked.words[-1].index,
-                language=attention.moment.language,
-            )
+    return await _answer(call, dict(call.body), None)
+
+
+async def converse(call: RouteCall, converted: ConvertedRequest) -> Response:
+    """Answer a chat of another protocol in that protocol, with memory as in `chat`."""
+    return await _answer(call, dict(converted.body), converted)
+
+
+async def _answer(
+    call: RouteCall, body: dict[str, Any], converted: ConvertedRequest | None
+) -> Response:
+    exchange = None
+    changed = _name_model(call, body) or converted is not None
+    if wants_memory(call):
+        session = session_key(call) or (converted.session if converted else None)
+        exchange = await call.memory.begin(
+            call.user,
+            body["messages"],
+            session=session,
+            tolerant=True,
+            patience=call.context.patience,
+        )
+        _note_exchange(call, exchange)
+        if exchange.prepared is not None:
+            body["messages"] = exchange.prepared
             changed = True
-    forward = Forward(
+    forward = UpstreamRequest(
         method="POST",
-        path=_path("/chat/completions", call),
-        body=json.dumps(body, separators=(",", ":")).encode() if changed else raw,
-        headers=_headers(call),
+        path="/chat/completions" if converted else _path("/chat/completions", call),
+        body=json.dumps(body, separators=(",", ":")).encode() if changed else call.raw,
+        headers=forwarded_headers(call, openai=converted is None or converted.openai),
     )
     try:
-        return await _forward(call, forward, exchange, told, body)
-    except (Problem, OmoideError) as error:
+        return await _forward(call, forward, exchange, body, converted)
+    except (HttpProblem, OmoideError) as error:
         problem = problem_of(error) if isinstance(error, OmoideError) else error
-        failed = openai_answer(problem)
-        failed.headers.update(told)
+        failed = error_response(problem, path=call.route)
+        failed.headers.update(_headers_of(exchange))
         return failed
 
 
-def _note(call: Call, exchange: Exchange) -> None:
-    """Remember for the page what memory gave to this reply."""
-    if (attention := exchange.attention) is not None:
-        latest = Latest(
-            text=attention.moment.text,
-            time=attention.moment.now,
-            session=attention.moment.session[-1].session,
-            contributions=attention.contributions,
+def _headers_of(exchange: Exchange | None) -> dict[str, str]:
+    """Response headers that report what memory did."""
+    if exchange is None:
+        return dict(OFF)
+    recalled = sum(c.place is PromptPlace.RECALLED for c in exchange.why)
+    headers = {
+        "X-Omoide-Recalled": str(recalled),
+        "X-Omoide-Memory-Version": str(exchange.version),
+        "X-Omoide-Memory-Tokens": str(sum(c.tokens for c in exchange.why)),
+        "X-Omoide-Status": "ok",
+    }
+    if exchange.session is not None:
+        headers["X-Omoide-Session"] = str(exchange.session)
+    if exchange.changes:
+        headers["X-Omoide-Changed"] = ", ".join(exchange.changes)
+    if exchange.problems:
+        headers["X-Omoide-Status"] = f"degraded; reason={slug_of(exchange.problems[0])}"
+    return headers
+
+
+def _note_exchange(call: RouteCall, exchange: Exchange) -> None:
+    """Update the metrics, and keep what memory contributed to this reply for the page."""
+    metrics = call.context.metrics
+    for problem in exchange.problems:
+        metrics.degraded[slug_of(problem)] += 1
+    if exchange.turns:
+        metrics.recall.observe(exchange.seconds)
+    if (context := exchange.context) is not None:
+        latest = LatestReply(
+            text=context.moment.text,
+            time=context.moment.now,
+            session=exchange.turn.session,
+            contributions=context.contributions,
         )
-        call.desk.lately.note(call.caller.tenant, call.user, latest)
+        mark = exchange.turns.mark
+        call.context.latest_replies.note(call.caller.tenant, call.user, latest, mark=mark)
 
 
-async def models(call: Call) -> Response:
+async def models(call: RouteCall) -> Response:
     """`/v1/models`."""
-    return await _passed(call, Forward(method="GET", path=_path("/models", call)))
+    return await _pass_through(call, UpstreamRequest(method="GET", path=_path("/models", call)))
 
 
-async def embeddings(call: Call) -> Response:
+async def embeddings(call: RouteCall) -> Response:
     """`/v1/embeddings`."""
-    return await _passed(
-        call, Forward(method="POST", path=_path("/embeddings", call), body=call.raw)
+    return await _pass_through(
+        call, UpstreamRequest(method="POST", path=_path("/embeddings", call), body=call.raw)
     )
 
 
-async def _passed(call: Call, forward: Forward) -> Response:
-    forward = Forward(
-        method=forward.method, path=forward.path, body=forward.body, headers=_headers(call)
+async def _pass_through(call: RouteCall, forward: UpstreamRequest) -> Response:
+    forward = UpstreamRequest(
+        method=forward.method,
+        path=forward.path,
+        body=forward.body,
+        headers=forwarded_headers(call, openai=True),
     )
-    async with call.desk.upstream.send(forward) as answer:
-        blocks = [block async for block in answer.blocks]
-    return Response(b"".join(blocks), status_code=answer.status, headers=answer.headers)
+    async with AsyncExitStack() as stack:
+        answer = await stack.enter_async_context(call.context.upstream.send(forward))
+        start = await collected(answer)
+        if start.complete:
+            return Response(start.body, status_code=answer.status, headers=answer.headers)
+        connection = stack.pop_all()
+    return Relay(
+        start.and_rest(answer),
+        finish=connection.aclose,
+        status_code=answer.status,
+        headers=answer.headers,
+    )
 
 
 async def _forward(
-    call: Call,
-    forward: Forward,
+    call: RouteCall,
+    forward: UpstreamRequest,
     exchange: Exchange | None,
-    told: Mapping[str, str],
     body: Mapping[str, Any],
+    converted: ConvertedRequest | None,
 ) -> Response:
     async with AsyncExitStack() as stack:
-        answer = await stack.enter_async_context(call.desk.upstream.send(forward))
-        headers = {**answer.headers, **told}
+        answer = await stack.enter_async_context(call.context.upstream.send(forward))
         prompt = "\n".join(text_of(message) for message in body["messages"])
-        heard = Heard(model=str(body.get("model") or "unknown")[:256], prompt=prompt)
-        listener = Listener(heard, stream=answer.stream)
-        if answer.stream and answer.status < 400:
-            held = stack.pop_all()
-            call.desk.metrics.streams += 1
-            over = call.remembering.streaming()
+        parsed = ParsedAnswer(model=str(body.get("model") or "unknown")[:256], prompt=prompt)
+        parser = AnswerParser(parsed, stream=answer.stream)
+        streamed = answer.stream and answer.status < 400
+        start = await collected(answer, parser.feed) if not streamed else Start()
+        if start.complete:
+            if answer.status < 400:
+                await _finish(call, exchange, parser)
+            headers = {**answer.headers, **_headers_of(exchange)}
+            if converted is None:
+                return Response(start.body, status_code=answer.status, headers=headers)
+            if answer.status >= 400:
+                raise upstream_problem(start.body, status=answer.status, headers=answer.headers)
+            whole = _once(start.body)
+            return await _whole(converted, whole, headers, sse=False, model=parsed.model)
+        if not streamed and exchange is not None:
+            exchange.problems.append(TextTooLong("the answer is too long to be recorded"))
+        headers = {**answer.headers, **_headers_of(exchange)}
+        connection, streaming = stack.pop_all(), AsyncExitStack()
+        streaming.enter_context(call.context.runtime.exchanges.streaming())
+        call.context.metrics.streams += 1
 
-            async def finish() -> None:
-                call.desk.metrics.streams -= 1
-                try:
-                    await held.aclose()
-                    if exchange is not None:
-                        await call.remembering.answered(exchange, listener.close())
-                finally:
-                    over()
+        async def finish() -> None:
+            call.context.metrics.streams -= 1
+            async with streaming:
+                await connection.aclose()
+                if answer.status < 400:
+                    await _finish(call, exchange, parser)
 
-            return Relay(
-                _relayed(answer, listener),
-                finish=finish,
-                status_code=answer.status,
-                headers=headers,
+        relayed = _relay(answer, parser, parse_first=converted is not None)
+        if converted is None:
+            blocks = relayed if streamed else start.and_rest(answer)
+            return Relay(blocks, finish=finish, status_code=answer.status, headers=headers)
+        if not streamed:
+            await finish()
+            raise HttpProblem(
+                502, "upstream-answer-too-long", "the upstream's answer is too long to be converted"
             )
-        blocks = []
-        async for block in answer.blocks:
-            listener.feed(block)
-            blocks.append(block)
-        if exchange is not None and answer.status < 400:
-            await call.remembering.answered(exchange, listener.close())
-    return Response(b"".join(blocks), status_code=answer.status, headers=headers)
+        if converted.stream:
+            return Relay(
+                written_stream(converted.writer, relayed, sse=True, model=parsed.model),
+                finish=finish,
+                headers={**headers, "content-type": converted.writer.media_type},
+            )
+        try:  # a stream although none was asked for
+            return await _whole(converted, relayed, headers, sse=True, model=parsed.model)
+        finally:
+            await finish()
 
 
-async def _relayed(answer: Answer, listener: Listener) -> AsyncGenerator[bytes]:
-    """The upstream's blocks, unchanged; what was handed on is listened to."""
+async def _whole(
+    converted: ConvertedRequest,
+    blocks: AsyncGenerator[bytes],
+    headers: Mapping[str, str],
+    *,
+    sse: bool,
+    model: str,
+) -> Response:
+    """A response in the client's protocol, made from a complete answer."""
+    writer = converted.writer
+    if converted.stream:  # asked for, but the upstream answered in one piece
+        written = [b async for b in written_stream(writer, blocks, sse=sse, model=model)]
+        headers = {**headers, "content-type": writer.media_type}
+        return Response(b"".join(written), headers=headers)
+    content = encoded(await written_whole(writer, blocks, sse=sse, model=model))
+    return Response(content, headers={**headers, "content-type": "application/json"})
+
+
+async def _once(content: bytes) -> AsyncGenerator[bytes]:
+    yield content
+
+
+async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerParser) -> None:
+    """Record as much of the reply as arrived, and what it cost."""
+    parsed = parser.close()
+    if exchange is None:
+        return
+    known = len(exchange.problems)
+    if parser.too_long and not known:
+        exchange.problems.append(TextTooLong("the answer is too long to be recorded whole"))
+    cost = ModelCall(
+        purpose=CallPurpose.REPLY,
+        model=parsed.model,
+        session=None,
+        prompt_tokens=parsed.prompt_tokens,
+        completion_tokens=parsed.completion_tokens,
+        seconds=parsed.seconds,
+        time=call.context.runtime.clock.now(),
+        failed=not parsed.finished,
+    )
+    await exchange.finish(
+        Reply(text=parsed.recorded_text, once=True, complete=parsed.finished, call=cost)
+    )
+    for problem in exchange.problems[known:]:
+        call.context.metrics.degraded[slug_of(problem)] += 1
+
+
+async def _relay(
+    answer: UpstreamResponse, parser: AnswerParser, *, parse_first: bool
+) -> AsyncGenerator[bytes]:
+    """The upstream's blocks, unchanged. Each is parsed after it was passed on, or before: whoever
+    converts a block may stop in the middle of it, and all that came is to be recorded."""
     try:
         async for block in answer.blocks:
+            if parse_first:
+                parser.feed(block)
             yield block
-            listener.feed(block)
-    except (Problem, OmoideError) as error:
+            if not parse_first:
+                parser.feed(block)
+    except (HttpProblem, OmoideError) as error:
         problem = problem_of(error) if isinstance(error, OmoideError) else error
         yield b"data: " + encoded(openai_error(problem)) + b"\n\n"
 
 
-def _wanted(call: Call) -> bool:
-    """Whether the client wants memory. A misspelt wish not to is no wish to be recorded."""
-    wish = call.headers.get("x-omoide-memory", "on").lower()
-    if wish not in ("on", "off"):
-        raise Problem(400, "invalid", "X-Omoide-Memory must be on or off", param="X-Omoide-Memory")
-    return wish == "on"
+def may_store(call: RouteCall) -> bool:
+    """Whether a conversation may be stored for its client to continue."""
+    return call.context.store and wants_memory(call)
 
 
-def _name_model(call: Call, body: dict[str, Any]) -> bool:
-    """Put the upstream's model where the client named none of its own; whether that was so."""
-    if body.get("model") in OWN_NAMES and call.desk.upstream.model:
-        body["model"] = call.desk.upstream.model
+def session_key(call: RouteCall) -> str | None:
+    """The caller's key for the session, if it gives one."""
+    session = in_header(call.headers, "x-omoide-session")
+    return None if session is None else normal_name(session, "the session")
+
+
+def wants_memory(call: RouteCall) -> bool:
+    """Whether the client wants memory. Unknown values are rejected: treating one as "on" could
+    record someone who opted out."""
+    value = call.headers.get("x-omoide-memory", "on").lower()
+    if value not in ("on", "off"):
+        raise HttpProblem(
+            400, "invalid", "X-Omoide-Memory must be on or off", param="X-Omoide-Memory"
+        )
+    return value == "on"
+
+
+def _name_model(call: RouteCall, body: dict[str, Any]) -> bool:
+    """Fill in the upstream's model if the client did not choose one. True if it was filled in."""
+    if body.get("model") in OWN_NAMES and call.context.upstream.model:
+        body["model"] = call.context.upstream.model
         return True
     return False
 
 
-def _headers(call: Call) -> dict[str, str]:
-    """The client's, with its `Authorization` only if that is none of our keys."""
+def forwarded_headers(call: RouteCall, *, openai: bool) -> dict[str, str]:
+    """The client's headers for the upstream. `Authorization` is kept only if it is not one of our
+    own keys. A client of another vendor's protocol has none that an OpenAI endpoint would read."""
+    if not openai:
+        return {"content-type": "application/json"}
     return forwarded(call.headers, keep_authorization=not call.caller.key)
 
 
-def _path(path: str, call: Call) -> str:
+def _path(path: str, call: RouteCall) -> str:
     return f"{path}?{call.raw_query}" if call.raw_query else path
 
 
 _BOTH = frozenset({Scope.READ, Scope.WRITE})
 
 ROUTES = (
-    Endpoint(
+    RouteSpec(
         method="POST",
         path="/v1/chat/completions",
         handler=chat,
@@ -190,9 +335,10 @@ ROUTES = (
         answer="Passed",
         also={"text/event-stream": "Event"},
         headers=("X-Omoide-Session", "X-Omoide-Memory"),
+        user_fields=("user", "safety_identifier", "metadata.user_id"),
         fails=(502, 504),
     ),
-    Endpoint(
+    RouteSpec(
         method="GET",
         path="/v1/models",
         handler=models,
@@ -203,7 +349,7 @@ ROUTES = (
         user=False,
         fails=(502, 504),
     ),
-    Endpoint(
+    RouteSpec(
         method="POST",
         path="/v1/embeddings",
         handler=embeddings,

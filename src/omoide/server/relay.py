@@ -1,4 +1,4 @@
-"""A response whose body is handed on as it comes, and broken off when the client leaves."""
+"""A streaming response that stops when the client disconnects."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Relay(Response):
-    """Sends blocks as they come. `finish` is called once, whatever ends them: their own end, a
-    client that leaves, also while nothing comes, or a server that is stopped. The response ends
-    after it, so a client that saw the end finds everything done."""
+    """Sends blocks as they arrive. `finish` is called exactly once, whatever ends the stream: its
+    end, a disconnect (even while no blocks arrive), or a server shutdown. The response ends after
+    `finish`, so a client that saw the end can rely on it being done."""
 
     def __init__(
         self,
@@ -38,16 +38,16 @@ class Relay(Response):
         self.headers.setdefault("cache-control", "no-cache")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the blocks or the client's patience end."""
+        """Send until the blocks end or the client disconnects."""
         del scope
         pump = asyncio.ensure_future(self._pump(send))
-        leaving = asyncio.ensure_future(_left(receive))
+        disconnect = asyncio.ensure_future(_disconnected(receive))
         try:
-            await asyncio.wait({pump, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({pump, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            leaving.cancel()
+            disconnect.cancel()
             pump.cancel()
-            await asyncio.wait({pump, leaving})
+            await asyncio.wait({pump, disconnect})
             await self._finish()
         if not pump.cancelled():
             pump.result()
@@ -61,7 +61,7 @@ class Relay(Response):
                 await send({"type": "http.response.body", "body": block, "more_body": True})
 
 
-async def _left(receive: Receive) -> None:
-    """Returns when the client has gone."""
+async def _disconnected(receive: Receive) -> None:
+    """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,64 +1,77 @@
-"""The one table of routes, and the OpenAPI document that is made of it."""
+"""The table of all routes, and the OpenAPI document generated from it."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from omoide.server import looking, probes, proxy, reads, writes
-from omoide.server.endpoint import Call, Endpoint, Parameter
+from omoide.server import fact_routes, inspection_routes, probes, proxy, read_routes, write_routes
+from omoide.server.endpoint import Parameter, RouteCall, RouteSpec
 from omoide.server.problems import encoded
+from omoide.server.protocols import completions, messages, ollama, responses
 from omoide.server.shapes import SHAPES
-from omoide.server.shapes.words import ref
+from omoide.server.shapes.builders import ref
 from omoide.version import __version__
 
 if TYPE_CHECKING:
-    from omoide.server.shapes.words import Shape
+    from omoide.server.shapes.builders import Shape
 
 _TEXT = {"type": "string", "maxLength": 256, "pattern": "^[ -~]*$"}
 _HEADERS: dict[str, tuple[str, Shape]] = {
     "Idempotency-Key": ("A write with the same key and body is done once.", _TEXT),
-    "X-Omoide-User": ("Whose memory; goes before `user`.", _TEXT),
-    "X-Omoide-Session": ("The caller's own name for the session; else by idle time.", _TEXT),
+    "X-Omoide-User": ("Whose memory; takes precedence over `user`.", _TEXT),
+    "X-Omoide-Session": (
+        "The caller's key for the session. Without it, sessions are split by idle time.",
+        _TEXT,
+    ),
     "X-Omoide-Memory": (
-        "`off` forwards this chat as it is and records nothing.",
+        "`off` forwards this chat unchanged and records nothing.",
         {"type": "string", "enum": ["on", "off"]},
     ),
 }
 _ERRORS = {
-    400: "The body is not JSON, or nobody is named.",
-    401: "No key, or none that counts.",
-    403: "The key lacks a scope.",
-    404: "There is no such thing.",
-    405: "Not with this method.",
-    409: "It contradicts what is there, or is under way.",
+    400: "The body is not JSON, or no user is named.",
+    401: "The API key is missing or invalid.",
+    403: "The API key lacks a scope.",
+    404: "Not found.",
+    405: "Method not allowed.",
+    408: "The body did not arrive in time.",
+    409: "It conflicts with stored data, or the first request is still running.",
     413: "The body is too large.",
-    415: "The body must be application/json.",
-    422: "A field is not as described.",
+    415: "The content type must be application/json.",
+    422: "A field is invalid.",
     429: "Too many requests; see Retry-After.",
-    500: "An error of ours.",
+    500: "Internal error.",
     502: "The model or the upstream failed.",
     503: "The database is not available.",
     504: "The model or the upstream did not answer in time.",
     507: "The disk is full.",
 }
-_PASSED_ERROR = "An error, of the upstream or ours, in OpenAI's form."
+_PASSED_ERROR = "An error of the upstream or of this server, in the protocol's format."
+_ERROR_SHAPES = {"openai": "OpenAIError", "anthropic": "AnthropicError", "ollama": "OllamaError"}
+_PATH_ID: Shape = {"type": "string", "maxLength": 128, "pattern": "^[A-Za-z0-9_-]{1,128}$"}
 
 
-async def openapi(call: Call) -> Response:
-    """The document."""
+async def openapi(call: RouteCall) -> Response:
+    """The OpenAPI document."""
     del call
     return Response(encoded(document()), media_type="application/json")
 
 
-ROUTES: tuple[Endpoint, ...] = (
+ROUTES: tuple[RouteSpec, ...] = (
     *proxy.ROUTES,
-    *writes.ROUTES,
-    *reads.ROUTES,
-    *looking.ROUTES,
+    *responses.ROUTES,
+    *completions.ROUTES,
+    *messages.ROUTES,
+    *ollama.ROUTES,
+    *write_routes.ROUTES,
+    *read_routes.ROUTES,
+    *fact_routes.ROUTES,
+    *inspection_routes.ROUTES,
     *probes.ROUTES,
-    Endpoint(
+    RouteSpec(
         method="GET",
         path="/openapi.json",
         handler=openapi,
@@ -93,8 +106,9 @@ def document() -> dict[str, Any]:
     }
 
 
-def _operation(row: Endpoint) -> dict[str, Any]:
-    parameters = [_parameter(parameter) for parameter in row.parameters]
+def _operation(row: RouteSpec) -> dict[str, Any]:
+    parameters = [_in_path(name) for name in re.findall(r"{(\w+)}", row.path)]
+    parameters += [_parameter(parameter) for parameter in row.parameters]
     if row.user:
         parameters.append(_header("X-Omoide-User"))
     parameters += [_header(name) for name in row.headers]
@@ -115,24 +129,24 @@ def _operation(row: Endpoint) -> dict[str, Any]:
     return operation
 
 
-def _responses(row: Endpoint) -> dict[str, Any]:
+def _responses(row: RouteSpec) -> dict[str, Any]:
     media = {row.answer: ""} if "/" in row.answer else {"application/json": row.answer}
     content = {
         kind: {"schema": ref(shape) if shape else {"type": "string"}}
         for kind, shape in {**media, **row.also}.items()
     }
-    found: dict[str, Any] = {str(row.status): {"description": "Done.", "content": content}}
+    responses: dict[str, Any] = {str(row.status): {"description": "Success.", "content": content}}
     for status in _fails(row):
-        found[str(status)] = _error(row, _ERRORS[status])
-    if row.tag == "openai":
-        found["default"] = _error(row, _PASSED_ERROR)
+        responses[str(status)] = _error(row, _ERRORS[status])
+    if row.foreign:
+        responses["default"] = _error(row, _PASSED_ERROR)
     if row.path == "/readyz":
-        found["503"] = {"description": _ERRORS[503], "content": content}
-    return found
+        responses["503"] = {"description": _ERRORS[503], "content": content}
+    return responses
 
 
-def _fails(row: Endpoint) -> list[int]:
-    """The statuses of errors that a row can have."""
+def _fails(row: RouteSpec) -> list[int]:
+    """The error statuses that a route can return."""
     common = [405, 500]
     if row.needs is not None:
         common += [401, 403, 429]
@@ -141,16 +155,18 @@ def _fails(row: Endpoint) -> list[int]:
     if row.user or row.takes:
         common += [400]
     if row.takes:
-        common += [413, 415, 507]
+        common += [408, 413, 415, 507]
     return sorted({*common, *row.fails})
 
 
-def _error(row: Endpoint, about: str) -> dict[str, Any]:
-    openai = row.tag == "openai"
-    kind, shape = (
-        ("application/json", "OpenAIError") if openai else ("application/problem+json", "Problem")
-    )
+def _error(row: RouteSpec, about: str) -> dict[str, Any]:
+    kind = "application/json" if row.foreign else "application/problem+json"
+    shape = _ERROR_SHAPES.get(row.tag, "Problem")
     return {"description": about, "content": {kind: {"schema": ref(shape)}}}
+
+
+def _in_path(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": _PATH_ID}
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:

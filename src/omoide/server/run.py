@@ -1,8 +1,9 @@
-"""Listening on a socket, until told to stop."""
+"""Runs the server under uvicorn."""
 
 from __future__ import annotations
 
 import logging
+import sys
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -10,50 +11,68 @@ import uvicorn
 from omoide.errors import BadInput
 from omoide.server import logs
 from omoide.server.app import Server, make_app
+from omoide.server.connections import protocol
 from omoide.server.embedded import EngineUpstream
 from omoide.server.upstream import HttpUpstream
 
 if TYPE_CHECKING:
     import socket
 
-    from omoide.server.keys import Keys
+    from omoide.engine.runtime import Runtime
+    from omoide.server.greeting import Greeting
+    from omoide.server.keys import ApiKeys
     from omoide.server.options import Options
-    from omoide.server.tenants import Parts
     from omoide.server.upstream import Upstream
 
 log = logging.getLogger(__name__)
 
 
-def upstream_of(spec: str, parts: Parts) -> Upstream:
-    """Where chats go: the endpoint of a URL, or the memory's own model."""
-    settings = parts.settings
+def upstream_of(spec: str, runtime: Runtime) -> Upstream:
+    """Where chats are sent: the endpoint at a URL, or the runtime's own model."""
+    settings = runtime.settings
     if spec.lower().startswith(("http://", "https://")):
         base_url, _, model = spec.partition("#")
         return HttpUpstream(base_url, model=model, api_key=settings.api_key, wait=settings.timeout)
     if spec != settings.model:
         raise BadInput(f"--upstream {spec!r} is not a URL: give one like http://localhost:11434/v1")
-    return EngineUpstream(parts.model, parts.embedder, max_tokens=settings.reply_tokens)
+    return EngineUpstream(runtime.model, runtime.embedder, max_tokens=settings.reply_tokens)
 
 
-class _Told(uvicorn.Server):
-    """Says where it listens, once it does."""
+class _AnnouncingServer(uvicorn.Server):
+    """Logs its address once it listens, or greets a person with it."""
+
+    def __init__(self, config: uvicorn.Config, greeting: Greeting | None) -> None:
+        super().__init__(config)
+        self._greeting = greeting
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then log the address: with port 0 nobody knows it before."""
+        """Start, then log the address, which is unknown before if the port is 0."""
         await super().startup(sockets=sockets)
         if self.started:
-            found = [s.getsockname() for server in self.servers for s in server.sockets]
-            host, port = found[0][:2] if found else (self.config.host, self.config.port)
-            shown = f"[{host}]" if ":" in host else host
-            log.info("listening", extra={"address": f"http://{shown}:{port}"})
+            addresses = [s.getsockname() for server in self.servers for s in server.sockets]
+            host, port = addresses[0][:2] if addresses else (self.config.host, self.config.port)
+            host = f"[{host}]" if ":" in host else host
+            address = f"http://{host}:{port}"
+            if self._greeting is None:
+                log.info("listening", extra={"address": address})
+            else:
+                sys.stderr.write(self._greeting.text(address) + "\n")
 
 
 async def run(
-    parts: Parts, *, upstream: Upstream, keys: Keys, options: Options, log_level: str = "info"
+    runtime: Runtime,
+    *,
+    upstream: Upstream,
+    keys: ApiKeys,
+    options: Options,
+    log_level: str = "info",
+    greeting: Greeting | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; replies under way get the grace time to end."""
-    logs.configure(log_level)
-    app = make_app(Server.of(parts, upstream=upstream, keys=keys, options=options))
+    """Serve until SIGINT or SIGTERM. Replies in progress get `options.grace` seconds to finish.
+    With a greeting, someone is watching: it is written to stderr, and logs are written for people
+    instead of programs."""
+    logs.configure(log_level, plain=greeting is not None)
+    app = make_app(Server.of(runtime, upstream=upstream, keys=keys, options=options))
     config = uvicorn.Config(
         app,
         host=options.host,
@@ -64,5 +83,6 @@ async def run(
         server_header=False,
         timeout_graceful_shutdown=max(1, round(options.grace)),
         lifespan="on",
+        http=protocol(options.receive),
     )
-    await _Told(config).serve()
+    await _AnnouncingServer(config, greeting).serve()

@@ -1,6 +1,6 @@
-"""Checking values against JSON schemas: the same ones that the OpenAPI document shows.
+"""Validates values against the JSON schemas that the OpenAPI document publishes.
 
-Only the words of JSON Schema that `shapes` uses are known; any other is an error of ours.
+Supports only the JSON Schema keywords that `shapes` uses.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from omoide.server.problems import Problem
+from omoide.server.problems import HttpProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,13 +30,13 @@ _LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     "maximum": (lambda v, limit: v <= limit, "be at most"),
     "minLength": (lambda v, limit: len(v) >= limit, "have a length of at least"),
     "maxLength": (lambda v, limit: len(v) <= limit, "have a length of at most"),
-    "minItems": (lambda v, limit: len(v) >= limit, "have at least so many items:"),
-    "maxItems": (lambda v, limit: len(v) <= limit, "have at most so many items:"),
-    "minProperties": (lambda v, limit: len(v) >= limit, "have at least so many fields:"),
-    "maxProperties": (lambda v, limit: len(v) <= limit, "have at most so many fields:"),
-    "enum": (lambda v, among: v in among, "be one of"),
-    # As a whole: all of our patterns are anchored, and Python's $ lets a line break pass behind it.
-    "pattern": (lambda v, form: re.fullmatch(form, v) is not None, "match"),
+    "minItems": (lambda v, limit: len(v) >= limit, "have at least this many items:"),
+    "maxItems": (lambda v, limit: len(v) <= limit, "have at most this many items:"),
+    "minProperties": (lambda v, limit: len(v) >= limit, "have at least this many fields:"),
+    "maxProperties": (lambda v, limit: len(v) <= limit, "have at most this many fields:"),
+    "enum": (lambda v, allowed: v in allowed, "be one of"),
+    # fullmatch, because Python's $ also matches before a final newline. All patterns are anchored.
+    "pattern": (lambda v, pattern: re.fullmatch(pattern, v) is not None, "match"),
 }
 _APPLIES = {
     "minimum": (int, float),
@@ -52,19 +52,19 @@ _APPLIES = {
 
 
 def check(schema: Schema, value: object, *, where: str, known: Mapping[str, Schema]) -> None:
-    """Raise a `Problem` that names the field unless the value is as the schema says."""
+    """Raise an `HttpProblem` that names the field if the value does not match the schema."""
     if "$ref" in schema:
         schema = known[schema["$ref"].rpartition("/")[2]]
-    wanted = schema.get("type", list(_TYPES))
-    types = [wanted] if isinstance(wanted, str) else wanted
+    declared = schema.get("type", list(_TYPES))
+    types = [declared] if isinstance(declared, str) else declared
     if not any(_TYPES[name](value) for name in types):
-        raise _wrong(where, f"be {' or '.join(types)}, not {type(value).__name__}")
+        raise _invalid(where, f"be {' or '.join(types)}, not {type(value).__name__}")
     if isinstance(value, str) and not _is_unicode(value):
-        raise _wrong(where, "be valid Unicode: half of a pair of \\u escapes stands alone")
-    for word, (holds, said) in _LIMITS.items():
-        applies = word in schema and isinstance(value, _APPLIES.get(word, (object,)))
-        if applies and not holds(value, schema[word]):
-            raise _wrong(where, f"{said} {schema[word]}")
+        raise _invalid(where, "be valid Unicode: it contains an unpaired surrogate \\u escape")
+    for keyword, (holds, demand) in _LIMITS.items():
+        applies = keyword in schema and isinstance(value, _APPLIES.get(keyword, (object,)))
+        if applies and not holds(value, schema[keyword]):
+            raise _invalid(where, f"{demand} {schema[keyword]}")
     if schema.get("format") == "date-time" and isinstance(value, str):
         moment(value, where=where)
     if isinstance(value, dict):
@@ -80,34 +80,38 @@ def _check_fields(
     fields = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
-            raise _wrong(_below(where, name), "be given")
+            raise _invalid(_join(where, name), "be given")
     for name, item in value.items():
         if name in fields:
-            check(fields[name], item, where=_below(where, name), known=known)
+            check(fields[name], item, where=_join(where, name), known=known)
         elif schema.get("additionalProperties") is False:
-            raise _wrong(_below(where, name[:40]), f"not be given; there are {', '.join(fields)}")
+            raise _invalid(
+                _join(where, name[:40]), f"not be given; the known fields are {', '.join(fields)}"
+            )
 
 
 def from_query(schema: Schema, text: str, *, where: str) -> object:
-    """A query parameter as the type its schema says, checked."""
+    """A query parameter, converted to its schema's type and validated."""
     value: object = text
     if schema["type"] == "integer":
         if not re.fullmatch(r"-?[0-9]{1,18}", text):
-            raise _wrong(where, "be a whole number")
+            raise _invalid(where, "be an integer")
         value = int(text)
+    if schema["type"] == "boolean":
+        value = {"true": True, "false": False}.get(text, text)
     check(schema, value, where=where, known={})
     return moment(text, where=where) if schema.get("format") == "date-time" else value
 
 
 def moment(text: str, *, where: str) -> datetime:
-    """A point in time with its zone, in UTC."""
+    """A time with a time zone, converted to UTC."""
     try:
         time = datetime.fromisoformat(text)
         if time.tzinfo is None:
-            raise _wrong(where, "have a time zone, such as 2026-01-05T09:00:00Z")
+            raise _invalid(where, "have a time zone, such as 2026-01-05T09:00:00Z")
         return time.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise _wrong(where, "be a time such as 2026-01-05T09:00:00Z") from error
+        raise _invalid(where, "be a time such as 2026-01-05T09:00:00Z") from error
 
 
 def _is_unicode(text: str) -> bool:
@@ -118,9 +122,9 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _below(where: str, name: str) -> str:
+def _join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def _wrong(where: str, wanted: str) -> Problem:
-    return Problem(422, "invalid", f"{where or 'the body'} must {wanted}", param=where or None)
+def _invalid(where: str, demand: str) -> HttpProblem:
+    return HttpProblem(422, "invalid", f"{where or 'the body'} must {demand}", param=where or None)

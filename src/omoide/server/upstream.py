@@ -1,4 +1,4 @@
-"""Where chats are forwarded to: an OpenAI-compatible endpoint, byte for byte."""
+"""Forwards chats to an OpenAI-compatible endpoint and passes its bytes through unchanged."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from omoide.server.joining import joined
-from omoide.server.problems import Problem
+from omoide.server.buffering import buffered
+from omoide.server.problems import HttpProblem
 from omoide.version import __version__
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _HOP_BY_HOP = {
     "upgrade",
 }
 _NOT_FORWARDED = _HOP_BY_HOP | {
-    "accept-encoding",  # what goes by is listened to, so it has to come plain
+    "accept-encoding",  # we parse the response, so it must not be compressed
     "authorization",
     "content-length",
     "cookie",
@@ -44,32 +44,43 @@ _NOT_FORWARDED = _HOP_BY_HOP | {
     "origin",
     "referer",
 }
-_NOT_RETURNED = _HOP_BY_HOP | {"content-encoding", "content-length", "date", "server", "set-cookie"}
+_NOT_RETURNED = _HOP_BY_HOP | {
+    "alt-svc",  # the rest of this list tells a browser something about the upstream's own site
+    "clear-site-data",
+    "content-encoding",
+    "content-length",
+    "date",
+    "server",
+    "set-cookie",
+    "strict-transport-security",
+}
+_OURS = ("access-control-", "x-omoide-")
+"""Beginnings of response headers that only this server sets."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forward:
+class UpstreamRequest:
     """A request to the upstream."""
 
     method: str
     path: str
-    """Below its base URL: `/chat/completions`."""
+    """Relative to the base URL: `/chat/completions`."""
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
-class Answer:
-    """The upstream's answer, on its way."""
+class UpstreamResponse:
+    """The upstream's response, its body still to be read."""
 
     status: int
     headers: dict[str, str]
     blocks: AsyncIterator[bytes]
-    """The body. Raises `Problem` where it breaks off."""
+    """The body. Raises `HttpProblem` if the connection breaks."""
 
     @property
     def stream(self) -> bool:
-        """Whether it comes as events."""
+        """Whether the body is server-sent events."""
         return "event-stream" in self.headers.get("content-type", "")
 
 
@@ -78,28 +89,41 @@ class Upstream(Protocol):
 
     @property
     def model(self) -> str:
-        """The model's name there, if one was chosen; else the client has to name one."""
+        """The upstream's model if one was configured; if empty, the client has to name one."""
 
-    def send(self, forward: Forward) -> contextlib.AbstractAsyncContextManager[Answer]:
-        """Send a request; leaving the context breaks the answer off. Raises `Problem`: 502 if the
-        upstream cannot be reached, 504 if it does not answer in time."""
+    def send(
+        self, forward: UpstreamRequest
+    ) -> contextlib.AbstractAsyncContextManager[UpstreamResponse]:
+        """Send a request; leaving the context cancels it. Raises `HttpProblem`: 502 if the upstream
+        cannot be reached, 504 if it does not answer in time."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
 
 
 def forwarded(headers: Headers, *, keep_authorization: bool) -> dict[str, str]:
-    """The client's headers as far as they concern the upstream."""
+    """The client's headers that may be sent to the upstream."""
     return {
         name: value
         for name, value in headers.items()
         if (name not in _NOT_FORWARDED or (name == "authorization" and keep_authorization))
         and not name.startswith(("x-omoide-", "x-forwarded-", "sec-", "access-control-"))
+        and not (name == "x-api-key" and value.startswith("omo_"))
+    }
+
+
+def returned(headers: Mapping[str, str]) -> dict[str, str]:
+    """The upstream's headers that may be sent to the client."""
+    return {
+        name.lower(): value
+        for name, value in headers.items()
+        if name.lower() not in _NOT_RETURNED and not name.lower().startswith(_OURS)
     }
 
 
 class HttpUpstream:
-    """An endpoint behind HTTP. `wait` is how many seconds it may be silent."""
+    """An upstream over HTTP. `wait` is the timeout in seconds until the response begins, and then
+    between two blocks."""
 
     def __init__(
         self,
@@ -115,13 +139,13 @@ class HttpUpstream:
         self._model = model
         self._key = api_key.strip()
         self._wait = wait
-        # Of a client only the sending is wanted: no redirects, and no jar in which the cookies of
-        # one caller's answer lie for the next caller's request.
+        # A bare transport, not a client: no redirects, and no cookie jar that would leak one
+        # caller's cookies into the next caller's request.
         self._transport = transport or httpx.AsyncHTTPTransport(
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
             proxy=proxy_to(self._base),
         )
-        # The rest is ours to time.
+        # All other timeouts are enforced here.
         self._timeout = httpx.Timeout(None, connect=connect).as_dict()
 
     @property
@@ -130,7 +154,7 @@ class HttpUpstream:
         return self._model
 
     @asynccontextmanager
-    async def send(self, forward: Forward) -> AsyncIterator[Answer]:
+    async def send(self, forward: UpstreamRequest) -> AsyncIterator[UpstreamResponse]:
         """See `Upstream.send`."""
         headers = {**forward.headers, "accept-encoding": "identity"}
         if self._key:
@@ -146,49 +170,52 @@ class HttpUpstream:
             async with asyncio.timeout(self._wait):
                 response = await self._transport.handle_async_request(request)
         except (TimeoutError, httpx.TimeoutException) as error:
-            raise self._late() from error
+            raise self._timed_out() from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Problem(
-                502, "upstream-unreachable", f"the upstream could not be reached: {_said(error)}"
+            raise HttpProblem(
+                502, "upstream-unreachable", f"the upstream could not be reached: {_kind(error)}"
             ) from error
-        told = {k: v for k, v in response.headers.items() if k not in _NOT_RETURNED}
         try:
             async with aclosing(self._blocks(response)) as blocks:
-                yield Answer(status=response.status_code, headers=told, blocks=blocks)
+                yield UpstreamResponse(
+                    status=response.status_code, headers=returned(response.headers), blocks=blocks
+                )
         finally:
             await response.aclose()
 
     async def _blocks(self, response: httpx.Response) -> AsyncGenerator[bytes]:
-        plain = "content-encoding" not in response.headers  # as was asked for, so mostly
+        plain = "content-encoding" not in response.headers  # as requested with accept-encoding
         blocks = response.aiter_raw() if plain else response.aiter_bytes()
         try:
-            async with aclosing(joined(blocks, patience=self._wait)) as whatever_came:
-                async for block in whatever_came:
+            async with aclosing(buffered(blocks, patience=self._wait)) as incoming:
+                async for block in incoming:
                     yield block
         except TimeoutError as error:
-            raise self._late() from error
+            raise self._timed_out() from error
         except httpx.HTTPError as error:
-            raise Problem(
-                502, "upstream-broke-off", f"the upstream broke off: {_said(error)}"
+            raise HttpProblem(
+                502, "upstream-broke-off", f"the connection to the upstream broke: {_kind(error)}"
             ) from error
 
     async def close(self) -> None:
         """See `Upstream.close`."""
         await self._transport.aclose()
 
-    def _late(self) -> Problem:
-        return Problem(504, "upstream-timeout", f"the upstream was silent for {self._wait:g} s")
+    def _timed_out(self) -> HttpProblem:
+        return HttpProblem(
+            504, "upstream-timeout", f"the upstream sent nothing for {self._wait:g} s"
+        )
 
 
 def proxy_to(url: str) -> str | None:
-    """The proxy that this machine's settings name for an address, if any."""
+    """The proxy that this machine's settings name for a URL, if any."""
     address = urlsplit(url)
     if not address.hostname or proxy_bypass(address.hostname):
         return None
-    named = getproxies()
-    return named.get(address.scheme) or named.get("all")
+    proxies = getproxies()
+    return proxies.get(address.scheme) or proxies.get("all")
 
 
-def _said(error: Exception) -> str:
-    """The kind of failure. Its message may hold the address, with a password in it."""
+def _kind(error: Exception) -> str:
+    """The error's class name. Its message may contain the URL with a password."""
     return type(error).__name__

@@ -1,27 +1,27 @@
-"""Taking memories along: everything out as JSON lines, and in again; other programs' exports."""
+"""Export and import: all of a user as JSON lines and back, and exports of other programs."""
 
-from omoide.transfer.bring_in import Brought, bring_in
-from omoide.transfer.detect import Foreign, read
+from omoide.transfer.detect import ForeignExport, read
 from omoide.transfer.export import export
-from omoide.transfer.foreign import Conversation, Heard, LeftOut
+from omoide.transfer.foreign_conversations import ForeignConversation, ForeignMessage, SkippedItem
+from omoide.transfer.importing import ImportResult, import_conversations
 from omoide.transfer.records import SCHEMA, Record, from_record, to_record
-from omoide.transfer.restore import Contents
-from omoide.transfer.restoring import Restored, restore
+from omoide.transfer.restore import ExportContents
+from omoide.transfer.restoring import RestoreResult, restore
 from omoide.transfer.schema import schema
 
 __all__ = [
     "SCHEMA",
-    "Brought",
-    "Contents",
-    "Conversation",
-    "Foreign",
-    "Heard",
-    "LeftOut",
+    "ExportContents",
+    "ForeignConversation",
+    "ForeignExport",
+    "ForeignMessage",
+    "ImportResult",
     "Record",
-    "Restored",
-    "bring_in",
+    "RestoreResult",
+    "SkippedItem",
     "export",
     "from_record",
+    "import_conversations",
     "read",
     "restore",
     "schema",

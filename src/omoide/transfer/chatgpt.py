@@ -5,8 +5,8 @@
          "id": "…", "author": {"role": "user"}, "create_time": 1700000000.1,
          "content": {"content_type": "text", "parts": ["Hello"]}}}, …}}
 
-An edited message or a second answer is a branch; the path to `current_node` is what was last
-on the screen, and that is what is taken.
+An edited message or a second answer is a branch. The path to `current_node` is what was last on the
+screen, and that path is imported.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.transfer.foreign import Gathering, moment
+from omoide.transfer.foreign_conversations import ConversationBuilder, moment
 
 if TYPE_CHECKING:
-    from omoide.transfer.foreign import Conversation
+    from omoide.transfer.foreign_conversations import ForeignConversation
 
 NAME = "chatgpt"
 _SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
@@ -29,37 +29,37 @@ def matches(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
 
 
-def read(value: dict[str, object], *, where: str, longest: int) -> Conversation:
-    """The conversation's current path."""
-    found = Gathering(source=NAME, where=where, longest=longest, unique=True)
+def read(value: dict[str, object], *, where: str, longest: int) -> ForeignConversation:
+    """Read the current path of a conversation."""
+    builder = ConversationBuilder(source=NAME, where=where, longest=longest, unique=True)
     mapping = value.get("mapping")
     nodes = mapping if isinstance(mapping, dict) else {}
-    for key in _path(nodes, value.get("current_node"), found):
+    for key in _path(nodes, value.get("current_node"), builder):
         node = nodes[key]
         if not isinstance(node, dict):
-            found.leave_out(f"a node must be an object, not {type(node).__name__}", where=key)
+            builder.leave_out(f"a node must be an object, not {type(node).__name__}", where=key)
         elif node.get("message") is not None:  # the root of each tree has none
-            _message(node["message"], key=key, found=found)
-    return found.conversation(
+            _message(node["message"], key=key, builder=builder)
+    return builder.conversation(
         id_=value.get("conversation_id") or value.get("id"),
         started=moment(value.get("create_time")),
         title=value.get("title"),
     )
 
 
-def _path(nodes: dict[str, object], current: object, found: Gathering) -> list[str]:
-    """From the root to the current node; to the last leaf where none is named."""
+def _path(nodes: dict[str, object], current: object, builder: ConversationBuilder) -> list[str]:
+    """The path from the root to the current node, or to the last leaf if none is named."""
     key = current
     if not isinstance(key, str) or key not in nodes:
         leaves = [k for k, n in nodes.items() if isinstance(n, dict) and not n.get("children")]
         key = leaves[-1] if leaves else None
         if nodes:
-            found.leave_out("current_node names no message: the last branch was taken")
+            builder.leave_out("current_node names no message: the last branch was imported")
     path: list[str] = []
     seen: set[str] = set()
     while isinstance(key, str) and key in nodes:
         if key in seen:
-            found.leave_out("its messages go round in a circle: cut there", where=key)
+            builder.leave_out("its messages form a cycle: cut there", where=key)
             break
         seen.add(key)
         path.append(key)
@@ -68,9 +68,9 @@ def _path(nodes: dict[str, object], current: object, found: Gathering) -> list[s
     return path[::-1]
 
 
-def _message(message: object, *, key: str, found: Gathering) -> None:
+def _message(message: object, *, key: str, builder: ConversationBuilder) -> None:
     if not isinstance(message, dict):
-        found.leave_out(f"a message must be an object, not {type(message).__name__}", where=key)
+        builder.leave_out(f"a message must be an object, not {type(message).__name__}", where=key)
         return
     author, content = message.get("author"), message.get("content")
     role = author.get("role") if isinstance(author, dict) else None
@@ -79,25 +79,27 @@ def _message(message: object, *, key: str, found: Gathering) -> None:
     hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
     speaker = _SPEAKERS.get(role) if isinstance(role, str) else None
     if speaker is None:
-        found.leave_out(f"nobody of the two said it (role {str(role)[:20]!r})", where=key)
+        builder.leave_out(
+            f"it is from neither user nor assistant (role {str(role)[:20]!r})", where=key
+        )
     elif hidden or message.get("recipient", "all") != "all":
-        found.leave_out("it was not shown to the user", where=key)
+        builder.leave_out("it was not shown to the user", where=key)
     elif not isinstance(content, dict) or kind not in _SPOKEN:
-        found.leave_out(f"it is not text ({str(kind)[:30]!r})", where=key)
+        builder.leave_out(f"it is not text ({str(kind)[:30]!r})", where=key)
     else:
-        text, without = _text(content.get("parts"))
-        if without:
-            found.leave_out(f"{without} attachment(s) or unreadable part(s)", where=key)
+        text, without_text = _text(content.get("parts"))
+        if without_text:
+            builder.leave_out(f"{without_text} attachment(s) or unreadable part(s)", where=key)
         if text.strip():
-            found.add(
+            builder.add(
                 where=key,
                 id_=message.get("id") or key,
                 speaker=speaker,
                 text=text,
                 time=moment(message.get("create_time")),
             )
-        elif not without:
-            found.leave_out("it is empty", where=key)
+        elif not without_text:
+            builder.leave_out("it is empty", where=key)
 
 
 def _text(parts: object) -> tuple[str, int]:

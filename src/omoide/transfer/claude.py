@@ -4,8 +4,8 @@
         {"uuid": "…", "sender": "human", "text": "Hello", "created_at": "2026-01-05T09:00:00Z",
          "content": [{"type": "text", "text": "Hello"}]}, …]}
 
-The blocks of `content` are what was said; `text`, which older exports have alone, mixes in
-remarks of the program.
+The blocks of `content` are the message; `text` mixes in remarks of the program, and is used only
+for older exports, which have no `content`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.transfer.foreign import Gathering, moment
+from omoide.transfer.foreign_conversations import ConversationBuilder, moment
 
 if TYPE_CHECKING:
-    from omoide.transfer.foreign import Conversation
+    from omoide.transfer.foreign_conversations import ForeignConversation
 
 NAME = "claude"
 _SPEAKERS = {"human": Speaker.USER, "assistant": Speaker.ASSISTANT}
@@ -27,32 +27,32 @@ def matches(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
 
 
-def read(value: dict[str, object], *, where: str, longest: int) -> Conversation:
-    """The conversation, message by message."""
-    found = Gathering(source=NAME, where=where, longest=longest, unique=True)
+def read(value: dict[str, object], *, where: str, longest: int) -> ForeignConversation:
+    """Read a conversation, message by message."""
+    builder = ConversationBuilder(source=NAME, where=where, longest=longest, unique=True)
     messages = value.get("chat_messages")
     for i, message in enumerate(messages if isinstance(messages, list) else [], 1):
-        _message(message, where=f"message {i}", found=found)
-    return found.conversation(
+        _message(message, where=f"message {i}", builder=builder)
+    return builder.conversation(
         id_=value.get("uuid"),
         started=moment(value.get("created_at")),
         title=value.get("name"),
     )
 
 
-def _message(message: object, *, where: str, found: Gathering) -> None:
+def _message(message: object, *, where: str, builder: ConversationBuilder) -> None:
     if not isinstance(message, dict):
-        found.leave_out(f"a message must be an object, not {type(message).__name__}", where=where)
+        builder.leave_out(f"a message must be an object, not {type(message).__name__}", where=where)
         return
-    if (speaker := found.speaker(message, "sender", _SPEAKERS, where=where)) is None:
+    if (speaker := builder.speaker(message, "sender", _SPEAKERS, where=where)) is None:
         return
     text = _text(message)
     for kind in ("attachments", "files"):
         attached = message.get(kind)
         if isinstance(attached, list) and attached:
-            found.leave_out(f"{len(attached)} attachment(s) or unreadable part(s)", where=where)
+            builder.leave_out(f"{len(attached)} attachment(s) or unreadable part(s)", where=where)
     if text.strip():
-        found.add(
+        builder.add(
             where=where,
             id_=message.get("uuid"),
             speaker=speaker,
@@ -60,13 +60,13 @@ def _message(message: object, *, where: str, found: Gathering) -> None:
             time=moment(message.get("created_at")),
         )
     else:
-        found.leave_out("it is empty", where=where)
+        builder.leave_out("it is empty", where=where)
 
 
 def _text(message: dict[str, object]) -> str:
     content, plain = message.get("content"), message.get("text")
     blocks = content if isinstance(content, list) else []
-    said = [
+    texts = [
         block["text"]
         for block in blocks
         if isinstance(block, dict)
@@ -74,6 +74,6 @@ def _text(message: dict[str, object]) -> str:
         and isinstance(block.get("text"), str)
         and block["text"].strip()
     ]
-    if said:
-        return "\n".join(said)
+    if texts:
+        return "\n".join(texts)
     return plain if isinstance(plain, str) else ""

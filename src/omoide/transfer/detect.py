@@ -1,4 +1,4 @@
-"""Which program a file comes from, seen from what is in it."""
+"""Detects which program a file comes from, by its contents."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from omoide.errors import BadImport
 from omoide.transfer import chatgpt, claude, messages
 from omoide.transfer.files import elements
-from omoide.transfer.foreign import Conversation, LeftOut
-from omoide.transfer.restore import Contents, contents
+from omoide.transfer.foreign_conversations import ForeignConversation, SkippedItem
+from omoide.transfer.restore import ExportContents, read_contents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from omoide.transfer.files import Element
+    from omoide.transfer.files import JsonElement
 
 WANTED = (
     "an export of omoide (JSON lines with a header), ChatGPT's or Claude's conversations.json, "
@@ -25,49 +25,51 @@ WANTED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Foreign:
-    """Another program's export; its conversations are read as they are asked for, once."""
+class ForeignExport:
+    """An export of another program. Its conversations are read lazily, and only once."""
 
     source: str
-    conversations: Iterator[Conversation]
+    conversations: Iterator[ForeignConversation]
 
 
-def read(path: Path, *, longest: int) -> Contents | Foreign:
-    """What the file holds. Raises `BadImport` if it is none of what we know."""
-    found = elements(path)
-    passed: list[Element] = []
-    for element in found:
-        value, rest = element.value, chain(passed, [element], found)
+def read(path: Path, *, longest: int) -> ExportContents | ForeignExport:
+    """Read a file. Raises `BadImport` if its format is unknown."""
+    stream = elements(path)
+    passed: list[JsonElement] = []
+    for element in stream:
+        value, rest = element.value, chain(passed, [element], stream)
         if isinstance(value, dict) and value.get("kind") == "header":
             if passed:
                 raise BadImport(f"{element.where}: the header must come first")
-            return contents(rest)
+            return read_contents(rest)
         for known in (chatgpt, claude):
             if known.matches(value):
-                read_one = _objects(rest, known.NAME, longest)
-                return Foreign(source=known.NAME, conversations=read_one)
+                conversations = _objects(rest, known.NAME, longest)
+                return ForeignExport(source=known.NAME, conversations=conversations)
         if messages.matches(value):
-            return Foreign(source=messages.NAME, conversations=_messages(rest, longest))
+            return ForeignExport(source=messages.NAME, conversations=_messages(rest, longest))
         passed.append(element)
     raise BadImport(
-        f"{path.name} is not an export we know: wanted {WANTED}; it has {_seen(passed)}"
+        f"{path.name} is not a known export: wanted {WANTED}; it has {_describe(passed)}"
     )
 
 
-def _objects(found: Iterator[Element], source: str, longest: int) -> Iterator[Conversation]:
+def _objects(
+    stream: Iterator[JsonElement], source: str, longest: int
+) -> Iterator[ForeignConversation]:
     known = chatgpt if source == chatgpt.NAME else claude
-    for element in found:
+    for element in stream:
         if isinstance(element.value, dict) and known.matches(element.value):
             yield known.read(element.value, where=element.where, longest=longest)
         else:
-            yield _bad(element, f"it is no conversation of {source}")
+            yield _bad(element, f"it is not a conversation of {source}")
 
 
-def _messages(found: Iterator[Element], longest: int) -> Iterator[Conversation]:
-    """Objects with messages are conversations each; bare messages make up one together, unless
-    each line is a list of its own."""
-    for _, group in groupby(found, key=lambda element: element.document):
-        bare: list[Element] = []
+def _messages(stream: Iterator[JsonElement], longest: int) -> Iterator[ForeignConversation]:
+    """Each object with a list of messages is a conversation. Single messages form one conversation
+    together, unless each line is a list."""
+    for _, group in groupby(stream, key=lambda element: element.document):
+        bare: list[JsonElement] = []
         for element in group:
             value = element.value
             if isinstance(value, dict) and isinstance(value.get("messages"), list):
@@ -75,17 +77,17 @@ def _messages(found: Iterator[Element], longest: int) -> Iterator[Conversation]:
             else:
                 bare.append(element)
         if bare:
-            yield messages.together(bare, longest=longest)
+            yield messages.single_conversation(bare, longest=longest)
 
 
-def _bad(element: Element, why: str) -> Conversation:
+def _bad(element: JsonElement, why: str) -> ForeignConversation:
     reason = element.problem or f"{why} but {_kind(element.value)}"
-    return Conversation(
-        key="", messages=(), left_out=(LeftOut(where=element.where, reason=reason),)
+    return ForeignConversation(
+        key="", messages=(), left_out=(SkippedItem(where=element.where, reason=reason),)
     )
 
 
-def _seen(passed: list[Element]) -> str:
+def _describe(passed: list[JsonElement]) -> str:
     if not passed:
         return "nothing"
     if problem := passed[0].problem:

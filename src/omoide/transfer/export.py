@@ -1,11 +1,11 @@
-"""Everything of one owner, as records."""
+"""Exports everything of one owner as records."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.domain import State, Task
-from omoide.transfer.memories import Unfinished
+from omoide.domain import JobState, JobTask
+from omoide.transfer.memories import UnfinishedJob
 from omoide.transfer.records import Header, header_record, to_record
 
 if TYPE_CHECKING:
@@ -17,29 +17,32 @@ if TYPE_CHECKING:
 
 
 async def export(store: Store, owner: Owner) -> AsyncIterator[Record]:
-    """Everything that is stored of an owner, oldest first, behind a header that counts it.
+    """Everything that is stored about an owner, oldest first, after a header with the counts.
 
-    Vectors and postings are not: they are computed again. Of jobs, the sessions are that are
-    still to be digested or were given up. What says more is read first, so that words that are
-    said meanwhile leave nothing pointing at what is not there.
+    Vectors and postings are left out: an import computes them again. Of jobs, only unfinished
+    digests are included. What refers to facts is read before them, and what refers to turns before
+    the turns, so that what is stored meanwhile leaves no reference to something that is not in the
+    export.
     """
     jobs = await unfinished(store, owner)
     notes = await store.notes.read(owner)
     memos = await store.memos.read(owner)
     events = await store.events.read(owner)
     calls = await store.ledger.calls(owner)
-    aside = await store.summaries.aside(owner)
+    aside = await store.summaries.rejected(owner)
     versions = await store.summaries.history(owner)
+    facts = await store.facts.read(owner)
     sessions = await store.turns.sessions(owner)
-    left = {session.number: session.turns for session in sessions}
+    missing = {session.number: session.turns for session in sessions}
     turns = []
     for turn in await store.turns.read(owner):
-        if left.get(turn.session):
-            left[turn.session] -= 1
+        if missing.get(turn.session):
+            missing[turn.session] -= 1
             turns.append(turn)
     parts: dict[str, Sequence[Value]] = {
         "session": sessions,
         "turn": turns,
+        "fact": facts,
         "version": versions,
         "aside": aside,
         "call": calls,
@@ -55,17 +58,17 @@ async def export(store: Store, owner: Owner) -> AsyncIterator[Record]:
             yield to_record(value)
 
 
-async def unfinished(store: Store, owner: Owner) -> tuple[Unfinished, ...]:
-    """The sessions that are still to be digested, and those that were given up."""
-    wanted = [State.WAITING, State.RUNNING, State.DEAD]
-    jobs = await store.jobs.list(owner.tenant, owner=owner, states=wanted)
+async def unfinished(store: Store, owner: Owner) -> tuple[UnfinishedJob, ...]:
+    """The digest jobs that are still to be done or are dead."""
+    states = [JobState.WAITING, JobState.RUNNING, JobState.DEAD]
+    jobs = await store.jobs.list(owner.tenant, owner=owner, states=states)
     return tuple(
-        Unfinished(
+        UnfinishedJob(
             session=job.session,
-            state=State.DEAD if job.state is State.DEAD else State.WAITING,
+            state=JobState.DEAD if job.state is JobState.DEAD else JobState.WAITING,
             created=job.created,
             error=job.error,
         )
         for job in jobs
-        if job.task is Task.DIGEST and job.session is not None
+        if job.task is JobTask.DIGEST and job.session is not None
     )

@@ -1,8 +1,8 @@
-"""A JSON object from outside, read field by field."""
+"""Reads and checks the fields of an untrusted JSON object."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound=StrEnum)
 
 LARGEST = 2**53
-"""Beyond it, other readers of JSON lose digits."""
-LONGEST = 100_000_000
-"""No limit in practice: what was recorded once must come back whatever the limit is now."""
+"""Largest number: beyond it, other JSON readers lose digits."""
+MAX_TEXT_CHARS = 100_000_000
+"""In practice no limit: what was recorded once must be restored, whatever the limit is now."""
 
 
 class Fields:
-    """The fields of one object; errors are `BadImport` and say `where`, which field, what was
-    wanted and what came."""
+    """The fields of one object. Errors are `BadImport` and name `where`, the field, what was
+    expected and what was found."""
 
     def __init__(self, record: object, where: str) -> None:
         if not isinstance(record, dict):
-            raise BadImport(f"{where}: wanted an object, not {_seen(record)}")
+            raise BadImport(f"{where}: expected an object, not {_shortened(record)}")
         self._record = record
         self.where = where
 
     @property
     def names(self) -> list[str]:
-        """All there are."""
+        """The names of all fields."""
         return list(self._record)
 
     def has(self, name: str) -> bool:
@@ -41,14 +41,14 @@ class Fields:
         return self._record.get(name) is not None
 
     def get(self, name: str) -> object:
-        """Whatever it is."""
+        """The value, unchecked."""
         if name not in self._record:
             raise BadImport(f"{self.where}: {name!r} is missing")
         value: object = self._record[name]
         return value
 
     def text(self, name: str) -> str:
-        """A text, perhaps empty."""
+        """A text, which may be empty."""
         value = self.get(name)
         if not isinstance(value, str):
             raise self._wrong(name, "a text")
@@ -62,8 +62,8 @@ class Fields:
         return tuple(_encodable(str(v), f"{self.where}: {name!r}") for v in values)
 
     def words(self, name: str) -> str:
-        """A text that may be recorded."""
-        return self._checked(name, lambda text: checked_text(text, longest=LONGEST))
+        """A text that is valid as a turn."""
+        return self._checked(name, lambda text: checked_text(text, longest=MAX_TEXT_CHARS))
 
     def name(self, name: str) -> str:
         """One printable line."""
@@ -77,19 +77,19 @@ class Fields:
         return value
 
     def whole(self, name: str) -> int:
-        """A whole number from 0 on."""
+        """A whole number, 0 or more."""
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
-            raise self._wrong(name, "a whole number from 0 on")
+            raise self._wrong(name, "a whole number, 0 or more")
         return value
 
     def number(self, name: str) -> float:
-        """A number from 0 on."""
+        """A number, 0 or more."""
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self._wrong(name, "a number")
         if not isfinite(value) or not 0 <= value <= LARGEST:
-            raise self._wrong(name, "a number from 0 on")
+            raise self._wrong(name, "a number, 0 or more")
         return float(value)
 
     def flag(self, name: str) -> bool:
@@ -100,19 +100,26 @@ class Fields:
         return value
 
     def time(self, name: str) -> datetime:
-        """A moment, in UTC."""
+        """A time, in UTC."""
         try:
-            moment = datetime.fromisoformat(self.text(name))
-            if moment.tzinfo is None:
+            time = datetime.fromisoformat(self.text(name))
+            if time.tzinfo is None:
                 raise self._wrong(name, "a time with its time zone")
-            if not 1 < moment.year < 9999:  # else not every time zone has it
-                raise self._wrong(name, "a time of the years 2 to 9998")
-            return moment.astimezone(UTC)
+            if not 1 < time.year < 9999:  # others cannot be converted to every time zone
+                raise self._wrong(name, "a time in the years 2 to 9998")
+            return time.astimezone(UTC)
         except (ValueError, OverflowError) as error:
             raise self._wrong(name, "an ISO 8601 time") from error
 
+    def day(self, name: str) -> date:
+        """A day."""
+        try:
+            return date.fromisoformat(self.text(name))
+        except ValueError as error:
+            raise self._wrong(name, "a day such as 2026-01-05") from error
+
     def one_of(self, name: str, kinds: type[E]) -> E:
-        """One of the kinds."""
+        """One of the values of an enum."""
         try:
             return kinds(self.text(name))
         except ValueError as error:
@@ -127,12 +134,13 @@ class Fields:
             raise BadImport(f"{self.where}: {name!r}: {error}") from error
 
     def _wrong(self, name: str, wanted: str) -> BadImport:
-        return BadImport(f"{self.where}: {name!r} must be {wanted}, not {_seen(self.get(name))}")
+        value = _shortened(self.get(name))
+        return BadImport(f"{self.where}: {name!r} must be {wanted}, not {value}")
 
 
-def iso(moment: datetime | None) -> str | None:
-    """A time as `Fields.time` reads it."""
-    return moment.isoformat() if moment else None
+def iso(time: datetime | None) -> str | None:
+    """A time in the format that `Fields.time` reads."""
+    return time.isoformat() if time else None
 
 
 def _encodable(text: str, where: str) -> str:
@@ -143,6 +151,6 @@ def _encodable(text: str, where: str) -> str:
     return text
 
 
-def _seen(value: object) -> str:
+def _shortened(value: object) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:60]}…"

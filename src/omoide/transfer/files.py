@@ -1,7 +1,7 @@
-"""What a file holds, one JSON value after another: JSON, JSON lines, or either of them in a zip.
+"""Reads a file as a stream of JSON values: JSON, JSON lines, or either of them in a zip.
 
-A long array is read element by element, so that a file of gigabytes takes the memory of its
-largest conversation.
+A long array is read element by element, so that a file of gigabytes needs only as much memory as
+its largest conversation.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20
 FIRST_LINE = 1 << 24
-"""How much of the first line is looked at to tell JSON lines from one long array."""
+"""How much of the first line is read to tell JSON lines from one long array."""
 LARGEST = 1 << 28
-"""Characters of one line, one element of an array, or a file that is neither: a small zip can
-unfold to more than any memory."""
+"""Most characters of one line, one element of an array, or a file that is neither: a small zip can
+expand to more than fits into memory."""
 _MEMBER = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")
 _SPACE = re.compile(r"\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Element:
-    """One JSON value and where it stood; or, if it could not be read, why."""
+class JsonElement:
+    """One JSON value and where it was found; or, if it could not be read, why."""
 
     where: str
     document: int
-    """Which array of its own line it was in; 0 for all that stand by themselves or in the one
-    array of the file."""
+    """The line, if the value is in an array on its own line; 0 for values that are not in an array,
+    or in the single array of the file."""
     value: object = None
     problem: str = ""
 
 
-def elements(path: Path) -> Iterator[Element]:
-    """Every element of the file. Raises `BadImport` where it cannot be read as JSON at all."""
+def elements(path: Path) -> Iterator[JsonElement]:
+    """Every element of the file. Raises `BadImport` if it cannot be read as JSON at all."""
     try:
         with _opened(path) as streams:
             for name, stream in streams:
@@ -57,7 +57,7 @@ def elements(path: Path) -> Iterator[Element]:
             "wanted a .json, .jsonl or .zip file"
         ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise BadImport(f"{path} is a damaged or unusual zip file: {error}") from error
+        raise BadImport(f"{path} is a damaged or unsupported zip file: {error}") from error
 
 
 @contextmanager
@@ -77,17 +77,17 @@ def _opened(path: Path) -> Iterator[Iterator[tuple[str, IO[str]]]]:
 
 def _members(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, IO[str]]]:
     names = archive.namelist()
-    found = sorted(name for name in names if _MEMBER.search(name))
-    found = found or [name for name in names if name.endswith(".jsonl")]
-    if not found:
+    members = sorted(name for name in names if _MEMBER.search(name))
+    members = members or [name for name in names if name.endswith(".jsonl")]
+    if not members:
         shown = ", ".join(names[:5]) or "nothing"
-        raise BadImport(f"{path} holds no conversations.json; it holds {shown}")
-    for name in found:
+        raise BadImport(f"{path} contains no conversations.json; it contains {shown}")
+    for name in members:
         with archive.open(name) as member:
             yield name, io.TextIOWrapper(member, encoding="utf-8-sig")
 
 
-def _elements(stream: IO[str], name: str) -> Iterator[Element]:
+def _elements(stream: IO[str], name: str) -> Iterator[JsonElement]:
     inside = f"{name}, " if name else ""
     first = stream.readline(FIRST_LINE)
     while first and not first.strip():
@@ -122,20 +122,20 @@ def _parsed(line: str) -> tuple[bool, object]:
         return False, None
 
 
-def _document(value: object, inside: str, document: int = 0) -> Iterator[Element]:
+def _document(value: object, inside: str, document: int = 0) -> Iterator[JsonElement]:
     if isinstance(value, list):
         for i, item in enumerate(value, 1):
-            yield Element(where=f"{inside}item {i}", document=document, value=item)
+            yield JsonElement(where=f"{inside}item {i}", document=document, value=item)
     else:
-        yield Element(where=f"{inside}item 1", document=document, value=value)
+        yield JsonElement(where=f"{inside}item 1", document=document, value=value)
 
 
-def _lines(first: object, second: str, stream: IO[str], inside: str) -> Iterator[Element]:
-    """JSON lines. A line that is no JSON is one bad element, not the end of the others."""
+def _lines(first: object, second: str, stream: IO[str], inside: str) -> Iterator[JsonElement]:
+    """JSON lines. A line that is not JSON is one bad element; the others are still read."""
     if isinstance(first, list):
         yield from _document(first, f"{inside}line 1, ", 1)
     else:
-        yield Element(where=f"{inside}line 1", document=0, value=first)
+        yield JsonElement(where=f"{inside}line 1", document=0, value=first)
     number, line = 2, second
     while line:
         if line.strip():
@@ -143,18 +143,18 @@ def _lines(first: object, second: str, stream: IO[str], inside: str) -> Iterator
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield Element(where=where, document=0, problem=f"no JSON: {_why(error)}")
+                yield JsonElement(where=where, document=0, problem=f"not JSON: {_why(error)}")
             else:
                 if isinstance(value, list):
                     yield from _document(value, f"{where}, ", number)
                 else:
-                    yield Element(where=where, document=0, value=value)
+                    yield JsonElement(where=where, document=0, value=value)
         line = _line(stream, inside)
         number += 1
 
 
-def _array(start: str, stream: IO[str], inside: str) -> Iterator[Element]:
-    """The elements of one long array, read as far as each needs."""
+def _array(start: str, stream: IO[str], inside: str) -> Iterator[JsonElement]:
+    """The elements of one long array, read piece by piece."""
     decoder = json.JSONDecoder()
     text, at, number, step = start, start.index("[") + 1, 0, CHUNK
     ended = False
@@ -177,7 +177,7 @@ def _array(start: str, stream: IO[str], inside: str) -> Iterator[Element]:
             text, at, step = text[at:] + more, 0, step * 2
             continue
         number += 1
-        yield Element(where=f"{inside}item {number}", document=0, value=value)
+        yield JsonElement(where=f"{inside}item {number}", document=0, value=value)
         at = after + (text[after] == ",")
         if at > CHUNK:
             text, at, step = text[at:], 0, CHUNK
@@ -191,24 +191,22 @@ def _line(stream: IO[str], inside: str) -> str:
 
 
 def _too_large(inside: str) -> BadImport:
-    return BadImport(
-        f"{inside}one value has more than {LARGEST:,} characters: split the export, if it is one"
-    )
+    return BadImport(f"{inside}one value has more than {LARGEST:,} characters: split the export")
 
 
 def _following(decoder: json.JSONDecoder, text: str, at: int) -> tuple[object, int]:
-    """The value at that place and where its comma or bracket is; `ValueError` if not all of it
-    is there: without what follows, 12 may be the beginning of 123."""
+    """The value at `at`, and the index of the comma or bracket after it. `ValueError` if the value
+    may be incomplete: without what follows, 12 may be the beginning of 123."""
     value, after = decoder.raw_decode(text, at)
     after = _skip(text, after)
     if text[after : after + 1] not in (",", "]"):
-        raise ValueError("wanted , or ] behind it")
+        raise ValueError("expected , or ] after it")
     return value, after
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
 
 
 def _why(error: ValueError | RecursionError) -> str:

@@ -1,11 +1,11 @@
-"""Events, memos, notes and unfinished work as JSON records, and back."""
+"""Converts events, memos, notes and unfinished jobs to JSON records and back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omoide.domain import Event, Memo, Note, State, Task
+from omoide.domain import Event, JobState, JobTask, Memo, Note
 from omoide.errors import BadImport
 from omoide.transfer.fields import Fields, iso
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unfinished:
-    """A session that is still to be digested, or that was given up."""
+class UnfinishedJob:
+    """A digest job that is still to be done, or is dead."""
 
     session: int
-    state: State
-    """WAITING or DEAD: what runs while it is exported waits again where it is imported."""
+    state: JobState
+    """WAITING or DEAD: a job that runs during the export is waiting after the import."""
     created: datetime
     error: str = ""
-    task: Task = Task.DIGEST
+    task: JobTask = JobTask.DIGEST
 
 
 def event_record(event: Event) -> dict[str, object]:
-    """An event with all that decides whether it comes to mind."""
+    """The record of an event, with everything that decides whether it is recalled."""
     return {
         "kind": "event",
         "id": event.id,
@@ -42,6 +42,7 @@ def event_record(event: Event) -> dict[str, object]:
         "recalls": event.recalls,
         "consolidation": event.consolidation,
         "superseded_by": event.superseded_by,
+        "fact": event.fact,
     }
 
 
@@ -64,11 +65,12 @@ def event(fields: Fields) -> Event:
         recalls=fields.whole("recalls"),
         consolidation=consolidation,
         superseded_by=fields.name("superseded_by") if fields.has("superseded_by") else None,
+        fact=fields.text("fact") if fields.has("fact") else "",
     )
 
 
 def memo_record(memo: Memo) -> dict[str, object]:
-    """A memo."""
+    """The record of a memo."""
     return {
         "kind": "memo",
         "id": memo.id,
@@ -101,7 +103,7 @@ def memo(fields: Fields) -> Memo:
 
 
 def note_record(note: Note) -> dict[str, object]:
-    """A note; its kind is `of`, since `kind` says what the record is."""
+    """The record of a note. Its kind is in `of`, since `kind` is the kind of the record."""
     return {
         "kind": "note",
         "of": note.kind,
@@ -123,8 +125,8 @@ def note(fields: Fields) -> Note:
     )
 
 
-def job_record(job: Unfinished) -> dict[str, object]:
-    """Work that is still to be done."""
+def job_record(job: UnfinishedJob) -> dict[str, object]:
+    """The record of an unfinished job."""
     return {
         "kind": "job",
         "task": job.task.value,
@@ -135,15 +137,15 @@ def job_record(job: Unfinished) -> dict[str, object]:
     }
 
 
-def job(fields: Fields) -> Unfinished:
-    """The work of a record."""
-    task, state = fields.one_of("task", Task), fields.one_of("state", State)
-    if task is not Task.DIGEST or state not in (State.WAITING, State.DEAD):
+def job(fields: Fields) -> UnfinishedJob:
+    """The job of a record."""
+    task, state = fields.one_of("task", JobTask), fields.one_of("state", JobState)
+    if task is not JobTask.DIGEST or state not in (JobState.WAITING, JobState.DEAD):
         raise BadImport(
-            f"{fields.where}: a job must be to digest, and waiting or dead, "
-            f"not to {task.value} and {state.value}"
+            f"{fields.where}: a job must have task 'digest' and state 'waiting' or 'dead', "
+            f"not {task.value!r} and {state.value!r}"
         )
-    return Unfinished(
+    return UnfinishedJob(
         session=fields.whole("session"),
         state=state,
         created=fields.time("created"),

@@ -1,4 +1,4 @@
-"""Plain messages in OpenAI's style, alone, in a list, or as `{"messages": […]}`.
+"""Plain messages in OpenAI's format: single ones, a list, or `{"messages": […]}`.
 
     {"role": "user", "content": "Hello", "id": "…", "created_at": "2026-01-05T09:00:00Z"}
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.transfer.foreign import Gathering, moment
+from omoide.transfer.foreign_conversations import ConversationBuilder, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from omoide.transfer.files import Element
-    from omoide.transfer.foreign import Conversation
+    from omoide.transfer.files import JsonElement
+    from omoide.transfer.foreign_conversations import ForeignConversation
 
 NAME = "messages"
 _SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
@@ -25,49 +25,49 @@ _TIMES = ("time", "timestamp", "created_at", "create_time", "created")
 
 
 def matches(value: object) -> bool:
-    """Whether a value is a message or an object that holds messages."""
+    """Whether a value is a message, or an object with a list of messages."""
     if not isinstance(value, dict):
         return False
-    holds = isinstance(value.get("messages"), list)
-    return holds or (isinstance(value.get("role"), str) and "content" in value)
+    has_messages = isinstance(value.get("messages"), list)
+    return has_messages or (isinstance(value.get("role"), str) and "content" in value)
 
 
-def read(value: dict[str, object], *, where: str, longest: int) -> Conversation:
-    """The conversation of an object that holds messages."""
-    found = Gathering(source=NAME, where=where, longest=longest, unique=False)
+def read(value: dict[str, object], *, where: str, longest: int) -> ForeignConversation:
+    """Read a conversation from an object with a list of messages."""
+    builder = ConversationBuilder(source=NAME, where=where, longest=longest, unique=False)
     messages = value.get("messages")
     for i, message in enumerate(messages if isinstance(messages, list) else [], 1):
-        _message(message, where=f"message {i}", found=found)
-    own = value.get("conversation_id") or value.get("id")
-    return found.conversation(id_=own, started=_time(value), title=value.get("title"))
+        _message(message, where=f"message {i}", builder=builder)
+    id_ = value.get("conversation_id") or value.get("id")
+    return builder.conversation(id_=id_, started=_time(value), title=value.get("title"))
 
 
-def together(elements: Sequence[Element], *, longest: int) -> Conversation:
-    """The conversation that a list of bare messages is."""
-    found = Gathering(source=NAME, where="", longest=longest, unique=False)
+def single_conversation(elements: Sequence[JsonElement], *, longest: int) -> ForeignConversation:
+    """Read a list of messages as one conversation."""
+    builder = ConversationBuilder(source=NAME, where="", longest=longest, unique=False)
     for element in elements:
         if element.problem:
-            found.leave_out(element.problem, where=element.where)
+            builder.leave_out(element.problem, where=element.where)
         else:
-            _message(element.value, where=element.where, found=found)
-    return found.conversation(id_=None, started=None, title="")
+            _message(element.value, where=element.where, builder=builder)
+    return builder.conversation(id_=None, started=None, title="")
 
 
-def _message(message: object, *, where: str, found: Gathering) -> None:
+def _message(message: object, *, where: str, builder: ConversationBuilder) -> None:
     if not isinstance(message, dict):
-        found.leave_out(f"a message must be an object, not {type(message).__name__}", where=where)
+        builder.leave_out(f"a message must be an object, not {type(message).__name__}", where=where)
         return
-    if (speaker := found.speaker(message, "role", _SPEAKERS, where=where)) is None:
+    if (speaker := builder.speaker(message, "role", _SPEAKERS, where=where)) is None:
         return
     text = _text(message.get("content"))
     if text is None:
         kind = type(message.get("content")).__name__
-        found.leave_out(f"its content must be text or parts with text, not {kind}", where=where)
+        builder.leave_out(f"its content must be text or parts with text, not {kind}", where=where)
         return
     if not text.strip():
-        found.leave_out("it is empty", where=where)
+        builder.leave_out("it is empty", where=where)
         return
-    found.add(where=where, id_=message.get("id"), speaker=speaker, text=text, time=_time(message))
+    builder.add(where=where, id_=message.get("id"), speaker=speaker, text=text, time=_time(message))
 
 
 def _text(content: object) -> str | None:

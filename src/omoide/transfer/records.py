@@ -1,20 +1,21 @@
-"""Values as JSON records, and back.
+"""Converts values to JSON records and back.
 
-A record is one JSON object with a `kind`. The first of a file is the header:
+A record is one JSON object with a `kind`. The first one of a file is the header:
 
-    {"kind": "header", "format": "omoide", "schema": 1, "user": "anna", "records": {"turn": 2, …}}
+    {"kind": "header", "format": "omoide", "schema": 3, "user": "anna", "records": {"turn": 2, …}}
     {"kind": "session", "number": 1, "started": "2026-01-05T09:00:00+00:00", …}
     {"kind": "turn", "id": "…", "session": 1, "position": 1, "speaker": "user", "text": "Hi!", …}
     {"kind": "version", "number": 1, "sentences": [{"text": "…", "sources": ["…"], …}], …}
     {"kind": "aside", "session": 1, "text": "…", "problems": ["…"], …}
     {"kind": "call", "purpose": "reply", "model": "…", "prompt_tokens": 12, …}
+    {"kind": "fact", "id": "…", "of": "state", "about": "user", "text": "…", "ended": null, …}
     {"kind": "event", "id": "…", "text": "…", "recalls": 2, "consolidation": 1.7, …}
     {"kind": "memo", "id": "…", "topic": "…", "summary": "…", "compressed": "…", …}
     {"kind": "note", "of": "day", "key": "2026-01-05", "text": "…", …}
     {"kind": "job", "task": "digest", "session": 1, "state": "waiting", …}
 
 `schema.json` beside this file describes every field. Schema 1 had no events, memos, notes and
-jobs; it is still read.
+jobs, and schema 2 no facts; both are still read.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.domain import (
-    Call,
+    CallPurpose,
     Event,
+    Fact,
     Memo,
+    ModelCall,
     Note,
     Origin,
-    Purpose,
-    Rejected,
+    RejectedAnswer,
     Sentence,
     Session,
     Speaker,
@@ -37,17 +39,28 @@ from omoide.domain import (
     Turn,
 )
 from omoide.errors import BadImport
-from omoide.transfer import memories
+from omoide.transfer import facts, memories
 from omoide.transfer.fields import Fields, iso
-from omoide.transfer.memories import Unfinished
+from omoide.transfer.memories import UnfinishedJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Record = dict[str, object]
-Value = Session | Turn | Summary | Rejected | Call | Event | Memo | Note | Unfinished
+Value = (
+    Session
+    | Turn
+    | Summary
+    | RejectedAnswer
+    | ModelCall
+    | Fact
+    | Event
+    | Memo
+    | Note
+    | UnfinishedJob
+)
 
-SCHEMA = 2
+SCHEMA = 3
 FORMAT = "omoide"
 
 
@@ -72,7 +85,7 @@ def header_record(header: Header) -> Record:
 
 
 def read_header(record: object) -> Header:
-    """The header out of its record. Raises `BadImport`, also for a newer schema."""
+    """Read the header. Raises `BadImport`, also for a newer schema."""
     fields = Fields(record, "the header")
     schema = fields.whole("schema")
     if schema > SCHEMA:
@@ -91,7 +104,7 @@ def read_header(record: object) -> Header:
 
 
 def to_record(value: Value) -> Record:
-    """Any value as its record."""
+    """The record of a value."""
     match value:
         case Turn():
             return {
@@ -117,7 +130,7 @@ def to_record(value: Value) -> Record:
             }
         case Summary():
             return _version_record(value)
-        case Rejected():
+        case RejectedAnswer():
             return {
                 "kind": "aside",
                 "session": value.session,
@@ -126,7 +139,7 @@ def to_record(value: Value) -> Record:
                 "model": value.model,
                 "time": iso(value.time),
             }
-        case Call():
+        case ModelCall():
             return {
                 "kind": "call",
                 "purpose": value.purpose.value,
@@ -138,18 +151,20 @@ def to_record(value: Value) -> Record:
                 "time": iso(value.time),
                 "failed": value.failed,
             }
+        case Fact():
+            return facts.fact_record(value)
         case Event():
             return memories.event_record(value)
         case Memo():
             return memories.memo_record(value)
         case Note():
             return memories.note_record(value)
-        case Unfinished():
+        case UnfinishedJob():
             return memories.job_record(value)
 
 
 def from_record(record: object, where: str) -> Value:
-    """The value out of its record. Raises `BadImport` that names `where` and the field."""
+    """Read a value from its record. Raises `BadImport`, which names `where` and the field."""
     fields = Fields(record, where)
     kind = fields.text("kind")
     readers: dict[str, Callable[[Fields], Value]] = {
@@ -158,13 +173,14 @@ def from_record(record: object, where: str) -> Value:
         "version": _version,
         "aside": _aside,
         "call": _call,
+        "fact": facts.fact,
         "event": memories.event,
         "memo": memories.memo,
         "note": memories.note,
         "job": memories.job,
     }
     if kind not in readers:
-        raise BadImport(f"{where}: wanted a {', '.join(readers)}, not the kind {kind[:40]!r}")
+        raise BadImport(f"{where}: 'kind' must be {', '.join(readers)}, not {kind[:40]!r}")
     return readers[kind](fields)
 
 
@@ -177,6 +193,7 @@ def _version_record(summary: Summary) -> Record:
                 "text": s.text,
                 "about": s.about.value if s.about else None,
                 "sources": list(s.sources),
+                "fact": s.fact,
             }
             for s in summary.sentences
         ],
@@ -227,6 +244,7 @@ def _version(fields: Fields) -> Summary:
                 text=s.words("text"),
                 about=s.one_of("about", Speaker) if s.has("about") else None,
                 sources=s.texts("sources"),
+                fact=s.text("fact") if s.has("fact") else "",
             )
             for s in sentences
         ),
@@ -244,8 +262,8 @@ def _version(fields: Fields) -> Summary:
     )
 
 
-def _aside(fields: Fields) -> Rejected:
-    return Rejected(
+def _aside(fields: Fields) -> RejectedAnswer:
+    return RejectedAnswer(
         session=fields.whole("session"),
         text=fields.text("text"),
         problems=fields.texts("problems"),
@@ -254,9 +272,9 @@ def _aside(fields: Fields) -> Rejected:
     )
 
 
-def _call(fields: Fields) -> Call:
-    return Call(
-        purpose=fields.one_of("purpose", Purpose),
+def _call(fields: Fields) -> ModelCall:
+    return ModelCall(
+        purpose=fields.one_of("purpose", CallPurpose),
         model=fields.text("model"),
         session=fields.whole("session") if fields.has("session") else None,
         prompt_tokens=fields.whole("prompt_tokens"),

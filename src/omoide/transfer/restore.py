@@ -1,4 +1,4 @@
-"""What an export of ours holds, checked as a whole before any of it is written."""
+"""Reads an export of omoide and checks all of it before anything is written."""
 
 from __future__ import annotations
 
@@ -8,71 +8,73 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omoide.domain import (
-    Call,
     Event,
+    Fact,
+    JobState,
     Memo,
+    ModelCall,
     Note,
     Origin,
-    Rejected,
+    RejectedAnswer,
     Session,
-    State,
     Summary,
     Turn,
 )
 from omoide.errors import BadImport
-from omoide.transfer.memories import Unfinished
+from omoide.transfer.memories import UnfinishedJob
 from omoide.transfer.records import from_record, read_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from omoide.transfer.files import Element
+    from omoide.transfer.files import JsonElement
     from omoide.transfer.records import Value
 
 NEVER = timedelta(days=365_000)
-"""An idle time that no pause within a recorded session exceeds."""
+"""An idle time longer than any pause within a session."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contents:
-    """A whole export, checked."""
+class ExportContents:
+    """The contents of an export, checked."""
 
     user: str
     sessions: dict[int, Session]
     turns: list[Turn]
     versions: list[Summary]
-    aside: list[Rejected]
-    calls: list[Call]
+    aside: list[RejectedAnswer]
+    calls: list[ModelCall]
+    facts: list[Fact]
     events: list[Event]
     memos: list[Memo]
     notes: list[Note]
-    jobs: list[Unfinished] | None
-    """None in files of schema 1, which did not name them."""
+    jobs: list[UnfinishedJob] | None
+    """None in files of schema 1, which had no jobs."""
 
-    def unfinished(self, at: datetime) -> list[Unfinished]:
-        """Work to be queued; what schema 1 left to be seen from the rest counts from `at`."""
+    def unfinished(self, at: datetime) -> list[UnfinishedJob]:
+        """The jobs to queue; for schema 1 they are derived from the rest, and created `at`."""
         if self.jobs is not None:
             return self.jobs
         return [
-            Unfinished(session=number, state=State.WAITING, created=at)
+            UnfinishedJob(session=number, state=JobState.WAITING, created=at)
             for number in self.undigested
         ]
 
     @property
     def undigested(self) -> list[int]:
-        """Sessions that ended and of which no version was made."""
+        """Sessions that ended but have no version of the summary."""
         digested = {v.session for v in self.versions if v.origin in (Origin.DIGEST, Origin.EDIT)}
-        spoken = {turn.session for turn in self.turns}
+        with_turns = {turn.session for turn in self.turns}
         return [
             number
             for number, session in self.sessions.items()
-            if session.ended and number in spoken and number not in digested
+            if session.ended and number in with_turns and number not in digested
         ]
 
 
-def contents(elements: Iterable[Element]) -> Contents:
-    """Everything in an export. Raises `BadImport` if any of it is not as we write it."""
+def read_contents(elements: Iterable[JsonElement]) -> ExportContents:
+    """Read an export. Raises `BadImport` if any of it is invalid."""
     records = iter(elements)
     first = next(records, None)
     header = read_header(first.value if first else None)
@@ -81,82 +83,82 @@ def contents(elements: Iterable[Element]) -> Contents:
         if element.problem:
             raise BadImport(f"{element.where}: {element.problem}")
         values.append(from_record(element.value, element.where))
-    found = Contents(
+    contents = ExportContents(
         user=header.user,
         sessions={v.number: v for v in values if isinstance(v, Session)},
         turns=sorted((v for v in values if isinstance(v, Turn)), key=lambda t: t.position),
         versions=sorted((v for v in values if isinstance(v, Summary)), key=lambda v: v.number),
-        aside=[v for v in values if isinstance(v, Rejected)],
-        calls=[v for v in values if isinstance(v, Call)],
+        aside=[v for v in values if isinstance(v, RejectedAnswer)],
+        calls=[v for v in values if isinstance(v, ModelCall)],
+        facts=[v for v in values if isinstance(v, Fact)],
         events=[v for v in values if isinstance(v, Event)],
         memos=[v for v in values if isinstance(v, Memo)],
         notes=[v for v in values if isinstance(v, Note)],
-        jobs=[v for v in values if isinstance(v, Unfinished)] if header.schema > 1 else None,
+        jobs=[v for v in values if isinstance(v, UnfinishedJob)] if header.schema > 1 else None,
     )
-    _check_counts(found, header.records)
-    _check_links(found)
-    _check_memories(found)
-    return found
+    _check_counts(contents, header.records)
+    _check_links(contents)
+    _check_memories(contents)
+    return contents
 
 
-def _check_counts(found: Contents, counted: dict[str, int]) -> None:
-    came = {
-        "session": len(found.sessions),
-        "turn": len(found.turns),
-        "version": len(found.versions),
-        "aside": len(found.aside),
-        "call": len(found.calls),
-        "event": len(found.events),
-        "memo": len(found.memos),
-        "note": len(found.notes),
-        "job": len(found.jobs or ()),
+def _check_counts(contents: ExportContents, promised: dict[str, int]) -> None:
+    counts = {
+        "session": len(contents.sessions),
+        "turn": len(contents.turns),
+        "version": len(contents.versions),
+        "aside": len(contents.aside),
+        "call": len(contents.calls),
+        "fact": len(contents.facts),
+        "event": len(contents.events),
+        "memo": len(contents.memos),
+        "note": len(contents.notes),
+        "job": len(contents.jobs or ()),
     }
-    for kind, count in came.items():
-        if count != counted.get(kind, 0):
+    for kind, count in counts.items():
+        if count != promised.get(kind, 0):
             raise BadImport(
-                f"the header promises {counted.get(kind, 0)} of the kind {kind!r} and the file has "
-                f"{count}: it is cut short or was changed"
+                f"the header promises {promised.get(kind, 0)} records of kind {kind!r}, but the "
+                f"file has {count}: it is cut short or was changed"
             )
 
 
-def _check_links(found: Contents) -> None:
-    if len({turn.id for turn in found.turns}) < len(found.turns):
-        raise BadImport("two turns of the file have the same id")
-    for turn in found.turns:
-        if turn.session not in found.sessions:
-            raise BadImport(f"turn {turn.id!r} is of session {turn.session}, which is missing")
-    counted = Counter(turn.session for turn in found.turns)
-    for session in found.sessions.values():
+def _check_links(contents: ExportContents) -> None:
+    if len({turn.id for turn in contents.turns}) < len(contents.turns):
+        raise BadImport("two turns in the file have the same id")
+    for turn in contents.turns:
+        if turn.session not in contents.sessions:
+            raise BadImport(f"turn {turn.id!r} is in session {turn.session}, which is missing")
+    counted = Counter(turn.session for turn in contents.turns)
+    for session in contents.sessions.values():
         if session.turns != counted[session.number]:
             raise BadImport(
-                f"session {session.number} is said to have {session.turns} turns and the file has "
-                f"{counted[session.number]} of it"
+                f"session {session.number} should have {session.turns} turns, but the file has "
+                f"{counted[session.number]}"
             )
-    if len({turn.position for turn in found.turns}) < len(found.turns):
-        raise BadImport("two turns of the file have the same position")
-    if [v.number for v in found.versions] != list(range(1, len(found.versions) + 1)):
+    if len({turn.position for turn in contents.turns}) < len(contents.turns):
+        raise BadImport("two turns in the file have the same position")
+    if [v.number for v in contents.versions] != list(range(1, len(contents.versions) + 1)):
         raise BadImport("the versions of the memory are not numbered 1, 2, 3 …")
-    digests = [v.session for v in found.versions if v.origin is Origin.DIGEST]
+    digests = [v.session for v in contents.versions if v.origin is Origin.DIGEST]
     if len(set(digests)) < len(digests):
         raise BadImport("two versions of the memory digest the same session")
-    keys = [session.key for session in found.sessions.values() if session.key]
-    if len(set(keys)) < len(keys):
-        raise BadImport("two sessions of the file have the same key")
 
 
-def _check_memories(found: Contents) -> None:
+def _check_memories(contents: ExportContents) -> None:
     for what, ids in (
-        ("events", [event.id for event in found.events]),
-        ("memos", [memo.id for memo in found.memos]),
-        ("notes", [(note.kind, note.key) for note in found.notes]),
+        ("facts", [fact.id for fact in contents.facts]),
+        ("events", [event.id for event in contents.events]),
+        ("memos", [memo.id for memo in contents.memos]),
+        ("notes", [(note.kind, note.key) for note in contents.notes]),
     ):
         if len(set(ids)) < len(ids):
-            raise BadImport(f"two {what} of the file have the same id")
-    for job in found.jobs or ():
-        if job.session not in found.sessions:
-            raise BadImport(f"a job is to digest session {job.session}, which is missing")
-    for rejected in found.aside:
-        if rejected.session not in found.sessions:
+            raise BadImport(f"two {what} in the file have the same id")
+    for job in contents.jobs or ():
+        if job.session not in contents.sessions:
+            raise BadImport(f"a job digests session {job.session}, which is missing")
+    for rejected in contents.aside:
+        if rejected.session not in contents.sessions:
             raise BadImport(
-                f"an answer was set aside for session {rejected.session}, which is missing"
+                f"an answer was rejected for session {rejected.session}, which is missing"
             )

@@ -1,7 +1,7 @@
-"""Our own export, back into a user, to the same state.
+"""Restores an export of omoide into a user, to the same state.
 
-It may be broken off at any point and run again: it goes on where it stopped, since turns keep
-their ids and positions, sessions and versions their numbers.
+It may be interrupted at any point and run again: it continues where it stopped, since turns keep
+their ids and positions, and sessions and versions keep their numbers.
 """
 
 from __future__ import annotations
@@ -10,59 +10,64 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from omoide.domain import Origin, State, Task
+from omoide.domain import FactChanges, JobState, JobTask, Origin
 from omoide.errors import BadInput, ConflictingTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from omoide.domain import Event, Job, Memo, Owner
+    from omoide.domain import Event, Fact, Job, Memo, Owner
     from omoide.ports import Store
-    from omoide.transfer.restore import Contents
+    from omoide.transfer.restore import ExportContents
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restored:
-    """What a restore brought back, beyond what was there already."""
+class RestoreResult:
+    """What a restore added to what was there already."""
 
     sessions: int
     turns: int
     versions: int
     aside: int
     calls: int
+    facts: int
     events: int
     memos: int
     notes: int
     to_digest: int
-    """Sessions whose memory did not come along: a job was queued for each."""
+    """Sessions that were not digested in the export: a job was queued for each."""
 
 
-async def restore(store: Store, owner: Owner, whole: Contents, *, at: datetime) -> Restored:
-    """Bring it all back. Raises `BadInput` if the owner has anything that contradicts it."""
-    return await _Restoring(store=store, owner=owner, whole=whole, at=at).run()
+async def restore(
+    store: Store, owner: Owner, contents: ExportContents, *, at: datetime
+) -> RestoreResult:
+    """Restore all of it. Raises `BadInput` if the owner has anything that contradicts it."""
+    return await _Restoring(store=store, owner=owner, contents=contents, at=at).run()
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Restoring:
     store: Store
     owner: Owner
-    whole: Contents
+    contents: ExportContents
     at: datetime
 
-    async def run(self) -> Restored:
+    async def run(self) -> RestoreResult:
         await self._check_turns()
         await self._check_versions()
         await self._check_memories()
         sessions, turns = await self._turns()
+        facts = await self._facts()
         versions = await self._versions()
         events, memos = await self._memories()
-        return Restored(
+        return RestoreResult(
             sessions=sessions,
             turns=turns,
             versions=versions,
+            facts=facts,
             events=events,
             memos=memos,
             notes=await self._notes(),
@@ -72,120 +77,133 @@ class _Restoring:
         )
 
     async def _check_turns(self) -> None:
-        """Turns that are here must be those of the file; or go on from it, if all of its are."""
-        here = {turn.id: turn for turn in await self.store.turns.read(self.owner)}
-        wanted = {turn.id: turn for turn in self.whole.turns}
-        for known in here.values():
+        """Stored turns must be those of the file; others are allowed only if all of the file's
+        turns are stored already."""
+        stored = {turn.id: turn for turn in await self.store.turns.read(self.owner)}
+        wanted = {turn.id: turn for turn in self.contents.turns}
+        for known in stored.values():
             theirs = wanted.get(known.id)
-            if theirs != known and (theirs or not wanted.keys() <= here.keys()):
+            if theirs != known and (theirs or not wanted.keys() <= stored.keys()):
                 raise BadInput(
                     f"{self.owner.user} already has other turns than the file (turn {known.id!r} "
-                    f"of session {known.session}); restore into a user of whom nothing is stored, "
+                    f"of session {known.session}); restore into a user without any data, "
                     "or erase this one first"
                 )
 
     async def _check_versions(self) -> None:
-        """The memory here must be the beginning of the one in the file, or go on from it."""
-        here = await self.store.summaries.history(self.owner)
-        for mine, theirs in zip(here, self.whole.versions, strict=False):
-            if mine.sentences != theirs.sentences:
+        """Stored versions must be a prefix of those in the file, or continue them."""
+        stored = await self.store.summaries.history(self.owner)
+        for ours, theirs in zip(stored, self.contents.versions, strict=False):
+            if ours.sentences != theirs.sentences:
                 raise BadInput(
-                    f"{self.owner.user} has another version {mine.number} of the memory than the "
-                    "file; restore into a user of whom nothing is stored, or erase this one first"
+                    f"{self.owner.user} has another version {ours.number} of the memory than the "
+                    "file; restore into a user without any data, or erase this one first"
                 )
 
     async def _check_memories(self) -> None:
-        """An event or memo of the same id must say the same."""
+        """A fact, event or memo with the same id must have the same text."""
+        facts = {fact.id: fact for fact in await self.store.facts.read(self.owner)}
         events = {event.id: event for event in await self.store.events.read(self.owner)}
         memos = {memo.id: memo for memo in await self.store.memos.read(self.owner)}
-        wrong: list[Event | Memo] = [
-            *(e for e in self.whole.events if e.id in events and events[e.id].text != e.text),
-            *(m for m in self.whole.memos if m.id in memos and memos[m.id].summary != m.summary),
+        wrong: list[Fact | Event | Memo] = [
+            *(f for f in self.contents.facts if f.id in facts and facts[f.id].text != f.text),
+            *(e for e in self.contents.events if e.id in events and events[e.id].text != e.text),
+            *(m for m in self.contents.memos if m.id in memos and memos[m.id].summary != m.summary),
         ]
         if wrong:
             raise BadInput(
                 f"{self.owner.user} has another memory under the id {wrong[0].id!r} than the file; "
-                "restore into a user of whom nothing is stored, or erase this one first"
+                "restore into a user without any data, or erase this one first"
             )
 
     async def _turns(self) -> tuple[int, int]:
+        contents = self.contents
+        if not (contents.sessions or contents.turns or contents.calls):
+            return 0, 0
         try:
-            return await self.store.archive.put_back(
-                self.owner, sessions=tuple(self.whole.sessions.values()), turns=self.whole.turns
+            return await self.store.archive.restore(
+                self.owner,
+                sessions=tuple(self.contents.sessions.values()),
+                turns=self.contents.turns,
             )
         except ConflictingTurn as error:
             raise BadInput(
                 f"{self.owner.user} already has other turns than the file: {error}"
             ) from error
 
+    async def _facts(self) -> int:
+        """Restore facts, ended ones too, before what refers to them."""
+        known = {fact.id for fact in await self.store.facts.read(self.owner)}
+        facts = tuple(fact for fact in self.contents.facts if fact.id not in known)
+        await self.store.facts.apply(self.owner, FactChanges(added=facts))
+        return len(facts)
+
     async def _versions(self) -> int:
-        here = await self.store.summaries.history(self.owner)
-        missing = self.whole.versions[len(here) :]
+        stored = await self.store.summaries.history(self.owner)
+        missing = self.contents.versions[len(stored) :]
         for version in missing:
             await self.store.summaries.commit(self.owner, version)
         return len(missing)
 
     async def _memories(self) -> tuple[int, int]:
-        """Events with their recalls and memos, hidden where something newer stands for them."""
+        """Restore events with their recalls, and memos; superseded and folded ones stay so."""
         known = {event.id for event in await self.store.events.read(self.owner)}
-        events = [event for event in self.whole.events if event.id not in known]
+        events = [event for event in self.contents.events if event.id not in known]
         await self.store.events.add(self.owner, events)
         known = {memo.id for memo in await self.store.memos.read(self.owner)}
-        memos = [memo for memo in self.whole.memos if memo.id not in known]
+        memos = [memo for memo in self.contents.memos if memo.id not in known]
         await self.store.memos.add(self.owner, memos)
         return len(events), len(memos)
 
     async def _notes(self) -> int:
         known = {(note.kind, note.key) for note in await self.store.notes.read(self.owner)}
-        missing = [note for note in self.whole.notes if (note.kind, note.key) not in known]
+        missing = [note for note in self.contents.notes if (note.kind, note.key) not in known]
         for note in missing:
             await self.store.notes.put(self.owner, note)
         return len(missing)
 
     async def _aside(self) -> int:
-        missing = _missing(self.whole.aside, await self.store.summaries.aside(self.owner))
+        missing = _missing(self.contents.aside, await self.store.summaries.rejected(self.owner))
         for rejected in missing:
-            await self.store.summaries.set_aside(self.owner, rejected)
+            await self.store.summaries.add_rejected(self.owner, rejected)
         return len(missing)
 
     async def _calls(self) -> int:
-        missing = _missing(self.whole.calls, await self.store.ledger.calls(self.owner))
+        missing = _missing(self.contents.calls, await self.store.ledger.calls(self.owner))
         for call in missing:
             await self.store.ledger.add(self.owner, call)
         return len(missing)
 
     async def _queue(self) -> int:
-        """Last of all, so that no worker rewrites the memory while it comes back. A session that
-        has had its job, or its version, since an earlier restore gets none."""
-        here = await self.store.summaries.history(self.owner)
-        newer = here[len(self.whole.versions) :]
+        """Queue the unfinished jobs: last of all, so that no worker changes the memory during the
+        restore. A session that got its job or version since an earlier restore is skipped."""
+        stored = await self.store.summaries.history(self.owner)
+        newer = stored[len(self.contents.versions) :]
         seen = {version.session for version in newer if version.origin is Origin.DIGEST}
         seen |= {job.session for job in await self._digests()}
         waiting = 0
-        for work in self.whole.unfinished(self.at):
-            if work.session in seen:
+        for job in self.contents.unfinished(self.at):
+            if job.session in seen:
                 continue
-            await self.store.jobs.enqueue(
-                self.owner, work.task, session=work.session, at=work.created
-            )
-            if work.error or work.state is State.DEAD:
-                queued = next(j for j in await self._digests() if j.session == work.session)
-                await self.store.jobs.settle(queued, state=work.state, error=work.error)
-            waiting += work.state is State.WAITING
+            await self.store.jobs.enqueue(self.owner, job.task, session=job.session, at=job.created)
+            if job.error or job.state is JobState.DEAD:
+                queued = next(j for j in await self._digests() if j.session == job.session)
+                await self.store.jobs.set_state(queued, state=job.state, error=job.error)
+            waiting += job.state is JobState.WAITING
         return waiting
 
     async def _digests(self) -> list[Job]:
         jobs = await self.store.jobs.list(self.owner.tenant, owner=self.owner)
-        return [job for job in jobs if job.task is Task.DIGEST]
+        return [job for job in jobs if job.task is JobTask.DIGEST]
 
 
-def _missing(wanted: Iterable[T], here: Sequence[T]) -> list[T]:
-    """What of the wanted is not here, in order, as often as it is."""
-    left = Counter(here)
+def _missing(wanted: Iterable[T], stored: Sequence[T]) -> list[T]:
+    """The wanted values that are not stored, in order; duplicates count."""
+    counts = Counter(stored)
     missing = []
     for value in wanted:
-        if left[value] > 0:
-            left[value] -= 1
+        if counts[value] > 0:
+            counts[value] -= 1
         else:
             missing.append(value)
     return missing

@@ -1,4 +1,4 @@
-"""The published JSON schema of an export's lines."""
+"""The published JSON schema of the lines of an export."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def schema() -> dict[str, object]:
 
 
 def schema_text() -> str:
-    """The same, as it stands in the file."""
+    """The schema as text."""
     return (resources.files("omoide.transfer") / "schema.json").read_text("utf-8")

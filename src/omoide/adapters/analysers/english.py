@@ -1,6 +1,7 @@
-"""English by its closed classes: a list of words, and their neighbours where a word has two jobs.
+"""English, by its closed word classes: a list of words, and the preceding word where one is
+ambiguous.
 
-A tagger would cost hundreds of megabytes for what some 150 words decide: English marks grammar
+A tagger would cost hundreds of megabytes for what about 150 words decide: English marks grammar
 with words that hardly ever change.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from omoide.adapters.analysers.tagged import Tagged, TaggingAnalyser
+from omoide.adapters.analysers.tagged import TaggedSpan, TaggingAnalyser
 from omoide.ports.analysis import Role
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ _FUNCTION = frozenset(
     although however even still already actually basically definitely certainly totally simply
     truly""".split()
 )
-"""What turns the meaning is not here: from, or, if, because, might, should, must."""
+"""Words that change the meaning are left out: from, or, if, because, might, should, must."""
 _SUBJECTS = ("i", "you", "he", "she", "it", "we", "they", "who")
-_TWO_JOBS = {
+_AMBIGUOUS = {
     "like": ("i", "we", "you", "they", "would", "i'd", "really", "do", "to", "don't", "also"),
     "do": (*_SUBJECTS, "to"),
     "have": (*_SUBJECTS, "to", "don't", "didn't"),
@@ -46,7 +47,7 @@ _TWO_JOBS = {
     "his": (),
     "up": (),
 }
-"""Words of two jobs, and the words after which they carry the sentence: "I like", "in May"."""
+"""Ambiguous words, and the words after which they are content: "I like", "in May"."""
 _ASKING = frozenset("when where who which whose whom what's how's".split())
 _PRONOUNS = frozenset(
     "i i'm i've i'd i'll my you you're you've you'd you'll your he he's she she's we we're we've"
@@ -57,41 +58,45 @@ _PRONOUNS = frozenset(
 class English(TaggingAnalyser):
     """Articles, prepositions, conjunctions, auxiliaries, pronouns and fillers are grammar.
 
-    Pronouns are dropped too: each line of a memo begins with who says it. What is asked for,
-    negation, numbers and capitalised words inside a sentence stay.
+    Pronouns are dropped too, because each line of a memo begins with its speaker. Question words
+    at the start of a sentence, negation, numbers and capitalised words inside a sentence are kept.
     """
 
-    def tag(self, text: str) -> Iterable[Tagged]:
-        """A tag is the word before it in lower case, with a mark where a sentence begins."""
+    def tag(self, text: str) -> Iterable[TaggedSpan]:
+        """A word's tag is the word before it in lower case, or `^` at the start of a sentence."""
         before = "^"
-        for found in _WORD.finditer(text):
-            last = found.end()
-            if found.group().endswith(".") and len(found.group()) > 1 and not _short(found.group()):
+        for match in _WORD.finditer(text):
+            last = match.end()
+            if (
+                match.group().endswith(".")
+                and len(match.group()) > 1
+                and not _is_abbreviation(match.group())
+            ):
                 last -= 1
-            yield Tagged(first=found.start(), last=last, tag=before)
-            word = text[found.start() : last]
+            yield TaggedSpan(first=match.start(), last=last, tag=before)
+            word = text[match.start() : last]
             after = text[last : last + 1]
             before = "^" if word in ".!?" or (after in (".", "!", "?")) else word.lower()
 
     def role(self, word: str, tag: str) -> Role:
-        """By the list; by the word before it where the list cannot tell."""
+        """By the list, and by the word before it if it is ambiguous."""
         plain = word.lower().replace("’", "'").rstrip(".")
         if plain in _NEGATION or plain.endswith("n't") or any(c.isdigit() for c in word):
             return Role.FIXED
-        if plain in _TWO_JOBS:
-            carries = tag in _TWO_JOBS[plain] or (plain == "may" and word[0].isupper())
-            return Role.CONTENT if carries else Role.FUNCTION
+        if plain in _AMBIGUOUS:
+            is_content = tag in _AMBIGUOUS[plain] or (plain == "may" and word[0].isupper())
+            return Role.CONTENT if is_content else Role.FUNCTION
         if plain in _ASKING and tag == "^":
             return Role.CONTENT
         if plain in _FUNCTION:
-            named = word[:1].isupper() and tag != "^" and plain not in _PRONOUNS
-            return Role.FIXED if named else Role.FUNCTION
+            is_name = word[:1].isupper() and tag != "^" and plain not in _PRONOUNS
+            return Role.FIXED if is_name else Role.FUNCTION
         if word[:1].isupper() and tag != "^":
             return Role.FIXED
         return Role.CONTENT
 
 
-def _short(word: str) -> bool:
+def _is_abbreviation(word: str) -> bool:
     return (
         re.fullmatch(r"(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Prof|a\.m|p\.m|e\.g|i\.e|etc)\.", word) is not None
     )

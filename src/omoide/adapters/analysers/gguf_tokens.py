@@ -1,7 +1,7 @@
-"""The tokenizer of a GGUF file, without loading the model: byte-pair encoding of its own merges.
+"""The tokenizer of a GGUF file, without loading the model: byte-pair encoding with its merges.
 
-llama.cpp tells the tokens of a text only once a gigabyte of weights is in memory. The vocabulary
-and the merges stand in the head of the same file, and `tokenizers` (extra `onnx`) can run them.
+llama.cpp can tokenize only once a gigabyte of weights is in memory. The vocabulary and the merges
+are in the header of the same file, and `tokenizers` (extra `onnx`) can run them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from omoide.errors import MissingExtra, ModelUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
@@ -24,11 +25,11 @@ _QWEN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-"""Where Qwen cuts before it encodes; GPT-2 and its heirs differ in how they take digits."""
+"""Qwen's pre-tokenizer pattern. GPT-2 and its successors treat digits differently."""
 
 
 class GgufTokens:
-    """Cuts text as the model in a GGUF file does, if that model has a byte-level BPE."""
+    """Tokenizes text as the model in a GGUF file does. The model must use byte-level BPE."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -38,7 +39,7 @@ class GgufTokens:
         return await asyncio.to_thread(self._pieces, text)
 
     def count(self, text: str) -> int:
-        """How many tokens `text` has, parts of a character counted one by one. Blocks."""
+        """Number of tokens in `text`; each part of a character counts. Blocks."""
         return len(self._encoder.encode(text).ids)
 
     def _pieces(self, text: str) -> tuple[str, ...]:
@@ -52,7 +53,7 @@ class GgufTokens:
             vendor = import_module("tokenizers")
         except ImportError as error:
             raise MissingExtra(
-                f"the tokens of {self._path.name} need tokenizers, which is not installed: "
+                f"the tokenizer of {self._path.name} needs tokenizers, which is not installed: "
                 'pip install "omoide[onnx]"'
             ) from error
         try:
@@ -63,39 +64,53 @@ class GgufTokens:
         kind, tokens, merges = (head.get(key) for key in _WANTED)
         if kind != "gpt2" or not isinstance(tokens, list) or not isinstance(merges, list):
             raise ModelUnavailable(
-                f"{self._path.name} has a tokenizer of kind {kind!r}, wanted a byte-level BPE"
+                f"{self._path.name} has a tokenizer of kind {kind!r}, expected a byte-level BPE"
             )
         vocabulary = {token: i for i, token in enumerate(tokens)}
         pairs = [tuple(merge.split(" ", 1)) for merge in merges]
         encoder = vendor.Tokenizer(vendor.models.BPE(vocabulary, pairs))
-        cut = vendor.pre_tokenizers
-        encoder.pre_tokenizer = cut.Sequence(
+        pre = vendor.pre_tokenizers
+        encoder.pre_tokenizer = pre.Sequence(
             [
-                cut.Split(vendor.Regex(_QWEN), "isolated"),
-                cut.ByteLevel(add_prefix_space=False, use_regex=False),
+                pre.Split(vendor.Regex(_QWEN), "isolated"),
+                pre.ByteLevel(add_prefix_space=False, use_regex=False),
             ]
         )
         return encoder
 
 
+class LazyTokens:
+    """The tokens of a model whose file is found, or fetched, when they are first needed."""
+
+    def __init__(self, find: Callable[[], Awaitable[Path]]) -> None:
+        self._find = find
+        self._tokens: GgufTokens | None = None
+
+    async def pieces(self, text: str) -> tuple[str, ...]:
+        """See `Tokenizer.pieces`."""
+        if self._tokens is None:
+            self._tokens = GgufTokens(await self._find())
+        return await self._tokens.pieces(text)
+
+
 def _head(file: BinaryIO) -> dict[str, object]:
-    """What of the file's head is wanted."""
+    """The tokenizer's part of the file's header."""
     if file.read(4) != b"GGUF":
         raise ModelUnavailable("the file does not begin with GGUF")
     _, _, pairs = struct.unpack("<IQQ", file.read(20))
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for _ in range(pairs):
         key = _text(file)
         value = _value(file, *struct.unpack("<I", file.read(4)))
         if key in _WANTED:
-            found[key] = value
-            if len(found) == len(_WANTED):
+            values[key] = value
+            if len(values) == len(_WANTED):
                 break
-    return found
+    return values
 
 
 def _value(file: BinaryIO, kind: int) -> object:
-    """A text or a list of texts; of anything else only the place after it matters."""
+    """A string or a list of strings. Other values are skipped and returned as None."""
     if kind == _STRING:
         return _text(file)
     if kind == _ARRAY:

@@ -1,4 +1,4 @@
-"""Japanese by MeCab with UniDic (fugashi, unidic-lite), as in paper C."""
+"""Japanese, with MeCab and UniDic (fugashi, unidic-lite), as in paper C."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.analysers.tagged import Tagged, TaggingAnalyser, vendor
+from omoide.adapters.analysers.tagged import TaggedSpan, TaggingAnalyser, vendor
 from omoide.ports.analysis import Role
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ _GRAMMAR = frozenset({"助詞", "助動詞"})
 
 
 class Japanese(TaggingAnalyser):
-    """Particles (助詞) and auxiliaries (助動詞) are grammar; ない, ず and their kin are not.
+    """Particles (助詞) and auxiliaries (助動詞) are grammar, except negations such as ない and ず.
 
-    A departure from the paper, which drops every auxiliary: without 「ない」 a memo says the
+    This departs from the paper, which drops every auxiliary: without 「ない」 a memo says the
     opposite of what was said.
     """
 
@@ -31,20 +31,20 @@ class Japanese(TaggingAnalyser):
         vendor("unidic_lite", "Japanese")
         return vendor("fugashi", "Japanese").Tagger()
 
-    def tag(self, text: str) -> Iterable[Tagged]:
+    def tag(self, text: str) -> Iterable[TaggedSpan]:
         """Tags are `part of speech/kind/lemma`."""
         reached = 0
         for node in self._tagger(text):
             at = text.find(node.surface, reached)
-            if at < 0:  # MeCab skips signs it cannot read
+            if at < 0:  # MeCab skips characters it does not know
                 continue
             reached = at + len(node.surface)
             feature = node.feature
             tag = f"{feature.pos1}/{feature.pos2}/{feature.lemma or node.surface}"
-            yield Tagged(first=at, last=reached, tag=tag)
+            yield TaggedSpan(first=at, last=reached, tag=tag)
 
     def judge(self, pairs: tuple[tuple[Word, str], ...]) -> tuple[Word, ...]:
-        """As for all languages; and what a negation is hung on (ませ in ません) stays with it."""
+        """As in the base class, and a negation keeps the auxiliary before it (ませ in ません)."""
         words = list(super().judge(pairs))
         for i in range(len(words) - 1, 0, -1):
             negates = words[i].role is Role.FIXED and pairs[i][1].startswith("助動詞")

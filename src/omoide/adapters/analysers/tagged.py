@@ -1,4 +1,4 @@
-"""What the analysers of all languages share: loading late, one thread at a time, no lost blanks."""
+"""The base of all analysers: loads late, runs in one thread at a time, keeps all white space."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tagged:
-    """A stretch of a text and its part of speech."""
+class TaggedSpan:
+    """A span of a text and its part of speech."""
 
     first: int
     last: int
-    """Where it ends, not counted."""
+    """The end, exclusive."""
     tag: str
 
 
 class TaggingAnalyser(ABC):
-    """An analyser on top of a tagger, which is loaded at its first use."""
+    """An analyser based on a tagger, which is loaded on first use."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()  # the taggers keep state between two calls
+        self._lock = threading.Lock()  # taggers keep state between calls
 
     async def words(self, text: str) -> tuple[Word, ...]:
         """See `Analyser.words`."""
@@ -42,76 +42,76 @@ class TaggingAnalyser(ABC):
         return self.judge(tuple(joined(text, tagged)))
 
     @abstractmethod
-    def tag(self, text: str) -> Iterable[Tagged]:
+    def tag(self, text: str) -> Iterable[TaggedSpan]:
         """The words of `text` in order, each with its tag. Called by one thread at a time."""
 
     @abstractmethod
     def role(self, word: str, tag: str) -> Role:
-        """What a word with this tag does."""
+        """The role of a word with this tag."""
 
     def judge(self, pairs: tuple[tuple[Word, str], ...]) -> tuple[Word, ...]:
-        """The words with their roles. Grammar between two numbers holds a date or a range
-        together, so it is fixed."""
+        """The words with their roles. Function words between two numbers are fixed, because they
+        hold a date or a range together."""
         words = [replace(word, role=self.role(word.text, tag)) for word, tag in pairs]
         return tuple(
             replace(word, role=Role.FIXED)
-            if word.role is Role.FUNCTION and _amid_numbers(words, i)
+            if word.role is Role.FUNCTION and _between_numbers(words, i)
             else word
             for i, word in enumerate(words)
         )
 
 
-def joined(text: str, tagged: Iterable[Tagged]) -> Iterable[tuple[Word, str]]:
-    """The tagged stretches as words. What a tagger passed over is made a word without a tag, and
-    one that begins inside the word before it (a contraction) is part of that word."""
-    spans: list[Tagged] = []
-    for one in tagged:
+def joined(text: str, tagged: Iterable[TaggedSpan]) -> Iterable[tuple[Word, str]]:
+    """The tagged spans as words. Text that the tagger skipped becomes a word without a tag. A span
+    that begins inside the word before it (a contraction) is merged into that word."""
+    spans: list[TaggedSpan] = []
+    for span in tagged:
         reached = spans[-1].last if spans else 0
-        if one.last <= one.first:
+        if span.last <= span.first:
             continue
-        if one.first < reached:
+        if span.first < reached:
             before = spans.pop()
-            last = max(before.last, one.last)
-            spans.append(Tagged(first=before.first, last=last, tag=f"{before.tag}+{one.tag}"))
+            last = max(before.last, span.last)
+            spans.append(TaggedSpan(first=before.first, last=last, tag=f"{before.tag}+{span.tag}"))
             continue
-        if text[reached : one.first].strip():
+        if text[reached : span.first].strip():
             start = reached + len(text[reached:]) - len(text[reached:].lstrip())
-            end = reached + len(text[reached : one.first].rstrip())
-            spans.append(Tagged(first=start, last=end, tag=""))
-        spans.append(one)
+            end = reached + len(text[reached : span.first].rstrip())
+            spans.append(TaggedSpan(first=start, last=end, tag=""))
+        spans.append(span)
     reached = spans[-1].last if spans else 0
     if rest := text[reached:].strip():
         start = text.index(rest, reached)
-        spans.append(Tagged(first=start, last=start + len(rest), tag=""))
+        spans.append(TaggedSpan(first=start, last=start + len(rest), tag=""))
     ends = [*(span.first for span in spans[1:]), len(text)][: len(spans)]
     for span, end in zip(spans, ends, strict=True):
         surface = text[span.first : span.last]
         yield Word(text=surface, role=Role.CONTENT, space=text[span.last : end]), span.tag
 
 
-def located(text: str, pairs: Iterable[tuple[str, str]]) -> Iterable[Tagged]:
-    """Surfaces and tags, each with its place in `text`; a surface that is not there is left out."""
+def located(text: str, pairs: Iterable[tuple[str, str]]) -> Iterable[TaggedSpan]:
+    """Words and tags with their positions in `text`. Words that are not in it are skipped."""
     reached = 0
     for surface, tag in pairs:
         at = text.find(surface, reached)
         if at >= 0 and surface.strip():
             reached = at + len(surface)
-            yield Tagged(first=at, last=reached, tag=tag)
+            yield TaggedSpan(first=at, last=reached, tag=tag)
 
 
 def vendor(name: str, language: str) -> Any:  # noqa: ANN401 - most of these ship no types
-    """The module of that name, or an error that says how to get it."""
+    """Import a vendor module. Raises `MissingExtra`, which says how to install it."""
     try:
         return import_module(name)
     except ImportError as error:
         raise MissingExtra(
-            f"taking {language} apart needs {name}, which is not installed: "
+            f"analysing {language} needs {name}, which is not installed: "
             'pip install "omoide[compress]"'
         ) from error
 
 
-def _amid_numbers(words: list[Word], place: int) -> bool:
-    near = words[max(0, place - 2) : place]
-    return any(c.isdigit() for word in near for c in word.text) and any(
-        c.isdigit() for word in words[place + 1 : place + 2] for c in word.text
+def _between_numbers(words: list[Word], index: int) -> bool:
+    before = words[max(0, index - 2) : index]
+    return any(c.isdigit() for word in before for c in word.text) and any(
+        c.isdigit() for word in words[index + 1 : index + 2] for c in word.text
     )

@@ -1,11 +1,11 @@
-"""Vietnamese by underthesea."""
+"""Vietnamese, with underthesea."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.analysers.tagged import Tagged, TaggingAnalyser, located, vendor
+from omoide.adapters.analysers.tagged import TaggedSpan, TaggingAnalyser, located, vendor
 from omoide.ports.analysis import Role
 
 if TYPE_CHECKING:
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 _NEGATION = frozenset({"không", "chưa", "chẳng", "chả", "đừng", "chớ", "không phải", "chưa từng"})
 _MEANT = frozenset({"đã", "sẽ", "sắp", "vừa", "mới", "từng", "hay", "hoặc", "từ", "đến", "bị"})
-"""When it was, which of two, from where to where, and what befell one."""
+"""Words for tense, alternatives, from and to, and the passive (bị)."""
 _GRAMMAR = frozenset({"E", "C", "T", "I"})
 """Prepositions, conjunctions, particles, exclamations."""
 _WORDS = frozenset(
     "rất cũng thì là mà đang lại cứ những các cái được ấy này đó kia vậy thế thật khá lắm quá"
     " luôn vẫn".split()
 )
-"""Adverbs, plurals and pointers that carry little, whatever their tag."""
+"""Adverbs, plural markers and demonstratives that mean little, whatever their tag."""
 
 
 class Vietnamese(TaggingAnalyser):
@@ -30,7 +30,7 @@ class Vietnamese(TaggingAnalyser):
     def _tagger(self) -> Any:  # noqa: ANN401 - underthesea ships no types
         return vendor("underthesea", "Vietnamese").pos_tag
 
-    def tag(self, text: str) -> Iterable[Tagged]:
+    def tag(self, text: str) -> Iterable[TaggedSpan]:
         """underthesea's tags, such as `E` for a preposition."""
         return located(text, self._tagger(text)) if text.strip() else ()
 

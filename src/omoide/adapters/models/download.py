@@ -1,4 +1,4 @@
-"""The cache of weights: finds files, fetches missing ones, and trusts none without its SHA-256."""
+"""The cache of weights: finds files, downloads missing ones, and verifies their SHA-256."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from omoide.adapters.models.digests import mark, sha256
+from omoide.adapters.models.file_hashes import file_stamp, sha256
 from omoide.adapters.models.sources import (
     LEFTOVER,
-    Job,
-    Outside,
+    Download,
+    DownloadStopped,
+    ExternalAccess,
     SourceFailed,
-    Stopped,
     fetch,
     run_program,
 )
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from omoide.ports import Progress
 
 _SPARE = 200 * 1024 * 1024
-"""Room beside the file itself: one wheel, and something for everybody else."""
+"""Disk space needed besides the file: one wheel, and a reserve."""
 
 
 class Cache:
     """A folder of weights. Several processes may use it at once.
 
-    `offline` never leaves the machine. `outside`, `sleep` and `free` exist for tests.
+    `offline` turns downloads off. `outside`, `sleep` and `free` exist for tests.
     """
 
     def __init__(
@@ -45,21 +45,21 @@ class Cache:
         folder: Path,
         *,
         offline: bool = False,
-        outside: Outside | None = None,
+        outside: ExternalAccess | None = None,
         sleep: Callable[[float], None] = time.sleep,
         free: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
     ) -> None:
         self.folder = folder
         self._offline = offline
-        self._outside = outside or Outside(run=run_program)
+        self._outside = outside or ExternalAccess(run=run_program)
         self._sleep = sleep
         self._free = free
 
     async def fetch(self, artifact: Artifact, *, progress: Progress | None = None) -> Path:
-        """The path of the verified file, fetched first if need be. Raises `DownloadFailed`.
-        Told of, from a thread: bytes that are here, bytes in all, and where they come from.
+        """The path of the verified file, downloaded first if needed. Raises `DownloadFailed`.
 
-        Cancelling stops the transfer; what has come stays for the next try.
+        `progress` is called from a thread with the bytes so far, the total and the source.
+        Cancelling stops the download; the next attempt resumes it.
         """
         stop = threading.Event()
         try:
@@ -69,53 +69,53 @@ class Cache:
             raise
 
     def find(self, artifact: Artifact) -> Path | None:
-        """The path of the file if it is here and whole; hashed once, then known by its stamp."""
+        """The path of the file if it is present and intact. Hashed again only if it changed."""
         path = self.folder / artifact.file
         if not path.is_file():
             return None
-        seen, stamp = mark(path), path.with_name(path.name + ".ok")
+        current, stamp = file_stamp(path), path.with_name(path.name + ".ok")
         with suppress(OSError, ValueError):
             known = json.loads(stamp.read_text())
-            if known in [{**seen, "sha256": digest} for digest in artifact.digests]:
+            if known in [{**current, "sha256": digest} for digest in artifact.digests]:
                 return path
         digest = sha256(path)
         if digest not in artifact.digests:
             return None
         with suppress(OSError):  # a read-only cache is hashed each time
-            stamp.write_text(json.dumps({**seen, "sha256": digest}))
+            stamp.write_text(json.dumps({**current, "sha256": digest}))
         return path
 
     def _fetch(
         self, artifact: Artifact, progress: Progress | None, stopped: Callable[[], bool]
     ) -> Path:
-        if found := self.find(artifact):
-            return found
+        if path := self.find(artifact):
+            return path
         target = self.folder / artifact.file
         if self._offline:
-            state = "damaged" if target.exists() else "not there"
+            state = "damaged" if target.exists() else "missing"
             raise DownloadFailed(
-                f"{target} is {state} and downloads are switched off; go online once, or put the "
+                f"{target} is {state} and downloads are turned off; go online once, or put the "
                 f"file with SHA-256 {artifact.sha256[:12]}… there"
             )
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            with self._alone(target, stopped):
-                return self.find(artifact) or self._pull(artifact, target, progress, stopped)
-        except Stopped as error:
+            with self._locked(target, stopped):
+                return self.find(artifact) or self._download(artifact, target, progress, stopped)
+        except DownloadStopped as error:
             raise DownloadFailed(f"the download of {artifact.file} was stopped") from error
         except OSError as error:
             raise DownloadFailed(
-                f"{target} could not be written ({error}); make room, or choose another folder"
+                f"{target} cannot be written ({error}); free disk space, or choose another folder"
             ) from error
 
-    def _pull(
+    def _download(
         self,
         artifact: Artifact,
         target: Path,
         progress: Progress | None,
         stopped: Callable[[], bool],
     ) -> Path:
-        """Try one source after the other."""
+        """Try the sources in order."""
         failures: list[str] = []
         for source in artifact.sources:
             self._check_room(artifact, target)
@@ -124,7 +124,7 @@ class Cache:
                 if progress is not None:
                     progress(done, artifact.size, source)
 
-            job = Job(part=target, total=artifact.size, report=report, stopped=stopped)
+            job = Download(part=target, total=artifact.size, report=report, stopped=stopped)
             try:
                 part = fetch(source, job, self._outside)
             except SourceFailed as error:
@@ -135,35 +135,35 @@ class Cache:
                 part.replace(target)
                 with suppress(OSError):
                     stamp = target.with_name(target.name + ".ok")
-                    stamp.write_text(json.dumps({**mark(target), "sha256": digest}))
+                    stamp.write_text(json.dumps({**file_stamp(target), "sha256": digest}))
                     for leftover in target.parent.glob(f"{target.name}.*{LEFTOVER}*"):
                         leftover.unlink()
                 return target
             part.unlink()
             failures.append(
-                f"{source}: wrong bytes (SHA-256 {digest[:12]}…, wanted {artifact.sha256[:12]}…)"
+                f"{source}: wrong file (SHA-256 {digest[:12]}…, expected {artifact.sha256[:12]}…)"
             )
         raise DownloadFailed(
-            f"{artifact.file} could not be had. {'. '.join(failures)}. Check the network and try "
-            f"again (what has come is kept), or put the file at {target}"
+            f"{artifact.file} could not be downloaded. {'. '.join(failures)}. Check the network "
+            f"and try again (the download resumes), or put the file at {target}"
         )
 
     def _check_room(self, artifact: Artifact, target: Path) -> None:
-        here = sum(p.stat().st_size for p in target.parent.glob(f"{target.name}.*"))
-        needed = max(artifact.size - here, 0) + _SPARE
+        downloaded = sum(p.stat().st_size for p in target.parent.glob(f"{target.name}.*"))
+        needed = max(artifact.size - downloaded, 0) + _SPARE
         if (free := self._free(target.parent)) < needed:
             raise DownloadFailed(
                 f"{artifact.file} needs {needed / 1e9:.1f} GB in {target.parent}, "
-                f"{free / 1e9:.1f} GB are free; make room, or choose another folder"
+                f"{free / 1e9:.1f} GB are free; free disk space, or choose another folder"
             )
 
     @contextmanager
-    def _alone(self, target: Path, stopped: Callable[[], bool]) -> Iterator[None]:
-        """Hold the file's lock, which the system lets go of even when a process dies."""
+    def _locked(self, target: Path, stopped: Callable[[], bool]) -> Iterator[None]:
+        """Hold the file's lock, which the operating system releases even if the process dies."""
         with target.with_name(target.name + ".lock").open("ab") as lock:
             while not _try_lock(lock):
                 if stopped():
-                    raise Stopped
+                    raise DownloadStopped
                 self._sleep(0.2)
             yield
 

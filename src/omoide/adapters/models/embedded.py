@@ -1,6 +1,6 @@
-"""Chat with a model in this process: no key, no network, one GGUF file.
+"""Chat with a model in this process: no API key, no network, one GGUF file.
 
-llama.cpp works in threads of its own; what it says reaches the event loop through a queue.
+llama.cpp runs in its own threads; its output reaches the event loop through a queue.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from omoide.adapters.models.adapter import serving, signature
+from omoide.adapters.models.adapter import adapter_for, author_name
 from omoide.adapters.models.llama import Llama
 from omoide.adapters.models.slots import Slots
 from omoide.errors import (
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.adapters.models.adapter import Adapter
-    from omoide.adapters.models.llama import Runtime
+    from omoide.adapters.models.llama import LoadedModel
     from omoide.ports import Request
 
 _Posted = dict[str, Any] | Exception | None
-"""What a worker posts: chunks (an empty one first, when it begins), an error, None at the end."""
+"""What a thread posts: chunks (an empty one first, when it starts), an error, None at the end."""
 
 
 class EmbeddedChat:
-    """A chat model out of a GGUF file, loaded at its first use and shared by all conversations.
+    """A chat model from a GGUF file, loaded on first use and shared by all conversations.
 
-    `slots` answers are computed at a time, the others wait in line for up to `patience` seconds
-    (which includes loading). An answer that shows no progress for `stall` seconds, neither in
-    reading the prompt nor in writing, raises `ModelStalled`. Text a conversation shares with an
-    earlier prompt is not computed again. Of `adapters` the first that claims a request's skill is
-    applied to it, and none where none does. `load` exists for tests.
+    `slots` answers are computed at a time; other requests wait for up to `patience` seconds, which
+    includes loading. An answer that makes no progress for `stall` seconds, neither in reading the
+    prompt nor in writing, raises `ModelStalled`. Prefixes shared with an earlier prompt come from
+    the cache. The first of `adapters` that claims a request's skill is applied to it, if any does.
+    `load` exists for tests.
     """
 
     def __init__(
@@ -61,28 +61,28 @@ class EmbeddedChat:
         adapters: Sequence[Adapter] = (),
         stall: float = 120.0,
         patience: float = 600.0,
-        load: Callable[[], Runtime] | None = None,
+        load: Callable[[], LoadedModel] | None = None,
     ) -> None:
         self._base = name or path.stem
         self._adapters = tuple(adapters)
         self._files = tuple(dict.fromkeys(adapter.path for adapter in adapters))
         self._name = "+".join((self._base, *(adapter.name for adapter in adapters)))
-        switching = any(one.skills is not None for one in adapters[:1])
+        switching = any(adapter.skills is not None for adapter in adapters[:1])
         self._slots = Slots(slots) if switching else None
         self._window = window
         self._stall, self._patience = stall, patience
-        self._load: Callable[[], Runtime] = load or partial(
+        self._load: Callable[[], LoadedModel] = load or partial(
             Llama,
             path,
             window=window,
             slots=slots,
             threads=threads,
-            # Prompts that llama.cpp puts aside there are not told apart by the adapter they were
-            # computed with (measured): only where all requests have the same may they come back.
+            # llama.cpp's prompt cache ignores the adapter a prompt was computed with (measured),
+            # so it can be used only if all requests have the same adapter.
             cache_mib=0 if switching else cache_mib,
             adapters=self._files,
         )
-        self._runtime: Runtime | None = None
+        self._loaded: LoadedModel | None = None
         self._closed = False
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(slots, thread_name_prefix="omoide-model")
@@ -91,20 +91,20 @@ class EmbeddedChat:
 
     @property
     def name(self) -> str:
-        """The model's name, the file's unless another was given, and those of its adapters."""
+        """The model's name (by default the file's) and the names of its adapters."""
         return self._name
 
     @property
     def window(self) -> int:
-        """How many tokens prompt and answer may have together."""
+        """Maximum tokens of prompt and answer together."""
         return self._window
 
     def author(self, request: Request) -> str:
-        """See `ports.Signing`."""
-        return signature(self._base, self._adapters, request)
+        """See `ports.AuthoredModel`."""
+        return author_name(self._base, self._adapters, request)
 
     async def count(self, text: str) -> int:
-        """The exact number of tokens `text` takes in a message."""
+        """The exact number of tokens of `text` in a message."""
         return await asyncio.to_thread(self._counted, text)
 
     async def close(self) -> None:
@@ -129,7 +129,7 @@ class EmbeddedChat:
         job = self._pool.submit(self._answer, body, chosen, post, stop)
         self._stops.add(stop)
         try:
-            await self._next(queue, self._patience, "its turn")
+            await self._next(queue, self._patience, "a free slot")
             started = time.monotonic()
             pieces: list[str] = []
             finish: Literal["stop", "length"] = "stop"
@@ -145,7 +145,7 @@ class EmbeddedChat:
                         pieces.append(piece)
                         yield piece
             if not usage:
-                raise ModelUnavailable(f"{self._name} was stopped before its answer ended")
+                raise ModelUnavailable(f"{self._name} was stopped before its answer was complete")
             yield Completion(
                 text="".join(pieces),
                 prompt_tokens=usage["prompt_tokens"],
@@ -161,26 +161,26 @@ class EmbeddedChat:
             job.cancel()
 
     def _chosen(self, request: Request) -> Adapter | None:
-        """The adapter that serves a request."""
-        return serving(self._adapters, request)
+        """The adapter for a request."""
+        return adapter_for(self._adapters, request)
 
     def _scales(self, chosen: Adapter | None) -> dict[str, object]:
-        """What each file counts for. All are named, also those that do not: without a list
-        llama.cpp would go on with what another adapter computed of the same prompt (measured)."""
+        """The scale of each adapter file. Inactive ones are listed too: without a list llama.cpp
+        would reuse what another adapter computed for the same prompt (measured)."""
         if not self._adapters:
             return {}
-        scales = (chosen.strength if chosen and chosen.path == one else 0.0 for one in self._files)
+        scales = (chosen.strength if chosen and chosen.path == f else 0.0 for f in self._files)
         return {"lora": [{"id": i, "scale": scale} for i, scale in enumerate(scales)]}
 
     async def _next(
         self, queue: asyncio.Queue[_Posted], seconds: float, awaited: str
     ) -> dict[str, Any] | None:
-        """What the worker posts next; an error it met is raised here."""
+        """The next item the thread posts; raises it if it is an error."""
         try:
             item = await asyncio.wait_for(queue.get(), seconds)
         except TimeoutError as error:
             raise ModelStalled(
-                f"{self._name} waited {seconds:g} s for {awaited}, in vain; "
+                f"{self._name} timed out after {seconds:g} s waiting for {awaited}; "
                 "try again, allow more time, or use a smaller model"
             ) from error
         if isinstance(item, Exception):
@@ -194,25 +194,25 @@ class EmbeddedChat:
         post: Callable[[_Posted], None],
         stop: threading.Event,
     ) -> None:
-        """The worker's side of one answer."""
+        """Compute one answer; runs in a thread of the pool."""
 
-        def chunk(said: dict[str, Any]) -> bool:
-            post(said)
+        def on_chunk(chunk: dict[str, Any]) -> bool:
+            post(chunk)
             return stop.is_set()
 
-        # A closed event loop refuses what is posted: nobody listens any more.
+        # Posting to a closed event loop raises RuntimeError: nobody is listening any more.
         with suppress(RuntimeError):
             try:
-                runtime = self._ready()
+                model = self._ready()
                 post({})
                 if not stop.is_set():
-                    with self._placed(body, chosen) as placed:
-                        runtime.chat(placed, chunk)
+                    with self._with_slot(body, chosen) as slotted:
+                        model.chat(slotted, on_chunk)
                 post(None)
             except OmoideError as error:
                 post(error)
             except ValueError as error:  # llama.cpp cannot read the schema or the request
-                post(ModelRefused(f"{self._name} does not take this request: {error}"))
+                post(ModelRefused(f"{self._name} rejected this request: {error}"))
             except RuntimeError as error:
                 post(ModelUnavailable(f"{self._name} failed: {error}"))
             except Exception as error:
@@ -220,28 +220,28 @@ class EmbeddedChat:
                 raise
 
     @contextmanager
-    def _placed(
+    def _with_slot(
         self, body: dict[str, object], chosen: Adapter | None
     ) -> Iterator[dict[str, object]]:
-        """The body with the slot it is to go into, where that matters."""
+        """The body with a slot, if slots are chosen here."""
         if self._slots is None:
             yield body
             return
         prompt = json.dumps(body["messages"], ensure_ascii=False)
-        slot = self._slots.take(prompt, adapter=chosen.name if chosen else None)
+        slot = self._slots.acquire(prompt, adapter=chosen.name if chosen else None)
         try:
             yield {**body, "id_slot": slot}
         finally:
-            self._slots.give(slot)
+            self._slots.release(slot)
 
-    def _ready(self) -> Runtime:
-        """The loaded model; whoever comes first loads it, the others wait."""
+    def _ready(self) -> LoadedModel:
+        """The loaded model. The first caller loads it, the others wait."""
         with self._lock:
             if self._closed:
                 raise ModelUnavailable(f"{self._name} was closed")
-            if self._runtime is None:
-                self._runtime = self._load()
-            return self._runtime
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
 
     def _count(self, text: str) -> int:
         return len(self._ready().tokens(text))
@@ -249,32 +249,32 @@ class EmbeddedChat:
     def _free(self) -> None:
         with self._lock:
             self._closed = True
-            runtime, self._runtime = self._runtime, None
+            loaded, self._loaded = self._loaded, None
         self._pool.shutdown(wait=True, cancel_futures=True)
-        if runtime is not None:
-            runtime.close()
+        if loaded is not None:
+            loaded.close()
 
     def _failure(self, error: dict[str, Any]) -> ModelError:
         message = str(error.get("message", ""))[:200]
         if error.get("type") == "exceed_context_size_error":
             return ContextTooLong(
                 f"{self._name}: the prompt has {error.get('n_prompt_tokens')} tokens, the window "
-                f"{error.get('n_ctx')}; shorten the prompt or enlarge the window"
+                f"has {error.get('n_ctx')}; shorten the prompt or enlarge the window"
             )
         if error.get("code") == 400:
-            return ModelRefused(f"{self._name} does not take this request: {message}")
+            return ModelRefused(f"{self._name} rejected this request: {message}")
         return ModelUnavailable(f"{self._name} failed: {message}")
 
 
 def _body(request: Request) -> dict[str, object]:
-    """The request in the words of llama.cpp's server."""
+    """The request as JSON for llama.cpp's server."""
     body: dict[str, object] = {
         "messages": [{"role": m.role, "content": m.content} for m in request.messages],
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
         "stream": True,
         "stream_options": {"include_usage": True},
-        "return_progress": True,  # a sign of life, and a chance to stop, while it reads the prompt
+        "return_progress": True,  # shows progress, and allows stopping, while it reads the prompt
         "cache_prompt": True,
     }
     if request.stop:

@@ -1,6 +1,6 @@
-"""An OpenAI-compatible HTTP endpoint: requests, bounded retries, and its errors as ours.
+"""An OpenAI-compatible HTTP endpoint: requests, limited retries, and translated errors.
 
-The chat adapter and the embeddings adapter both stand on this file.
+The chat and the embeddings adapter both use it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 _LONGEST_ERROR = 64 * 1024
+MAX_BODY_BYTES = 64 * 1024 * 1024
+"""Most bytes of a response that is read as a whole."""
 _CONTEXT_WORDS = (
     "context_length_exceeded",
     "exceed_context_size",
@@ -38,41 +40,43 @@ _CONTEXT_WORDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Timeouts:
-    """How many seconds to wait for what."""
+    """Timeouts in seconds."""
 
     connect: float = 10.0
     first: float = 300.0
     """From the request to the first token: a long prompt on a slow machine takes minutes."""
     between: float = 60.0
     """From one token to the next."""
+    whole: float = 1800.0
+    """For the whole answer, however steadily it comes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retries:
-    """How often a request is tried again, and how long it waits before that."""
+    """How often a request is retried, and how long it waits before a retry."""
 
     limit: int = 3
     base: float = 0.5
     cap: float = 30.0
-    """The longest wait, whatever the endpoint asks for."""
+    """Maximum wait, whatever the endpoint asks for."""
 
     def delay(self, attempt: int, *, asked: float | None, chance: float) -> float:
-        """Seconds before try `attempt` (from 1): what was asked, or doubling with jitter."""
+        """Seconds before retry `attempt` (from 1): as asked, else exponential with jitter."""
         if asked is not None:
             return min(max(asked, 0.0), self.cap)
         return min(self.base * 2.0 ** (attempt - 1), self.cap) * (0.5 + chance / 2)
 
 
-class Transient(ModelUnavailable):
-    """A failure that the adapter itself may try again."""
+class TransientError(ModelUnavailable):
+    """A failure that the adapter itself may retry."""
 
     def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
 
 
-class Rejected(ModelRefused):
-    """A request that was turned down, with the page that says why."""
+class RequestRejected(ModelRefused):
+    """A request that the endpoint rejected, with the reason."""
 
     def __init__(self, message: str, *, status: int, reason: str) -> None:
         super().__init__(message)
@@ -80,8 +84,8 @@ class Rejected(ModelRefused):
         self.reason = reason
 
 
-class Endpoint:
-    """One base URL and one key. `transport`, `sleep` and `chance` exist for tests."""
+class HttpEndpoint:
+    """One base URL and one API key. `transport`, `sleep` and `chance` exist for tests."""
 
     def __init__(
         self,
@@ -96,20 +100,20 @@ class Endpoint:
     ) -> None:
         self.timeouts = timeouts or Timeouts()
         self._retries = retries or Retries()
-        self._key = (api_key or "").strip()  # a line break behind it is a slip of the paste
+        self._key = (api_key or "").strip()  # pasted keys often end in a newline
         self._base = base_url.rstrip("/")
         self._sleep, self._chance = sleep, chance
-        limit = httpx.Timeout(None, connect=self.timeouts.connect)  # the rest is ours to time
-        pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)  # callers bound it
+        limit = httpx.Timeout(None, connect=self.timeouts.connect)  # other timeouts: `stalling`
+        pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)  # callers limit it
         self._client = httpx.AsyncClient(timeout=limit, limits=pool, transport=transport)
 
     def url(self, path: str) -> str:
-        """The address as errors show it: without a user name, a password or a query."""
+        """The URL as shown in errors: without user name, password and query."""
         url = httpx.URL(self._base + path)
         return str(url.copy_with(username=None, password=None, query=None, fragment=None))
 
     async def post(self, path: str, body: Mapping[str, object], *, texts: Sequence[str]) -> bytes:
-        """The whole answer to `body`, with retries; within `timeouts.first` each time."""
+        """The complete response to `body`, with retries; each takes at most `timeouts.first`."""
         attempt = 0
         while True:
             try:
@@ -117,49 +121,62 @@ class Endpoint:
                     self.stalling(path, "answer", self.timeouts.first),
                     self.send(path, body, texts=texts) as response,
                 ):
-                    return await response.aread()
-            except (Transient, httpx.RequestError) as failure:
+                    return await self.body(path, response)
+            except (TransientError, httpx.RequestError) as failure:
                 attempt += 1
                 await self.wait(self.transient(path, failure), attempt=attempt)
+
+    async def body(self, path: str, response: httpx.Response) -> bytes:
+        """The whole body. Raises `ModelUnavailable` if it is too long to be held."""
+        page = bytearray()
+        async for block in response.aiter_bytes():
+            page += block
+            if len(page) > MAX_BODY_BYTES:
+                raise ModelUnavailable(
+                    f"{self.url(path)} sent more than {MAX_BODY_BYTES // 2**20} MiB in one answer; "
+                    "is it an OpenAI-compatible endpoint?"
+                )
+        return bytes(page)
 
     @asynccontextmanager
     async def send(
         self, path: str, body: Mapping[str, object], *, texts: Sequence[str]
     ) -> AsyncIterator[httpx.Response]:
-        """One try: the response, its body still to be read; anything but 2xx raises.
+        """One attempt: the response, its body still to be read. Anything but 2xx raises.
 
-        `texts` are the passages of the prompt, which no error may repeat.
+        `texts` are passages of the prompt, which no error may repeat.
         """
-        if not (self._key.isascii() and self._key.isprintable()):  # else a library would quote it
+        if not (
+            self._key.isascii() and self._key.isprintable()
+        ):  # httpx would quote it in its error
             raise ModelRefused(
-                f"the API key for {self.url(path)} holds characters that no header can carry; "
-                "copy it again"
+                f"the API key for {self.url(path)} contains characters that are not allowed in a "
+                "header; copy it again"
             )
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
             request = self._client.build_request(
                 "POST", self._base + path, json=dict(body), headers=headers
             )
-            # A key goes before a user name in the URL, which httpx would put into its place.
+            # The key takes precedence over a user name in the URL, which httpx would send instead.
             auth = httpx.Auth() if self._key else httpx.USE_CLIENT_DEFAULT
             response = await self._client.send(request, stream=True, auth=auth)
         except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
             raise ModelRefused(
-                f"{self._base!r} is not the address of an endpoint; "
-                "give one like http://localhost:11434/v1"
+                f"{self._base!r} is not a valid endpoint URL; give one like http://localhost:11434/v1"
             ) from error
         except httpx.TransportError as error:
             raise self.transient(path, error) from error
         try:
             if not response.is_success:
-                page = await _beginning(response)
+                page = await _read_start(response)
                 raise self._failure(path, response, page, texts=texts)
             yield response
         finally:
             await response.aclose()
 
-    async def wait(self, failure: Transient, *, attempt: int) -> None:
-        """Sleep before try `attempt`, or raise when there were enough."""
+    async def wait(self, failure: TransientError, *, attempt: int) -> None:
+        """Sleep before retry `attempt`, or raise if the limit is reached."""
         if attempt > self._retries.limit:
             raise ModelUnavailable(f"{failure} (tried {attempt} times)") from failure
         await self._sleep(self._retries.delay(attempt, asked=failure.after, chance=self._chance()))
@@ -167,31 +184,36 @@ class Endpoint:
     @asynccontextmanager
     async def stalling(self, path: str, awaited: str, seconds: float) -> AsyncIterator[None]:
         """Raise `ModelStalled` if the body takes longer than `seconds`."""
+        stalled = ModelStalled(
+            f"timed out after {max(seconds, 0.0):g} s waiting for the {awaited} of "
+            f"{self.url(path)}; try again, or raise the timeout for a slow machine"
+        )
+        if seconds <= 0:  # a timeout would wait for the event loop, which is not always entered
+            raise stalled
         try:
-            async with asyncio.timeout(max(seconds, 0.0)):
+            async with asyncio.timeout(seconds):
                 yield
         except TimeoutError as error:
-            raise ModelStalled(
-                f"wanted the {awaited} of {self.url(path)} within {seconds:g} s, none came; "
-                "try again, or allow more time for a slow machine"
-            ) from error
+            raise stalled from error
 
-    def transient(self, path: str, failure: Exception) -> Transient:
-        """A broken connection in our words."""
-        if isinstance(failure, Transient):
+    def transient(self, path: str, failure: Exception) -> TransientError:
+        """A failed connection as a `TransientError`."""
+        if isinstance(failure, TransientError):
             return failure
-        said = str(failure) or type(failure).__name__
+        reason = str(failure) or type(failure).__name__
         if isinstance(failure, httpx.DecodingError):
-            return Transient(f"{self.url(path)} sent what cannot be unpacked ({said})")
-        return Transient(f"{self.url(path)} could not be reached ({said}); is it running?")
+            return TransientError(
+                f"{self.url(path)} sent a body that cannot be decompressed ({reason})"
+            )
+        return TransientError(f"{self.url(path)} could not be reached ({reason}); is it running?")
 
     def in_stream(self, path: str, event: object, *, texts: Sequence[str]) -> ModelError:
-        """An error that the endpoint reported after it had answered 200."""
+        """An error that the endpoint reported after status 200."""
         page = json.dumps(event, ensure_ascii=False)
-        said = excerpt(page, secrets=self._secrets, texts=texts)
+        reason = excerpt(page, secrets=self._secrets, texts=texts)
         if _too_long(page):
-            return _context(f"{self.url(path)}: {said}")
-        return Transient(f"{self.url(path)} broke off: {said}")
+            return _context_too_long(f"{self.url(path)}: {reason}")
+        return TransientError(f"{self.url(path)} failed during its answer: {reason}")
 
     async def close(self) -> None:
         """Close the connections."""
@@ -204,19 +226,19 @@ class Endpoint:
     def _failure(
         self, path: str, response: httpx.Response, page: str, *, texts: Sequence[str]
     ) -> ModelError:
-        """What a status and its page mean."""
-        said = excerpt(page, secrets=self._secrets, texts=texts)
+        """The error for a status and its body."""
+        reason = excerpt(page, secrets=self._secrets, texts=texts)
         status = response.status_code
-        message = f"{self.url(path)} answered {status}: {said or 'nothing more'}"
-        if status in (400, 413, 422, 500) and _too_long(said):
-            return _context(message)
+        message = f"{self.url(path)} answered with status {status}: {reason or 'no details'}"
+        if status in (400, 413, 422, 500) and _too_long(reason):
+            return _context_too_long(message)
         if status in _TRANSIENT:
-            return Transient(message, after=_asked(response.headers.get("Retry-After")))
-        return Rejected(f"{message}; {_advice(status)}", status=status, reason=said)
+            return TransientError(message, after=_retry_after(response.headers.get("Retry-After")))
+        return RequestRejected(f"{message}; {_advice(status)}", status=status, reason=reason)
 
 
-async def _beginning(response: httpx.Response) -> str:
-    """The first bytes of an error page; an endless one is cut off."""
+async def _read_start(response: httpx.Response) -> str:
+    """The beginning of an error body; an endless one is cut off."""
     page = b""
     try:
         async with asyncio.timeout(10):
@@ -225,7 +247,7 @@ async def _beginning(response: httpx.Response) -> str:
                 if len(page) >= _LONGEST_ERROR:
                     break
     except (TimeoutError, httpx.HTTPError):
-        pass  # the status alone has to do
+        pass  # report the status alone
     return page[:_LONGEST_ERROR].decode("utf-8", "replace")
 
 
@@ -234,22 +256,22 @@ def _too_long(page: str) -> bool:
     return any(word in lowered for word in _CONTEXT_WORDS)
 
 
-def _context(message: str) -> ContextTooLong:
+def _context_too_long(message: str) -> ContextTooLong:
     return ContextTooLong(f"{message}; shorten the prompt or set the model's true window")
 
 
 def _advice(status: int) -> str:
     if status in (401, 403):
-        return "check the API key and what it may use"
+        return "check the API key and its permissions"
     if status == 404:
-        return "check the model's name, and that the base URL ends as the endpoint wants (/v1)"
+        return "check the model's name, and the end of the base URL (usually /v1)"
     if 300 <= status < 400:
-        return "it redirects elsewhere: give the final address as base URL"
-    return "the endpoint does not take this request"
+        return "it redirects: give the final URL as base URL"
+    return "the endpoint rejected this request"
 
 
-def _asked(header: str | None) -> float | None:
-    """Seconds that `Retry-After` asks for; it may hold a date."""
+def _retry_after(header: str | None) -> float | None:
+    """Seconds that `Retry-After` asks for; its value may be a date."""
     if not header:
         return None
     try:
@@ -259,9 +281,9 @@ def _asked(header: str | None) -> float | None:
     else:
         return seconds if isfinite(seconds) else None
     try:
-        moment = parsedate_to_datetime(header)
+        date = parsedate_to_datetime(header)
     except ValueError:
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - datetime.now(UTC)).total_seconds()
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return (date - datetime.now(UTC)).total_seconds()

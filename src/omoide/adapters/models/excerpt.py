@@ -1,4 +1,4 @@
-"""What may be shown of an endpoint's error page: short, without the key and without the prompt."""
+"""Short excerpts of an endpoint's error body, without the API key and the prompt."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ LENGTH = 240
 
 _TAG = re.compile(r"<[^>]*>")
 _ECHO = 12
-"""Characters in a row that a page shares with the prompt before they count as an echo of it."""
+"""Consecutive characters shared with the prompt that count as an echo of it."""
 _ECHO_WIDE = 4
-"""The same where no character is ASCII: four of Chinese say as much as twelve of English."""
+"""The same for text without ASCII: four Chinese characters say as much as twelve English ones."""
 
 
 def excerpt(body: str, *, secrets: Sequence[str], texts: Sequence[str]) -> str:
-    """The message inside an error's body, freed of `secrets` and of passages out of `texts`."""
+    """The message in an error body, without `secrets` and passages of `texts`."""
     message = _message(body)
     for secret in secrets:
         message = message.replace(secret, "…") if secret else message
@@ -28,7 +28,7 @@ def excerpt(body: str, *, secrets: Sequence[str], texts: Sequence[str]) -> str:
 
 
 def _message(body: str) -> str:
-    """The human words in the JSON that endpoints answer with, or the page without its tags."""
+    """The readable text in a JSON error, or a page without its tags."""
     try:
         return " ".join("; ".join(_words(json.loads(body))).split())
     except (ValueError, RecursionError):
@@ -38,7 +38,7 @@ def _message(body: str) -> str:
 def _words(value: object) -> Iterable[str]:
     """The messages of OpenAI, llama.cpp, Ollama (`error`) and FastAPI (`detail`: vLLM).
 
-    Only these keys are read: a validation error also carries the whole input back.
+    Only these keys are read, because a validation error also echoes the whole input.
     """
     if isinstance(value, str):
         yield value
@@ -55,7 +55,7 @@ def _words(value: object) -> Iterable[str]:
 
 
 def _hide(message: str, texts: Sequence[str]) -> str:
-    """`message` with every passage that also stands in one of `texts` replaced by an ellipsis."""
+    """`message` with every passage that occurs in one of `texts` replaced by an ellipsis."""
     hidden = [False] * len(message)
     for width in (_ECHO, _ECHO_WIDE):
         for start in range(len(message) - width + 1):
@@ -64,5 +64,5 @@ def _hide(message: str, texts: Sequence[str]) -> str:
                 continue
             if any(window in text for text in texts):
                 hidden[start : start + width] = [True] * width
-    shown = "".join("\0" if hide else c for c, hide in zip(message, hidden, strict=True))
-    return re.sub("\0+", "…", shown)
+    masked = "".join("\0" if hide else c for c, hide in zip(message, hidden, strict=True))
+    return re.sub("\0+", "…", masked)

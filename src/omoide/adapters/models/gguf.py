@@ -1,5 +1,4 @@
-"""The head of a GGUF file: what a model says about itself before it is loaded, and where its
-tensors lie."""
+"""Reads the header of a GGUF file: metadata, and the positions of the tensors."""
 
 from __future__ import annotations
 
@@ -34,113 +33,113 @@ _BARRED = re.compile(r"<[|｜].+[|｜]>")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Head:
-    """What the adapter needs to know of a GGUF file."""
+class GgufHead:
+    """The metadata of a GGUF file that chat needs."""
 
     context_length: int
-    """How many tokens the model was trained on; 0 where the file does not say."""
+    """Context length in tokens that the model was trained with; 0 if the file does not say."""
     has_template: bool
     specials: tuple[str, ...]
-    """Texts of tokens that steer the model, and must never come out of somebody's words."""
+    """Texts of control tokens. A user's message must never be tokenized into one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TensorPlace:
-    """Where a tensor lies in a GGUF file."""
+    """The position of a tensor in a GGUF file."""
 
     name: str
     shape: tuple[int, ...]
-    """The fastest-moving dimension first, as the file has it."""
+    """The fastest-changing dimension first, as in the file."""
     kind: int
-    """How its numbers are stored: ggml's own number for the type."""
+    """The data type, as ggml's type number."""
     offset: int
-    """From the beginning of the file."""
+    """In bytes from the beginning of the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contents:
-    """All that a GGUF file says before its tensors."""
+class GgufContents:
+    """The whole header of a GGUF file."""
 
     values: Mapping[str, object]
     tensors: tuple[TensorPlace, ...]
 
 
 class _Broken(Exception):
-    """The bytes are not those of a whole GGUF file."""
+    """The file is not a complete GGUF file."""
 
 
-def read_head(path: Path) -> Head:
-    """Read it; raises `ModelUnavailable` for a file that is not a whole GGUF."""
+def read_head(path: Path) -> GgufHead:
+    """Read the metadata. Raises `ModelUnavailable` if the file is not a complete GGUF."""
     values = read_contents(path).values
     tokens, types = (values.get(f"tokenizer.ggml.{name}") for name in ("tokens", "token_type"))
     try:
         specials = _specials(tokens, types)
     except ValueError as error:
-        raise _refused(path, "it has not as many types as tokens") from error
+        raise _refused(path, "its numbers of tokens and token types differ") from error
     length = values.get(f"{values.get('general.architecture')}.context_length")
-    return Head(
+    return GgufHead(
         context_length=length if isinstance(length, int) else 0,
         has_template=bool(values.get("tokenizer.chat_template")),
         specials=specials,
     )
 
 
-def read_contents(path: Path) -> Contents:
-    """Everything but the tensors' numbers; raises `ModelUnavailable` as `read_head` does."""
+def read_contents(path: Path) -> GgufContents:
+    """Read everything but the tensor data. Raises `ModelUnavailable` as `read_head` does."""
     try:
         with path.open("rb") as file:
             return _read(file, size=path.stat().st_size)
     except FileNotFoundError as error:
         raise ModelUnavailable(f"there is no model file at {path}; check the path") from error
     except OSError as error:
-        raise ModelUnavailable(f"{path} could not be read: {error}") from error
+        raise ModelUnavailable(f"{path} cannot be read: {error}") from error
     except (_Broken, struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
         raise _refused(path, str(error)) from error
 
 
 def _refused(path: Path, why: str) -> ModelUnavailable:
     return ModelUnavailable(
-        f"{path} is not a whole GGUF model ({why}); delete it and fetch it again"
+        f"{path} is not a complete GGUF model ({why}); delete it and download it again"
     )
 
 
-def _read(file: BinaryIO, *, size: int) -> Contents:
+def _read(file: BinaryIO, *, size: int) -> GgufContents:
     if file.read(4) != b"GGUF":
         raise _Broken("it does not begin with GGUF")
     version, tensors, pairs = struct.unpack("<IQQ", _take(file, 20))
     if version not in (2, 3):
-        raise _Broken(f"its version is {version}, wanted 2 or 3")
+        raise _Broken(f"its version is {version}, expected 2 or 3")
     if max(tensors, pairs) > size:
-        raise _Broken("its counts are larger than the file")
+        raise _Broken("its header counts exceed the file size")
     values: dict[str, object] = {}
     for _ in range(pairs):
         key = _text(file, size)
         (kind,) = struct.unpack("<I", _take(file, 4))
         values[key] = _value(file, kind, size)
-    found: list[tuple[str, tuple[int, ...], int, int]] = []
+    entries: list[tuple[str, tuple[int, ...], int, int]] = []
     for _ in range(tensors):
         name = _text(file, size)
         (dimensions,) = struct.unpack("<I", _take(file, 4))
         *shape, stored, offset = struct.unpack(
             f"<{dimensions}QIQ", _take(file, 8 * dimensions + 12)
         )
-        found.append((name, tuple(shape), stored, offset))
-    last = max((offset for *_, offset in found), default=0)
+        entries.append((name, tuple(shape), stored, offset))
+    last = max((offset for *_, offset in entries), default=0)
     if file.tell() + last >= size:
         raise _Broken(f"it ends at {size} bytes, before its last tensor begins")
     align = values.get("general.alignment", 32)
     start = -(-file.tell() // align) * align if isinstance(align, int) and align > 0 else 0
     places = (
         TensorPlace(name=name, shape=shape, kind=kind, offset=start + offset)
-        for name, shape, kind, offset in found
+        for name, shape, kind, offset in entries
     )
-    return Contents(values=values, tensors=tuple(places))
+    return GgufContents(values=values, tensors=tuple(places))
 
 
 def _specials(tokens: object, types: object) -> tuple[str, ...]:
-    """Control tokens, and others that look like one.
+    """Control tokens, and tokens that look like one.
 
-    llama.cpp also takes `<|…|>` tokens for control tokens where a file forgot to say so.
+    llama.cpp also treats `<|…|>` tokens as control tokens if a file does not mark them.
     """
     if not isinstance(tokens, list) or not isinstance(types, list | tuple):
         return ()
@@ -178,12 +177,12 @@ def _value(file: BinaryIO, kind: int, size: int) -> object:
 def _text(file: BinaryIO, size: int) -> str:
     (length,) = struct.unpack("<Q", _take(file, 8))
     if length > size:
-        raise _Broken("a text is longer than the file")
+        raise _Broken("a string is longer than the file")
     return _take(file, length).decode("utf-8", "replace")
 
 
 def _take(file: BinaryIO, count: int) -> bytes:
     data = file.read(count)
     if len(data) < count:
-        raise _Broken("it ends in the middle of its head")
+        raise _Broken("it ends inside its header")
     return data

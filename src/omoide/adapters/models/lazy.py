@@ -1,4 +1,4 @@
-"""A chat model that is got ready when it is first asked something."""
+"""A chat model that is loaded on first use."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class LazyChat:
-    """Stands for a model whose weights may have to be fetched first, so that a command which
-    asks nothing of it does not wait for it. A failed `load` is tried again at the next use."""
+    """Wraps a model whose weights may have to be downloaded, so that commands that do not use it do
+    not wait. A failed `load` is retried on the next use."""
 
     def __init__(
         self,
@@ -36,31 +36,31 @@ class LazyChat:
 
     @property
     def name(self) -> str:
-        """As given: known before it is loaded."""
+        """As configured, so it is known before loading."""
         return self._name
 
     @property
     def window(self) -> int:
-        """As given."""
+        """As configured."""
         return self._window
 
     def author(self, request: Request) -> str:
-        """As given; its name if nothing was."""
+        """As configured; defaults to the model's name."""
         return self._author(request) if self._author else self._name
 
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
-        """The model's own answer."""
+        """The model's answer; loads it first."""
         model = await self._ready()
         async with aclosing(model.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
 
     async def count(self, text: str) -> int:
-        """The model's own count."""
+        """The model's token count; loads it first."""
         return await (await self._ready()).count(text)
 
     async def close(self) -> None:
-        """Close the model if there is one; one that is being loaded, as soon as it is there."""
+        """Close the model if it is loaded; if it is loading, close it as soon as it has loaded."""
         self._closed = True
         if self._model is not None:
             await self._model.close()
@@ -71,6 +71,6 @@ class LazyChat:
                 model = await self._load()
                 if self._closed:
                     await model.close()
-                    raise ModelUnavailable(f"{self._name} was closed while it was being loaded")
+                    raise ModelUnavailable(f"{self._name} was closed while it was loading")
                 self._model = model
             return self._model

@@ -1,8 +1,8 @@
 """llama.cpp in this process, through xllamacpp: one loaded GGUF file.
 
-xllamacpp's server opens a port on the loopback interface by itself. It is closed to everyone
-without a key that lives only in this object; we use it for the tokenizer, which has no other
-door. Everything here blocks: `embedded` calls it from threads.
+xllamacpp's server always opens a port on the loopback interface. A random key, kept only in this
+object, protects it. We use the port for the tokenizer, which has no other interface. Everything
+here blocks: `embedded` calls it from threads.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import httpx
 
-from omoide.adapters.models.cores import compute_threads
 from omoide.adapters.models.gguf import read_contents, read_head
+from omoide.adapters.models.threads import compute_threads
 from omoide.errors import MissingExtra, ModelUnavailable
 
 if TYPE_CHECKING:
@@ -29,29 +29,29 @@ CHATML = (
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 _BATCH = 256
-"""Prompt tokens computed at a time: progress is reported, and a stop heeded, between two."""
+"""Prompt tokens per batch. Progress is reported, and a stop noticed, between two batches."""
 
 
-class Runtime(Protocol):
+class LoadedModel(Protocol):
     """A loaded model, as `EmbeddedChat` uses it. Every method blocks."""
 
     def chat(self, body: Mapping[str, object], chunk: Callable[[dict[str, Any]], bool]) -> None:
-        """Answer `body`, handing each chunk to `chunk` until that returns True."""
+        """Answer `body`; call `chunk` with each chunk until it returns True."""
 
     def tokens(self, text: str) -> list[int]:
-        """The ids of the tokens of `text` as it stands in a prompt."""
+        """The token ids of `text` as part of a prompt."""
 
     def close(self) -> None:
         """Free the model."""
 
 
 class Llama:
-    """One GGUF file, loaded: `slots` answers at a time, each with a whole `window`.
+    """One loaded GGUF file: `slots` answers at a time, each with a full `window`.
 
-    The key-value cache is not unified. In a unified one of the same size, two prompts that fit
-    only apart fail both with "Context size has been exceeded" (measured); so each slot has its
-    own, and prompts that lose their slot are kept in up to `cache_mib` of memory. `adapters` are
-    LoRA files that count for nothing until a request's `lora` says so.
+    The key-value cache is not unified. In a unified cache of the same size, two prompts that do
+    not fit together both fail with "Context size has been exceeded" (measured). So each slot has
+    its own cache, and prompts that lose their slot are kept in up to `cache_mib` of memory.
+    `adapters` are LoRA files, inactive until a request's `lora` activates them.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class Llama:
             _check_adapter(adapter, path)
         if head.context_length and window > head.context_length:
             raise ModelUnavailable(
-                f"{path.name} was trained on {head.context_length} tokens, the window is set to "
-                f"{window}; set it to {head.context_length} or less"
+                f"{path.name} was trained on {head.context_length} tokens, but the window is set "
+                f"to {window}; set it to {head.context_length} or less"
             )
         self._specials = _pattern(head.specials)
         self._key = secrets.token_urlsafe(32)
@@ -85,22 +85,22 @@ class Llama:
             self._server = _vendor().Server(params)
         except RuntimeError as error:
             raise ModelUnavailable(
-                f"{path} could not be loaded ({error}); delete it and fetch it again, or check "
-                "that there is memory for it"
+                f"{path} could not be loaded ({error}); check that there is enough memory, or "
+                "delete it and download it again"
             ) from error
         self._client = httpx.Client(
             base_url=self._server.listening_address,
             headers={"Authorization": f"Bearer {self._key}"},
-            trust_env=False,  # no proxy stands between us and ourselves
+            trust_env=False,  # never use a proxy for loopback
             timeout=60.0,
         )
 
     def plain(self, text: str) -> str:
-        """`text` with its control tokens broken up, so that they are only letters.
+        """`text` with its control tokens broken up, so that they are ordinary text.
 
-        The chat endpoint reads "<|im_end|>" inside a message as the token itself, which would
-        let a user's words end their message and begin a system one. A space after the first
-        character ("< |im_end|>") takes that power away and still reads the same to a person.
+        The chat endpoint parses "<|im_end|>" inside a message as the token itself, so a user could
+        end their message and begin a system message. A space after the first character
+        ("< |im_end|>") prevents that and reads the same to a person.
         """
         if self._specials is None:
             return text
@@ -109,18 +109,18 @@ class Llama:
         return text
 
     def chat(self, body: Mapping[str, object], chunk: Callable[[dict[str, Any]], bool]) -> None:
-        """Answer `body`; the messages in it are made plain first."""
+        """Answer `body`, with control tokens in its messages broken up first."""
         messages = body["messages"]
         assert isinstance(messages, list)  # noqa: S101 - `embedded` builds it
         safe = [{**m, "content": self.plain(m["content"])} for m in messages]
         self._server.handle_chat_completions({**body, "messages": safe}, chunk)
 
     def tokens(self, text: str) -> list[int]:
-        """The ids of the tokens of `text`, made plain as in a message."""
+        """The token ids of `text`, with control tokens broken up as in a message."""
         try:
             reply = self._client.post("/tokenize", json={"content": self.plain(text)})
             reply.raise_for_status()
-        except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: closed meanwhile
+        except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: closed in the meantime
             raise ModelUnavailable(f"the embedded model's tokenizer failed: {error}") from error
         ids: list[int] = reply.json()["tokens"]
         return ids
@@ -132,8 +132,8 @@ class Llama:
 
 
 def _vendor() -> Any:  # noqa: ANN401 - xllamacpp ships no types
-    # Waiting OpenMP threads must sleep: spinning ones made two threads slower than one on a busy
-    # machine. libgomp reads this when it is loaded.
+    # Waiting OpenMP threads must sleep: with spinning, two threads were slower than one on a busy
+    # machine. libgomp reads this variable when it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         return import_module("xllamacpp")
@@ -153,8 +153,8 @@ def _params(path: Path, *, window: int, slots: int, threads: int | None, cache_m
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads or compute_threads()
     params.cache_prompt = True
     params.cache_ram_mib = cache_mib
-    params.ctx_shift = False  # an overlong prompt is an error, never silently cut
-    params.fit_params = False  # what was asked for, or an error
+    params.ctx_shift = False  # a prompt that is too long is an error, never silently truncated
+    params.fit_params = False  # use these parameters exactly, or fail
     params.warmup = False
     params.verbosity = -1
     params.hostnames = ["127.0.0.1"]
@@ -165,13 +165,13 @@ def _params(path: Path, *, window: int, slots: int, threads: int | None, cache_m
 
 
 def _check_adapter(adapter: Path, path: Path) -> None:
-    """Raises `ModelUnavailable` where llama.cpp would only say that it failed."""
-    own, base = read_contents(adapter).values, read_contents(path).values
+    """Raise a `ModelUnavailable` that says more than llama.cpp's plain failure."""
+    values, base = read_contents(adapter).values, read_contents(path).values
     kind = base.get("general.architecture")
-    if own.get("adapter.type") != "lora" or own.get("general.architecture") != kind:
+    if values.get("adapter.type") != "lora" or values.get("general.architecture") != kind:
         raise ModelUnavailable(
-            f"{adapter.name} is no LoRA adapter for {path.name}; wanted one for a model of the "
-            f"kind {kind!r}, made by `omoide tune convert`"
+            f"{adapter.name} is not a LoRA adapter for {path.name}; expected one for the "
+            f"architecture {kind!r}, made by `omoide tune convert`"
         )
 
 

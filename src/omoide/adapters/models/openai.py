@@ -1,7 +1,7 @@
 """Chat over any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, llama.cpp's server.
 
-Endpoints differ in what they take. What is only wished for (a schema, a seed, a usage report) is
-dropped when an endpoint turns it down, and left out from then on.
+Endpoints differ in the options they accept. An option that is not essential (a schema, a seed, a
+usage report) is dropped when an endpoint rejects it, and not sent again.
 """
 
 from __future__ import annotations
@@ -15,19 +15,26 @@ from typing import TYPE_CHECKING, Literal
 
 import httpx
 
-from omoide.adapters.models.endpoint import Endpoint, Rejected, Retries, Timeouts, Transient
+from omoide.adapters.models.endpoint import (
+    HttpEndpoint,
+    RequestRejected,
+    Retries,
+    Timeouts,
+    TransientError,
+)
 from omoide.adapters.models.sse import events
-from omoide.errors import ModelRefused, ModelUnavailable
+from omoide.domain.jobs import reported_tokens
+from omoide.errors import ModelRefused, ModelStalled, ModelUnavailable
 from omoide.language import estimate_tokens
 from omoide.ports import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
     from omoide.ports import Request
 
 _PATH = "/chat/completions"
-_WISHES = (
+_OPTIONAL = (
     "stream_options",
     "response_format",
     "grammar",
@@ -36,25 +43,45 @@ _WISHES = (
     "temperature",
 )
 _LIMITS = ("max_tokens", "max_completion_tokens")
+_CHARS_A_TOKEN = 32
+_LEAST_CHARS = 4096
+"""An answer may have so many characters for each token that was asked for, and at least so many. An
+endpoint that goes on does not heed `max_tokens`."""
 _FRAME = 5
-"""Tokens that a chat template spends on one message: its role and the marks around it."""
+"""Tokens that a chat template adds to each message: its role and delimiters."""
 
 
 @dataclass(kw_only=True)
 class _Answer:
-    """What has come of an answer so far."""
+    """The part of an answer received so far."""
 
     pieces: list[str] = field(default_factory=list)
     finish: str | None = None
     usage: dict[str, object] = field(default_factory=dict)
+    room: int
+    """Characters that it may still have."""
+
+    def add(self, text: str) -> str:
+        """Add a piece, as far as there is room, and return what was added."""
+        piece = text[: self.room]
+        self.room -= len(piece)
+        if piece:
+            self.pieces.append(piece)
+        if len(piece) < len(text):
+            self.finish = "length"
+        return piece
+
+
+def _answer_to(request: Request) -> _Answer:
+    return _Answer(room=max(_LEAST_CHARS, _CHARS_A_TOKEN * request.max_tokens))
 
 
 class OpenAIChat:
     """A chat model behind HTTP.
 
-    `grammar=True` says that the endpoint is llama.cpp's and takes GBNF grammars. `whole=True` asks
-    for answers in one piece, which costs a tenth of the work where nobody reads along. The window
-    is not told by such endpoints: give the true one. An adapter serves one event loop.
+    `grammar=True` means that the endpoint is llama.cpp's and accepts GBNF grammars. `whole=True`
+    turns streaming off, which costs a tenth of the work if nobody reads along. Such endpoints do
+    not report their context window: give the true one. An instance serves one event loop.
     """
 
     def __init__(
@@ -72,7 +99,7 @@ class OpenAIChat:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._endpoint = Endpoint(
+        self._endpoint = HttpEndpoint(
             base_url,
             api_key=api_key,
             timeouts=timeouts,
@@ -95,34 +122,56 @@ class OpenAIChat:
 
     @property
     def window(self) -> int:
-        """How many tokens prompt and answer may have together, as configured."""
+        """Maximum tokens of prompt and answer together, as configured."""
         return self._window
 
     async def count(self, text: str) -> int:
-        """An estimate: the endpoint's tokenizer is out of reach."""
+        """An estimate, because the endpoint's tokenizer is not available."""
         return estimate_tokens(text)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._endpoint.close()
 
+    def body(self, request: Request) -> dict[str, object]:
+        """See `ports.BatchableModel.body`."""
+        sent = self._body(request, dropped=self._dropped, limit=self._limit)
+        return {key: value for key, value in sent.items() if not key.startswith("stream")}
+
+    def read(self, body: Mapping[str, object], request: Request) -> Completion:
+        """See `ports.BatchableModel.read`."""
+        answer = _answer_to(request)
+        _complete("the batch", dict(body), answer)
+        return _completion(answer, request, seconds=0.0)
+
+    def accept_rejection(self, body: Mapping[str, object], *, status: int, reason: str) -> bool:
+        """See `ports.BatchableModel.accept_rejection`."""
+        error = RequestRejected(reason, status=status, reason=reason)
+        try:
+            self._dropped, self._limit = _drop_rejected(
+                error, dict(body), dropped=self._dropped, limit=self._limit
+            )
+        except RequestRejected:
+            return False
+        return True
+
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """Yield the answer's pieces, then its `Completion`; see `ports.ChatModel`."""
         started, attempt = self._clock(), 0
         dropped, limit = self._dropped, self._limit
         while True:
-            answer = _Answer()
+            answer = _answer_to(request)
             body = self._body(request, dropped=dropped, limit=limit)
             try:
                 async with aclosing(self._attempt(body, request, answer)) as pieces:
                     async for piece in pieces:
                         yield piece
                 break
-            except Rejected as error:
-                dropped, limit = _relent(error, body, dropped=dropped, limit=limit)
-            except (Transient, httpx.RequestError) as error:
+            except RequestRejected as error:
+                dropped, limit = _drop_rejected(error, body, dropped=dropped, limit=limit)
+            except (TransientError, httpx.RequestError) as error:
                 failure = self._endpoint.transient(_PATH, error)
-                if answer.pieces:  # half an answer was given out already: no second one
+                if answer.pieces:  # part of an answer was already yielded, so no retry
                     raise ModelUnavailable(f"{failure} (in the middle of an answer)") from error
                 attempt += 1
                 await self._endpoint.wait(failure, attempt=attempt)
@@ -130,7 +179,7 @@ class OpenAIChat:
         yield _completion(answer, request, seconds=self._clock() - started)
 
     def _body(self, request: Request, *, dropped: frozenset[str], limit: str) -> dict[str, object]:
-        """The request as JSON, without what this endpoint does not take."""
+        """The request as JSON, without the options that this endpoint rejects."""
         body: dict[str, object] = {
             "model": self._model,
             "messages": [{"role": m.role, "content": m.content} for m in request.messages],
@@ -149,65 +198,73 @@ class OpenAIChat:
         if request.grammar is not None and self._grammar and "grammar" not in dropped:
             body["grammar"] = request.grammar
         elif request.schema is not None:
-            wanted = {"name": "answer", "schema": dict(request.schema), "strict": True}
-            body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+            json_schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
         return {key: value for key, value in body.items() if key not in dropped}
 
     async def _attempt(
         self, body: dict[str, object], request: Request, answer: _Answer
     ) -> AsyncGenerator[str]:
-        """One try: pieces as they come, gathered in `answer` too."""
+        """One attempt: yields pieces as they arrive and collects them in `answer`."""
         texts = [message.content for message in request.messages]
-        endpoint, times = self._endpoint, self._endpoint.timeouts
+        endpoint, timeouts = self._endpoint, self._endpoint.timeouts
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + times.first
+        deadline = loop.time() + timeouts.first
+        end = loop.time() + timeouts.whole
         async with AsyncExitStack() as stack:
-            async with endpoint.stalling(_PATH, "answer", times.first):
+            async with endpoint.stalling(_PATH, "answer", timeouts.first):
                 response = await stack.enter_async_context(endpoint.send(_PATH, body, texts=texts))
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 async with endpoint.stalling(_PATH, "answer", deadline - loop.time()):
-                    page = await response.aread()
-                chunk = _page(endpoint.url(_PATH), page)
+                    page = await endpoint.body(_PATH, response)
+                chunk = _parse_body(endpoint.url(_PATH), page)
                 if chunk.get("error"):
                     raise endpoint.in_stream(_PATH, chunk["error"], texts=texts)
-                yield _whole(endpoint.url(_PATH), chunk, answer)
+                yield _complete(endpoint.url(_PATH), chunk, answer)
                 return
             data = await stack.enter_async_context(aclosing(events(response.aiter_bytes())))
-            while True:
-                async with endpoint.stalling(_PATH, "next token", deadline - loop.time()):
+            while answer.finish != "length" or answer.room:
+                if loop.time() >= end:
+                    raise ModelStalled(
+                        f"{endpoint.url(_PATH)} did not finish its answer in {timeouts.whole:g} s"
+                    )
+                left = min(deadline, end) - loop.time()
+                async with endpoint.stalling(_PATH, "next token", left):
                     event = await anext(data, None)
                 if event is None or event.strip() == "[DONE]":
                     break
-                chunk = _parsed(endpoint.url(_PATH), event)
-                if chunk.get("error"):  # some send it with every chunk, and null
+                chunk = _parse(endpoint.url(_PATH), event)
+                if chunk.get("error"):  # some endpoints send it as null with every chunk
                     raise endpoint.in_stream(_PATH, chunk["error"], texts=texts)
-                deadline = loop.time() + times.between
+                deadline = loop.time() + timeouts.between
                 if piece := _piece(chunk, answer):
                     yield piece
             if answer.finish is None:
-                raise Transient(f"{endpoint.url(_PATH)} ended its stream before the answer did")
+                raise TransientError(
+                    f"{endpoint.url(_PATH)} ended its stream before the answer was complete"
+                )
 
 
-def _relent(
-    error: Rejected, body: dict[str, object], *, dropped: frozenset[str], limit: str
+def _drop_rejected(
+    error: RequestRejected, body: dict[str, object], *, dropped: frozenset[str], limit: str
 ) -> tuple[frozenset[str], str]:
-    """What to leave out on the next try, or the error where nothing would help."""
+    """What to leave out of the next attempt. Raises the error if nothing can be dropped."""
     if error.status not in (400, 422, 501):
         raise error
     other = _LIMITS[1 - _LIMITS.index(limit)]
     if other == _LIMITS[1] and other in error.reason:  # "use max_completion_tokens instead"
         return dropped, other
-    wishes = frozenset(wish for wish in _WISHES if wish in body)
-    named = frozenset(wish for wish in wishes if wish in error.reason)
+    sent = frozenset(option for option in _OPTIONAL if option in body)
+    rejected = frozenset(option for option in sent if option in error.reason)
     if "json_schema" in error.reason or "schema" in error.reason.lower():
-        named |= wishes & {"response_format"}
-    gone = named or (wishes if error.status != 400 else frozenset())
-    if not gone:
+        rejected |= sent & {"response_format"}
+    to_drop = rejected or (sent if error.status != 400 else frozenset())
+    if not to_drop:
         raise error
-    return dropped | gone, limit
+    return dropped | to_drop, limit
 
 
-def _parsed(url: str, event: str) -> dict[str, object]:
+def _parse(url: str, event: str) -> dict[str, object]:
     try:
         chunk = json.loads(event)
     except (ValueError, RecursionError) as error:
@@ -217,13 +274,13 @@ def _parsed(url: str, event: str) -> dict[str, object]:
         ) from error
     if not isinstance(chunk, dict):
         raise ModelUnavailable(
-            f"{url} sent a {type(chunk).__name__}, wanted an object with choices"
+            f"{url} sent a JSON {type(chunk).__name__}, expected an object with choices"
         )
     return chunk
 
 
 def _piece(chunk: dict[str, object], answer: _Answer) -> str:
-    """The text in a chunk; what else it says goes into `answer`."""
+    """The text in a chunk; usage and finish reason go into `answer`."""
     if isinstance(usage := chunk.get("usage"), dict):
         answer.usage = usage
     choices = chunk.get("choices")
@@ -232,53 +289,50 @@ def _piece(chunk: dict[str, object], answer: _Answer) -> str:
         return ""
     if isinstance(finish := choice.get("finish_reason"), str):
         answer.finish = finish
-    said = choice.get("delta") or choice.get("message")
-    text = said.get("content") if isinstance(said, dict) else None
+    message = choice.get("delta") or choice.get("message")
+    text = message.get("content") if isinstance(message, dict) else None
     if not isinstance(text, str) or not text:
         return ""
-    # Half a character that an endpoint has cut in two can neither be shown nor recorded.
+    # Replace an unpaired surrogate: it can be neither displayed nor recorded.
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    answer.pieces.append(text)
-    return text
+    return answer.add(text)
 
 
-def _page(url: str, page: bytes) -> dict[str, object]:
-    """What an endpoint that does not stream has sent, or complaint about a page that is none."""
+def _parse_body(url: str, page: bytes) -> dict[str, object]:
+    """The JSON of a response that is not streamed. Raises `ModelUnavailable` for a web page."""
     start = page[:64].lstrip().lower()
     if start.startswith(b"<"):
         raise ModelUnavailable(
-            f"{url} answered with a web page; check the base URL (it mostly ends in /v1)"
+            f"{url} answered with a web page; check the base URL (it usually ends in /v1)"
         )
-    return _parsed(url, page.decode("utf-8", "replace"))
+    return _parse(url, page.decode("utf-8", "replace"))
 
 
-def _whole(url: str, chunk: dict[str, object], answer: _Answer) -> str:
-    """The answer in it."""
+def _complete(url: str, chunk: dict[str, object], answer: _Answer) -> str:
+    """The text of a complete answer."""
     piece = _piece(chunk, answer)
     if not isinstance(chunk.get("choices"), list):
-        raise ModelUnavailable(f"{url} answered without choices; wanted a chat completion")
+        raise ModelUnavailable(f"{url} answered without choices; expected a chat completion")
     answer.finish = answer.finish or "stop"
     return piece
 
 
 def _completion(answer: _Answer, request: Request, *, seconds: float) -> Completion:
-    """The account of an answer, estimated where the endpoint gives none."""
+    """The `Completion` of an answer; token counts are estimated if the endpoint reports none."""
     if answer.finish == "content_filter":
         raise ModelRefused("the endpoint's content filter stopped the answer; reword the request")
     text = "".join(answer.pieces)
     prompt = sum(estimate_tokens(m.content) + _FRAME for m in request.messages)
+    prompted = reported_tokens(answer.usage.get("prompt_tokens"))
+    completed = reported_tokens(answer.usage.get("completion_tokens"))
     details = answer.usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     finish: Literal["stop", "length"] = "length" if answer.finish == "length" else "stop"
     return Completion(
         text=text,
-        prompt_tokens=_number(answer.usage.get("prompt_tokens"), prompt),
-        completion_tokens=_number(answer.usage.get("completion_tokens"), estimate_tokens(text)),
+        prompt_tokens=prompt if prompted is None else prompted,
+        completion_tokens=estimate_tokens(text) if completed is None else completed,
         seconds=seconds,
         finish=finish,
-        cached_tokens=_number(cached, 0),
+        cached_tokens=reported_tokens(cached) or 0,
     )
-
-
-def _number(value: object, otherwise: int) -> int:
-    return value if isinstance(value, int) else otherwise

@@ -1,1 +1,1 @@
-"""Databases."""
+"""Implementations of the `Store` port."""

@@ -1,71 +1,88 @@
-"""What a database must offer, seen from its several sides, each in a module of its own."""
+"""The port for a database: one protocol per module, joined in `Store`."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from omoide.ports.store.archive import Archive, Erased
-from omoide.ports.store.index import Derived, Hit, Index, Outline, Postings, Survey, Text, Voice
-from omoide.ports.store.jobs import Jobs, Ledger
-from omoide.ports.store.memories import Events, Memos, Notes
-from omoide.ports.store.summaries import Summaries
-from omoide.ports.store.turns import Turns
+from omoide.ports.store.facts import FactStore
+from omoide.ports.store.index import (
+    ExternalVectors,
+    Features,
+    Hit,
+    NamedSpeaker,
+    Postings,
+    SearchData,
+    SearchIndex,
+    TextToEmbed,
+    TurnTable,
+)
+from omoide.ports.store.jobs import JobStore, Ledger
+from omoide.ports.store.memories import EventStore, MemoStore, NoteStore
+from omoide.ports.store.summaries import SummaryStore
+from omoide.ports.store.turns import TurnStore
 
 __all__ = [
     "Archive",
-    "Derived",
     "Erased",
-    "Events",
+    "EventStore",
+    "ExternalVectors",
+    "FactStore",
+    "Features",
     "Hit",
-    "Index",
-    "Jobs",
+    "JobStore",
     "Ledger",
-    "Memos",
-    "Notes",
-    "Outline",
+    "MemoStore",
+    "NamedSpeaker",
+    "NoteStore",
     "Postings",
+    "SearchData",
+    "SearchIndex",
     "Store",
-    "Summaries",
-    "Survey",
-    "Text",
-    "Turns",
-    "Voice",
+    "SummaryStore",
+    "TextToEmbed",
+    "TurnStore",
+    "TurnTable",
 ]
 
 
 class Store(Protocol):
-    """One database, seen from its several sides."""
+    """A database with all its parts."""
 
     @property
-    def turns(self) -> Turns:
-        """What was said."""
+    def turns(self) -> TurnStore:
+        """Turns and sessions."""
 
     @property
-    def summaries(self) -> Summaries:
+    def summaries(self) -> SummaryStore:
         """Versions of the summary."""
 
     @property
-    def events(self) -> Events:
-        """Things that happened."""
+    def events(self) -> EventStore:
+        """Events."""
 
     @property
-    def memos(self) -> Memos:
-        """Dialogue by topic."""
+    def memos(self) -> MemoStore:
+        """Memos."""
 
     @property
-    def notes(self) -> Notes:
-        """What mechanisms keep."""
+    def facts(self) -> FactStore:
+        """Facts."""
 
     @property
-    def jobs(self) -> Jobs:
-        """Work for models."""
+    def notes(self) -> NoteStore:
+        """Notes of mechanisms."""
+
+    @property
+    def jobs(self) -> JobStore:
+        """Background jobs."""
 
     @property
     def ledger(self) -> Ledger:
-        """What models cost."""
+        """Costs of model calls."""
 
     @property
-    def index(self) -> Index:
+    def index(self) -> SearchIndex:
         """Search."""
 
     @property

@@ -1,14 +1,14 @@
-"""Whole owners."""
+"""The port for listing, restoring and erasing owners."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from omoide.domain import Owner, Session, Turn
+    from omoide.domain import Owner, Receipt, Session, Turn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,31 +18,46 @@ class Erased:
     sessions: int
     turns: int
     sentences: int
-    """Sentences taken out of memory versions, every version counted."""
+    """Sentences removed from versions of the summary, counted in each version."""
+    facts: int = 0
     pending: bool = False
-    """Whether vectors of it are still elsewhere, since that place could not be reached: a job of
-    the EMBED kind, which is tried until it can, removes them."""
+    """Whether its vectors remain in an external index because that could not be reached. An EMBED
+    job, retried until it succeeds, removes them."""
+    events: int = field(default=0, compare=False)
+    memos: int = field(default=0, compare=False)
+    notes: int = field(default=0, compare=False)
+    rejected: int = field(default=0, compare=False)
+    receipt: Receipt | None = field(default=None, compare=False)
+    """The signed receipt; `Memory.erase` adds it."""
 
 
 class Archive(Protocol):
-    """Whole owners: who there is, bringing one back, and removal for good."""
+    """Lists, restores and erases owners."""
 
     async def tenants(self) -> tuple[str, ...]:
-        """Every tenant of whom anything is stored, and perhaps some of whom something was, by
-        name."""
+        """All tenants that have anything stored, by name. May include tenants that once had."""
 
     async def owners(self, tenant: str) -> tuple[Owner, ...]:
-        """Everyone of whom anything is stored, by name."""
+        """All owners of the tenant that have anything stored, by name."""
 
-    async def put_back(
+    async def erasure_mark(self, owner: Owner) -> str:
+        """A text that changes whenever something of the owner is erased, by any process. Empty if
+        nothing is stored about the owner. For caches of what may quote the owner."""
+
+    async def receipt_key(self) -> bytes:
+        """A secret of this database, with which receipts of erasures are signed. Made when it is
+        first asked for, and the same for every process from then on."""
+
+    async def restore(
         self, owner: Owner, *, sessions: Sequence[Session], turns: Sequence[Turn]
     ) -> tuple[int, int]:
-        """Store sessions and turns of an export exactly as they were, numbers, positions and times
-        and all, in one transaction, with postings and an EMBED job as `Turns.append` makes them
-        and without DIGEST jobs; how many of each were new. Those whose number, or whose id, is
-        there already are passed over; numbers and positions up to the highest are never given
-        again. A turn at a position, or a key of a session, that another has raises
-        `ConflictingTurn`, and nothing is kept."""
+        """Store sessions and turns of an export unchanged, with their numbers, positions and times,
+        in one transaction. Returns how many sessions and turns were new.
+
+        Writes postings and queues an EMBED job as `TurnStore.append` does, but no DIGEST jobs.
+        Skips sessions whose number and turns whose id exist already. Numbers and positions up to
+        the highest are never assigned again. Raises `ConflictingTurn`, and stores nothing, if
+        another turn has the same position."""
 
     async def erase(
         self,
@@ -51,21 +66,32 @@ class Archive(Protocol):
         session: int | None = None,
         turns: Sequence[str] | None = None,
         sentences: Sequence[str] | None = None,
+        facts: Sequence[str] | None = None,
     ) -> Erased:
-        """Remove for good: everything of the owner if nothing is named; or one session; or
-        these turns; or sentences with exactly these texts.
+        """Remove for good: everything of the owner if nothing else is given; or one session; or
+        these turns; or sentences with exactly these texts; or the facts with these ids. What does
+        not exist is ignored.
 
-        Memos and events that cite a removed turn go, and all notes if any turn does; what such a
-        memo or event had taken the place of is found again. `sentences` also removes events, memos
-        and notes that hold one of the texts. In every
-        version of the summary, a sentence that cites a removed turn goes too, and so
-        does one without any source in versions that know of that session, since it may rest on
-        it. Answers set aside for that session or later ones go, and so do notes and job errors
-        that may quote it. Versions are changed in place: this is the only way they ever are. What
-        does not exist is passed over. The ledger, which holds no words, stays unless the owner
-        goes. No byte of the text remains in an embedded database's files when it returns; if
-        another process keeps them from being cleaned, `StoreLocked` says so, and the next opening
-        does it.
-        On a server no row of any table holds it; when its bytes leave the server's files, log and
-        copies is for the server's keeper to say.
+        - Memos and events that cite a removed turn are removed, and all notes if any turn is. What
+          such a memo or event had replaced can be found again.
+        - Facts that cite a removed turn are removed, and so are facts without sources from that
+          session or later ones. What a removed fact had ended is ended by that fact's own successor
+          instead; if none is left, it holds again, without a last day. So does a fact whose end
+          cites a removed turn and names no successor.
+        - Sentences, in every version, and events that refer to a removed fact are removed.
+        - `sentences` also removes events, memos, notes and facts that contain one of the texts, and
+          the facts that the sentences state. Where only the reason, a tag or a flag of a fact
+          contains it, that is cleared.
+        - `facts` removes their texts as `sentences` does.
+        - In every version of the summary, sentences that cite a removed turn are removed. So are
+          sentences without sources in versions that include the session, since it may be what
+          supports them. This is the only way a version is ever changed in place.
+        - Rejected answers for that session or later ones are removed, and so are the notes of
+          versions and the errors of jobs that may quote it.
+        - The ledger, which contains no text, stays unless the whole owner is erased.
+
+        In an embedded database no byte of the text remains in its files on return. If another
+        process prevents that, `StoreLocked` is raised and the next opening finishes the cleaning.
+        On a server no row of any table contains the text; when its bytes leave the server's files,
+        log and backups is up to the server's administrator.
         """

@@ -1,11 +1,11 @@
-"""Search over what is remembered."""
+"""The port for search by words and by vectors."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from omoide.domain import Kind
+from omoide.domain import MemoryKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,97 +29,105 @@ class Hit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Voice:
-    """Someone who speaks in a conversation."""
+class NamedSpeaker:
+    """A speaker in a conversation, with the name if known."""
 
     speaker: Speaker
     name: str | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outline:
-    """What is known of each turn of an owner beside its words: one entry a turn, session by
-    session and in order within each, so that a turn's neighbours stand next to it."""
+class Features:
+    """Numbers that the ranking computed from each turn when it was recorded. A store may keep them
+    for speed; it does not interpret them."""
+
+    values: Floats
+    """One per turn, in the order of the turn table."""
+    spans: Ints
+    """Any number of pairs per turn. Each row holds the turn's row in the table and two integers."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TurnTable:
+    """Data of each turn of an owner, without the text. One row per turn, session by session and in
+    order within each, so that neighbouring turns are adjacent."""
 
     ids: Sequence[str]
-    places: Mapping[str, int]
-    """Where each id stands."""
+    row_by_id: Mapping[str, int]
+    """Row number by turn id."""
     session: Ints
-    voices: tuple[Voice, ...]
+    speakers: tuple[NamedSpeaker, ...]
     voice: Ints
-    """Which of the voices speaks."""
+    """Index into `speakers`."""
     time: NDArray[np.datetime64]
-    """When it was said, in UTC and microseconds."""
+    """Time of the turn, in UTC and microseconds."""
     length: Floats
-    """How many terms it has."""
-    telling: Floats
-    """`omoide.language.terms.telling` of its text."""
-    named: Ints
-    """One row for each stretch of days that a turn speaks of: the turn's place in the outline,
-    the first day and the last, as numbers of days (`date.toordinal`)."""
+    """Number of terms."""
+    features: Features | None = None
+    """None if the store keeps none; then the caller computes them from the texts."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Postings:
-    """Where a term occurs."""
+    """The turns in which a term occurs."""
 
-    places: Ints
-    """In the outline, each once."""
+    rows: Ints
+    """Rows of the turn table, each once."""
     counts: Floats
-    """How often, there."""
+    """How often the term occurs in each row."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Survey:
-    """All turns of one owner in the light of one query, at one moment."""
+class SearchData:
+    """Everything needed to score all turns of one owner for one query, from one snapshot."""
 
-    outline: Outline
+    table: TurnTable
     postings: Mapping[str, Postings]
-    """Of the terms that occur."""
+    """By term, for terms that occur."""
     cosines: Floats | None
-    """Of each turn's vector with the query's; not a number where a turn has none yet. None if no
-    vector was given or none is stored."""
-    others: frozenset[Kind]
-    """Which kinds of items there are to be found beside turns."""
+    """Cosine of each turn's vector with the query's; NaN for turns without a vector. None if no
+    query vector was given or none is stored."""
+    other_kinds: frozenset[MemoryKind]
+    """Kinds other than turns that have items to find."""
     lacking: str = ""
-    """Why there are no cosines though vectors were asked for: their place cannot be reached."""
+    """Why there are no cosines although a vector was given: the vector index cannot be reached."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text:
+class TextToEmbed:
     """An item to be embedded."""
 
     id: str
     text: str
 
 
-class Index(Protocol):
-    """Search over one owner's turns, events or memos. Each is found by its words as soon as it is
-    stored. Memos that were folded into another, and events that were superseded, are not found.
-    What is embedded is a turn's or event's text, and a memo's topic and summary. A term of one
-    Chinese, Japanese or Korean character stands for every term that begins with it."""
+class SearchIndex(Protocol):
+    """Search over one owner's turns, events, memos or facts. Items can be found by their words as
+    soon as they are stored. Folded memos, superseded events and ended facts are not found. The
+    embedded text is the text of a turn, event or fact, or a memo's topic and summary. A term of a
+    single Chinese, Japanese or Korean character matches every term that begins with it."""
 
-    async def words(
-        self, owner: Owner, terms: Sequence[str], *, k: int, kind: Kind = Kind.TURN
+    async def search_words(
+        self, owner: Owner, terms: Sequence[str], *, k: int, kind: MemoryKind = MemoryKind.TURN
     ) -> tuple[Hit, ...]:
-        """The best items by BM25 over this owner's items of that kind alone, best first."""
+        """The best items by BM25, computed over this owner's items of that kind, best first."""
 
-    async def survey(
+    async def search_data(
         self,
         owner: Owner,
         terms: Sequence[str],
         *,
         space: Space | None = None,
         query: Vectors | None = None,
-    ) -> Survey:
-        """What is needed to weigh every turn of the owner at once: their outline, where the terms
-        occur, and the cosines with the one row of `query`, all of one moment. Arrays may be shared
-        with other callers: they are to be read only. Raises `EmbedderMismatch` as `put` does."""
+    ) -> SearchData:
+        """What is needed to score every turn of the owner: the turn table, the postings of the
+        terms and the cosines with the single row of `query`, all from one snapshot. Arrays may be
+        shared with other callers: do not modify them. Raises `EmbedderMismatch` as `put` does."""
 
     async def without_vector(
-        self, owner: Owner, space: Space, *, limit: int, kind: Kind = Kind.TURN
-    ) -> tuple[Text, ...]:
-        """The items of the kind that have no vector in `space` yet, those stored first."""
+        self, owner: Owner, space: Space, *, limit: int, kind: MemoryKind = MemoryKind.TURN
+    ) -> tuple[TextToEmbed, ...]:
+        """Items of the kind that have no vector in `space` yet, oldest first."""
 
     async def put(
         self,
@@ -128,26 +136,32 @@ class Index(Protocol):
         *,
         ids: Sequence[str],
         vectors: Vectors,
-        kind: Kind = Kind.TURN,
+        kind: MemoryKind = MemoryKind.TURN,
     ) -> None:
-        """Store one vector an item, in place of one that is there; unknown items are passed over.
-        Raises `EmbedderMismatch` if `space.name` is in use in this database with another version
-        or other dimensions, or if the array has not that shape."""
+        """Store one vector per item, replacing existing ones; unknown items are ignored. Raises
+        `EmbedderMismatch` if this database uses `space.name` with another version or other
+        dimensions, or if the array has the wrong shape."""
 
     async def nearest(
-        self, owner: Owner, space: Space, query: Vectors, *, k: int, kind: Kind = Kind.TURN
+        self,
+        owner: Owner,
+        space: Space,
+        query: Vectors,
+        *,
+        k: int,
+        kind: MemoryKind = MemoryKind.TURN,
     ) -> tuple[Hit, ...]:
-        """The items whose vectors are nearest to the one row of `query` by cosine, best first.
+        """The items whose vectors are nearest to the single row of `query` by cosine, best first.
         Raises `EmbedderMismatch` as `put` does."""
 
 
 @runtime_checkable
-class Derived(Protocol):
-    """An index whose vectors lie elsewhere than the words, so that the two can differ for a while:
-    what is written there comes after the words, and what is erased leaves it after them. No search
-    finds what the words no longer have; where that place cannot be reached, `survey` says so in
-    `lacking`, and `nearest` finds nothing."""
+class ExternalVectors(Protocol):
+    """A search index whose vectors are stored outside the database, so that the two can differ for
+    a while: vectors are written and erased after the texts. A search never finds items that the
+    database no longer has. If the vectors cannot be reached, `search_data` says so in `lacking`,
+    and `nearest` finds nothing."""
 
-    async def tidy(self, owner: Owner) -> None:
-        """Remove vectors of what is not stored any more, and let what should have a vector and
-        lost it be embedded again. For the EMBED job of an owner. Raises `VectorsUnavailable`."""
+    async def reconcile(self, owner: Owner) -> None:
+        """Remove vectors of items that no longer exist, and mark items that lost their vector to be
+        embedded again. Called by the EMBED job of an owner. Raises `VectorsUnavailable`."""

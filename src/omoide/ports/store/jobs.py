@@ -1,4 +1,4 @@
-"""Work for models, and what it cost."""
+"""The ports for background jobs and for the ledger."""
 
 from __future__ import annotations
 
@@ -8,47 +8,49 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
 
-    from omoide.domain import Call, Job, Owner, State, Task
+    from omoide.domain import Job, JobState, JobTask, ModelCall, Owner
 
 
-class Jobs(Protocol):
-    """Durable work, stored with the data it serves."""
+class JobStore(Protocol):
+    """A durable job queue in the same database as the data."""
 
     async def claim(
         self, tenant: str, *, worker: str, now: datetime, lease: timedelta
     ) -> Job | None:
-        """Take the oldest job that is due, and hold it until `now + lease`.
+        """Claim the oldest job that is due, with a lease until `now + lease`.
 
-        Jobs of one owner and one task run in order, one at a time, whoever the workers are; a
-        job waiting for its next try holds back the later ones of its owner and task, a dead one
-        does not. A job whose lease ran out, or whose worker is known to be gone, is taken again.
+        Jobs of one owner and task run in order and one at a time, across all workers. A job that
+        waits for a retry blocks the later ones of its owner and task; a dead one does not. A job
+        whose lease expired, or whose worker is known to have died, can be claimed again.
         """
 
     async def extend(self, job: Job, *, until: datetime) -> bool:
-        """Hold a running job for longer; False if another worker has taken it."""
+        """Extend the lease of a running job; False if another worker has claimed it."""
 
-    async def settle(
-        self, job: Job, *, state: State, error: str = "", due: datetime | None = None
+    async def set_state(
+        self, job: Job, *, state: JobState, error: str = "", due: datetime | None = None
     ) -> bool:
-        """Put a job into a state: DONE, DEAD, or WAITING until `due`. False, and nothing done,
-        if another worker has taken it meanwhile. Of what is DONE only the newest job of each
-        owner and task is kept."""
+        """Set a job to DONE, DEAD, or WAITING until `due`. Returns False and changes nothing if
+        another worker has claimed it meanwhile. Of DONE jobs only the newest of each owner and task
+        is kept."""
 
-    async def enqueue(self, owner: Owner, task: Task, *, session: int | None, at: datetime) -> None:
-        """Queue a job unless the same one is waiting or running."""
+    async def enqueue(
+        self, owner: Owner, task: JobTask, *, session: int | None, at: datetime
+    ) -> None:
+        """Queue a job unless the same job is waiting or running."""
 
     async def list(
-        self, tenant: str, *, owner: Owner | None = None, states: Sequence[State] = ()
+        self, tenant: str, *, owner: Owner | None = None, states: Sequence[JobState] = ()
     ) -> tuple[Job, ...]:
-        """Jobs, oldest first; all states if none are named."""
+        """Jobs, oldest first; in all states if none are given."""
 
 
 class Ledger(Protocol):
-    """What the models cost."""
+    """Records what model calls cost."""
 
-    async def add(self, owner: Owner, call: Call) -> None:
-        """Write one call down; nothing for an owner of whom nothing is stored, since they were
-        erased meanwhile."""
+    async def add(self, owner: Owner, call: ModelCall) -> None:
+        """Record one call. Does nothing for an unknown owner, who may have been erased
+        meanwhile."""
 
-    async def calls(self, owner: Owner) -> tuple[Call, ...]:
+    async def calls(self, owner: Owner) -> tuple[ModelCall, ...]:
         """All calls, oldest first."""

@@ -1,4 +1,4 @@
-"""What mechanisms remember beside the summary."""
+"""The ports for events, memos and notes."""
 
 from __future__ import annotations
 
@@ -10,54 +10,58 @@ if TYPE_CHECKING:
     from omoide.domain import Event, Memo, Note, Owner
 
 
-class Events(Protocol):
-    """Single things that happened, and how often each came to mind."""
+class EventStore(Protocol):
+    """Stores events and how often each was recalled."""
 
     async def add(self, owner: Owner, events: Sequence[Event]) -> None:
-        """Store new events, with postings for full-text search, and queue an EMBED job unless one
-        is waiting, in one transaction. An id that is there already is passed over. Raises
-        `StaleVersion` for one that cites a turn or a session that was erased meanwhile."""
+        """Store new events with postings for full-text search, and queue an EMBED job unless one is
+        waiting, in one transaction. Known ids are skipped. Raises `StaleVersion` if an event cites
+        a turn, session or fact that was erased meanwhile."""
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Event, ...]:
-        """All events, or those with these ids, in the order they were told. Unknown ids are left
-        out."""
+        """All events, or those with these ids, by time. Unknown ids are ignored."""
 
     async def consolidate(self, owner: Owner, events: Sequence[Event]) -> int:
-        """Write down that these events came to mind: each is given as it is *after* the recall
-        (`Event.recalled`), and written only if the stored one has one recall less, so that two
-        who recalled at once do not count as one. All in one transaction; how many were written."""
+        """Record that these events were recalled. Each is given as it is *after* the recall
+        (`Event.recalled`), and is written only if the stored event has exactly one recall less, so
+        that concurrent recalls do not overwrite each other. One transaction; returns how many were
+        written."""
 
     async def supersede(self, owner: Owner, *, old: str, by: str) -> None:
-        """Note that the event `old` is no longer true since the event `by`; the latest call counts.
-        Unknown ids, and an event that would supersede itself, are passed over."""
+        """Mark the event `old` as superseded by the event `by`; the latest call wins. Unknown ids
+        are ignored, and so is an event that would supersede itself."""
 
 
-class Memos(Protocol):
-    """Stretches of dialogue by topic."""
+class MemoStore(Protocol):
+    """Stores memos: stretches of dialogue by topic."""
 
     async def add(self, owner: Owner, memos: Sequence[Memo]) -> None:
-        """Store new memos, with postings for full-text search over topic, summary and compressed
-        text, and queue an EMBED job unless one is waiting, in one transaction. An id that is there
-        is passed over. Raises `StaleVersion` as `Events.add` does."""
+        """Store new memos with postings for full-text search over topic, summary and compressed
+        text, and queue an EMBED job unless one is waiting, in one transaction. Known ids are
+        skipped. Raises `StaleVersion` as `EventStore.add` does."""
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Memo, ...]:
-        """All memos, or those with these ids, oldest first. Unknown ids are left out."""
+        """All memos, or those with these ids, oldest first. Unknown ids are ignored."""
 
     async def fold(self, owner: Owner, *, ids: Sequence[str], into: Memo) -> None:
-        """Add the memo `into` and mark those with these ids as folded into it, in one
-        transaction. Nothing is deleted: a folded memo is still read, and no longer searched.
-        Unknown ids are passed over; an `into` that is there is kept, so that the call can be
-        made again. Raises `StaleVersion` as `add` does."""
+        """Add the memo `into` and mark the memos with these ids as folded into it, in one
+        transaction. Nothing is deleted: a folded memo can still be read, but searches no longer
+        find it. Unknown ids are ignored. An existing `into` is kept, so the call can be repeated.
+        Raises `StaleVersion` as `add` does."""
 
 
-class Notes(Protocol):
-    """Short texts that mechanisms keep about an owner: MemoryBank's daily summaries and its
-    portrait, Generative Agents' reflections."""
+class NoteStore(Protocol):
+    """Stores texts about an owner by kind and key: MemoryBank's daily summaries and portrait,
+    Generative Agents' reflections, the server's stored responses."""
 
     async def put(self, owner: Owner, note: Note) -> None:
-        """Store a note in place of the one with the same kind and key. Raises `StaleVersion` for
-        one made from a session that was erased meanwhile."""
+        """Store a note, replacing the one with the same kind and key. Raises `StaleVersion` if it
+        was made from a session that was erased meanwhile."""
 
     async def read(self, owner: Owner, *, kind: str | None = None) -> tuple[Note, ...]:
-        """The notes of a kind, in order of their keys; of all kinds, in order of these, if None
-        is named."""
+        """The notes of one kind ordered by key, or of all kinds ordered by kind and key."""
+
+    async def remove(self, owner: Owner, *, kind: str, keys: Sequence[str] | None = None) -> int:
+        """Remove the notes with these keys, or all of a kind, in one transaction. Unknown keys are
+        ignored. Returns how many were removed. Unlike an erasure, it may leave bytes in the files
+        of the database until they are overwritten."""

@@ -1,4 +1,4 @@
-"""The recursive summary's versions."""
+"""The port for versions of the summary."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from omoide.domain import Owner, Rejected, Summary
+    from omoide.domain import Owner, RejectedAnswer, Summary
 
 
-class Summaries(Protocol):
-    """The versions of the recursive summary, and answers that were kept from becoming one."""
+class SummaryStore(Protocol):
+    """Stores the versions of the recursive summary, and rejected answers."""
 
     async def commit(self, owner: Owner, summary: Summary) -> None:
-        """Add a version. Its number must follow the newest one's, or `StaleVersion` is raised
-        and nothing is written; so it is for a second DIGEST version of one session, and for one
-        that cites a turn or digests a session that was erased meanwhile."""
+        """Add a version. Raises `StaleVersion` and writes nothing if its number does not follow the
+        newest one's, if it is a second DIGEST version of one session, or if it cites a turn or
+        fact or digests a session that was erased meanwhile."""
 
     async def find(
         self,
@@ -26,15 +26,15 @@ class Summaries(Protocol):
         session: int | None = None,
         at: datetime | None = None,
     ) -> Summary | None:
-        """The newest version; or that number; or the newest that knows of no session later than
-        `session`; or the newest whose time is not after `at`. None where there is none."""
+        """The newest version; or version `number`; or the newest that includes no session later
+        than `session`; or the newest whose time is not after `at`. None if there is none."""
 
     async def history(self, owner: Owner) -> tuple[Summary, ...]:
         """All versions, oldest first."""
 
-    async def set_aside(self, owner: Owner, rejected: Rejected) -> None:
-        """Keep an answer that did not become memory. One about a session that is not there, since
-        it was erased meanwhile, is passed over: it would bring its words back."""
+    async def add_rejected(self, owner: Owner, rejected: RejectedAnswer) -> None:
+        """Keep a rejected answer. Ignored if its session does not exist: it may have been erased
+        meanwhile, and the answer could bring its text back."""
 
-    async def aside(self, owner: Owner) -> tuple[Rejected, ...]:
-        """Answers kept aside, oldest first."""
+    async def rejected(self, owner: Owner) -> tuple[RejectedAnswer, ...]:
+        """Rejected answers, oldest first."""

@@ -1,13 +1,14 @@
-"""The page: static files beside this module, served as they are, with nothing from outside.
+"""The web page: static files beside this module. Nothing is loaded from other hosts.
 
-The files hold no secret, so everyone may have them; what they show comes from REST, which asks for
-a key where there are keys.
+The files contain no secrets, so they need no API key. Their data comes from the REST API, which
+requires a key if there are any.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -35,20 +36,20 @@ GUARD = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-cache",  # kept, and asked about: a new version is seen at once
+    "Cache-Control": "no-cache",  # cached but revalidated, so a new version is seen at once
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """One file, read once."""
+    """One static file, held in memory."""
 
     body: bytes
     media_type: str
     tag: str
 
     async def __call__(self, request: Request) -> Response:
-        """The file; or 304 to whoever has it."""
+        """The file, or 304 if the client has it."""
         headers = {**GUARD, "ETag": self.tag}
         known = request.headers.get("if-none-match", "")
         if self.tag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
@@ -57,18 +58,23 @@ class File:
 
 
 def pages() -> list[Route]:
-    """The routes of all files: `/` for the page itself, `/page/…` for what it is made of."""
-    routes = []
-    for path, place in _walk(files("omoide.server.page"), ""):
-        ending = path[path.rfind(".") :]
-        if ending not in TYPES:
+    """The routes of all files: `/` for the page itself, `/page/…` for its parts."""
+    return [Route(path, _get(file), methods=["GET"]) for path, file in _contents()]
+
+
+@cache
+def _contents() -> tuple[tuple[str, File], ...]:
+    """Each file with its path. They are part of the package, so they are read once."""
+    contents = []
+    for path, entry in _walk(files("omoide.server.page"), ""):
+        suffix = path[path.rfind(".") :]
+        if suffix not in TYPES:
             continue
-        body = place.read_bytes()
+        body = entry.read_bytes()
         tag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
-        file = File(body=body, media_type=TYPES[ending], tag=tag)
-        where = "/" if path == "index.html" else f"/page/{path}"
-        routes.append(Route(where, _get(file), methods=["GET"]))
-    return routes
+        file = File(body=body, media_type=TYPES[suffix], tag=tag)
+        contents.append(("/" if path == "index.html" else f"/page/{path}", file))
+    return tuple(contents)
 
 
 def _get(file: File) -> Callable[[Request], Awaitable[Response]]:
@@ -79,8 +85,8 @@ def _get(file: File) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _walk(folder: Traversable, under: str) -> Iterator[tuple[str, Traversable]]:
-    for place in sorted(folder.iterdir(), key=lambda place: place.name):
-        if place.is_dir():
-            yield from _walk(place, f"{under}{place.name}/")
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _walk(entry, f"{under}{entry.name}/")
         else:
-            yield f"{under}{place.name}", place
+            yield f"{under}{entry.name}", entry

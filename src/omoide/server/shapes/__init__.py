@@ -1,4 +1,4 @@
-"""The shapes of requests and answers, as JSON schemas by name."""
+"""JSON schemas of requests and responses, by name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from omoide.server.shapes.incoming import INCOMING
 from omoide.server.shapes.outgoing import OUTGOING
+from omoide.server.shapes.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
-    from omoide.server.shapes.words import Shape
+    from omoide.server.shapes.builders import Shape
 
-SHAPES: dict[str, Shape] = {**INCOMING, **OUTGOING}
+SHAPES: dict[str, Shape] = {**INCOMING, **OUTGOING, **PROTOCOLS}

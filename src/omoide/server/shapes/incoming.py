@@ -1,8 +1,10 @@
-"""The shapes of what comes in."""
+"""JSON schemas of request bodies."""
 
 from __future__ import annotations
 
-from omoide.server.shapes.words import (
+from omoide.demo import LANGUAGES
+from omoide.domain import MemoryKind
+from omoide.server.shapes.builders import (
     LINE,
     NAME,
     NUMBERED,
@@ -13,63 +15,112 @@ from omoide.server.shapes.words import (
     WORDS,
     YES_OR_NO,
     Shape,
-    many,
-    may_lack,
+    list_of,
+    nullable,
+    object_of,
     ref,
-    thing,
 )
 
-_ALL = (
-    *("session", "id", "time", "name", "k", "budget", "at", "asker", "stream"),
-    *("turns", "sentences", "all", "job"),
+_OPTIONAL = (
+    *(
+        "session",
+        "id",
+        "time",
+        "name",
+        "k",
+        "budget",
+        "at",
+        "asker",
+        "kinds",
+        "since",
+        "until",
+        "stream",
+    ),
+    *("turns", "sentences", "facts", "all", "job", "about", "tags", "pinned", "expires"),
 )
 
 INCOMING: dict[str, Shape] = {
-    "Utterance": thing(
-        "Words to record.", _ALL, speaker=SPEAKER, text=WORDS, id=NAME, time=TIME, name=NAME
+    "Utterance": object_of(
+        "A message to record.",
+        _OPTIONAL,
+        speaker=SPEAKER,
+        text=WORDS,
+        id=NAME,
+        time=TIME,
+        name=NAME,
     ),
-    "Record": thing(
-        "What was said, in order; a turn id given before records nothing again.",
+    "Record": object_of(
+        "Messages in order. A turn id that was recorded before is not recorded again.",
         ("session",),
-        turns=many(ref("Utterance"), minItems=1, maxItems=1000),
+        turns=list_of(ref("Utterance"), minItems=1, maxItems=1000),
         session=NAME,
     ),
-    "Query": thing(
-        "What to call to mind.",
-        _ALL,
+    "Query": object_of(
+        "What to recall.",
+        (*_OPTIONAL, "speaker"),
         query=WORDS,
         k={**NUMBERED, "maximum": 100},
         budget=NUMBERED,
         at=TIME,
         asker=SPEAKER,
+        kinds=list_of({"type": "string", "enum": [kind.value for kind in MemoryKind]}, maxItems=8),
+        since=TIME,
+        until=TIME,
+        speaker=SPEAKER,
+        about=NAME,
+        tags=list_of(NAME, maxItems=100),
     ),
-    "Say": thing(
-        "Something said by the user, to be answered by the server's own model.",
-        _ALL,
+    "Say": object_of(
+        "A message of the user, to be answered by the server's own model.",
+        _OPTIONAL,
         text=WORDS,
         session=NAME,
         id=NAME,
         stream=YES_OR_NO,
     ),
-    "End": thing("Which session to end; all open ones without a number.", _ALL, session=NUMBERED),
-    "Retry": thing("Which job; all that were given up without one.", _ALL, job=NUMBERED),
-    "Rollback": thing("The version to bring back; 0 is the empty one.", version=WHOLE),
-    "Amendment": thing(
-        "A sentence of the newest memory, and what it should say.", sentence=WORDS, text=LINE
+    "End": object_of(
+        "Which session to end; without a number, all open ones.", _OPTIONAL, session=NUMBERED
     ),
-    "Demo": thing(
-        "In which language.",
+    "Retry": object_of(
+        "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED
+    ),
+    "Rollback": object_of("The version to restore; 0 is the empty one.", version=WHOLE),
+    "Amendment": object_of(
+        "A sentence of the newest version, and its corrected text.", sentence=WORDS, text=LINE
+    ),
+    "Correction": object_of("A fact, and what it should say.", id=NAME, text=LINE),
+    "Marks": object_of(
+        "What to set on a fact; what is left out stays. `expires` null means never. A fact that is "
+        "pinned stands in every version of the summary and does not expire, unless both are given.",
+        ("pinned", "expires", "tags"),
+        id=NAME,
+        pinned=YES_OR_NO,
+        expires=nullable(TIME),
+        tags=list_of(NAME, maxItems=100),
+    ),
+    "ToolCommand": {
+        "type": "object",
+        "description": "The input of Anthropic's memory tool, as the model wrote it. What is wrong "
+        "with it is answered as a result for the model, with status 200.",
+        "properties": {"command": TEXT},
+        "required": ["command"],
+    },
+    "Demo": object_of(
+        "The language of the demo.",
         ("language",),
-        language={"type": "string", "enum": ["en", "zh", "ja", "ko", "vi"]},
+        language={"type": "string", "enum": list(LANGUAGES)},
     ),
-    "Explain": thing("What might be said, now or at a time.", _ALL, text=WORDS, at=TIME),
+    "Explain": object_of(
+        "A message that might be said, now or at a given time.", _OPTIONAL, text=WORDS, at=TIME
+    ),
     "Erasure": {
-        **thing(
-            "What to remove for good: exactly one of these.",
-            _ALL,
+        **object_of(
+            "What to erase permanently: exactly one of these fields.",
+            _OPTIONAL,
             session=NUMBERED,
-            turns=many(NAME, minItems=1, maxItems=1000),
-            sentences=many(WORDS, minItems=1, maxItems=1000),
+            turns=list_of(NAME, minItems=1, maxItems=1000),
+            sentences=list_of(WORDS, minItems=1, maxItems=1000),
+            facts=list_of(NAME, minItems=1, maxItems=1000),
             all={"type": "boolean", "enum": [True]},
         ),
         "minProperties": 1,
@@ -77,7 +128,7 @@ INCOMING: dict[str, Shape] = {
     },
     "ChatRequest": {
         "type": "object",
-        "description": "OpenAI's chat request. Fields not named here are passed on as they are.",
+        "description": "OpenAI's chat request. Fields not listed here are passed on unchanged.",
         "properties": {
             "messages": {
                 "type": "array",
@@ -88,11 +139,11 @@ INCOMING: dict[str, Shape] = {
                     "required": ["role"],
                 },
             },
-            "model": may_lack(TEXT),
-            "stream": may_lack(YES_OR_NO),
-            "user": may_lack(NAME),
+            "model": nullable(TEXT),
+            "stream": nullable(YES_OR_NO),
+            "user": nullable(NAME),
         },
         "required": ["messages"],
     },
-    "Passed": {"type": "object", "description": "As OpenAI defines it; passed on as it is."},
+    "Passed": {"type": "object", "description": "As OpenAI defines it; passed on unchanged."},
 }

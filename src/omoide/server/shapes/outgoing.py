@@ -1,8 +1,9 @@
-"""The shapes of what goes out."""
+"""JSON schemas of responses."""
 
 from __future__ import annotations
 
-from omoide.server.shapes.words import (
+from omoide.server.shapes.builders import (
+    DAY,
     NUMBER,
     NUMBERED,
     SPEAKER,
@@ -11,11 +12,11 @@ from omoide.server.shapes.words import (
     WHOLE,
     YES_OR_NO,
     Shape,
-    many,
-    may_lack,
+    list_of,
+    nullable,
+    object_of,
     page,
     ref,
-    thing,
 )
 
 _PAIR: Shape = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
@@ -23,15 +24,17 @@ _SESSION = {
     "number": NUMBERED,
     "started": TIME,
     "last": TIME,
-    "ended": may_lack(TIME),
-    "key": may_lack(TEXT),
+    "ended": nullable(TIME),
+    "key": nullable(TEXT),
     "turns": WHOLE,
 }
+
+_COUNTS: Shape = {"type": "object", "additionalProperties": WHOLE}
 
 OUTGOING: dict[str, Shape] = {
     "Problem": {
         "type": "object",
-        "description": "RFC 9457.",
+        "description": "Problem details (RFC 9457).",
         "properties": {
             "type": TEXT,
             "title": TEXT,
@@ -46,8 +49,8 @@ OUTGOING: dict[str, Shape] = {
         "properties": {"error": {"type": "object"}},
         "required": ["error"],
     },
-    "Turn": thing(
-        "Words as they were recorded.",
+    "Turn": object_of(
+        "A message as recorded.",
         id=TEXT,
         session=NUMBERED,
         position=NUMBERED,
@@ -55,50 +58,54 @@ OUTGOING: dict[str, Shape] = {
         text=TEXT,
         time=TIME,
         language=TEXT,
-        name=may_lack(TEXT),
+        name=nullable(TEXT),
     ),
-    "Recorded": thing("The turns, in the order given.", turns=many(ref("Turn"))),
+    "Recorded": object_of(
+        "The recorded turns, in the order of the request.", turns=list_of(ref("Turn"))
+    ),
     "TurnPage": page("Turn"),
-    "Recalled": thing(
-        "Something that came to mind.",
+    "Recalled": object_of(
+        "A recalled item.",
         kind=TEXT,
+        id=TEXT,
         text=TEXT,
         score=NUMBER,
-        sources=many(TEXT),
+        sources=list_of(TEXT),
         time=TIME,
         tokens=WHOLE,
-        session=may_lack(NUMBERED),
-        speaker=may_lack(SPEAKER),
+        session=nullable(NUMBERED),
+        speaker=nullable(SPEAKER),
+        name=nullable(TEXT),
     ),
-    "Support": thing(
-        "What speaks for memory knowing anything of it: `known` is the probability.",
+    "Support": object_of(
+        "How likely it is that memory knows the answer: `known` is the probability.",
         known=NUMBER,
         best=NUMBER,
         mismatch=NUMBER,
     ),
-    "RecalledList": thing(
-        "Best first. `lacking` says why only words were looked at, if so: where the vectors are "
-        "kept could not be reached. It is empty otherwise.",
-        items=many(ref("Recalled")),
+    "RecalledList": object_of(
+        "Best first. `lacking` says why only a word search was done: the vector store could not be "
+        "reached. Empty otherwise.",
+        items=list_of(ref("Recalled")),
         support=ref("Support"),
         lacking=TEXT,
     ),
-    "Contribution": thing(
-        "Something that memory put into the prompt, and why.",
+    "Contribution": object_of(
+        "A text that memory added to the prompt, and why.",
         mechanism=TEXT,
         place=TEXT,
         kind=TEXT,
         id=TEXT,
         text=TEXT,
         value=NUMBER,
-        sources=many(TEXT),
+        sources=list_of(TEXT),
         time=TIME,
         why=TEXT,
         score=NUMBER,
-        odds=may_lack(ref("Odds")),
+        odds=nullable(ref("Odds")),
     ),
-    "Odds": thing(
-        "What decided whether an event came to mind: relevance r, days t, consolidation g, "
+    "Odds": object_of(
+        "What decided whether an event was recalled: relevance r, days t, consolidation g, "
         "probability p, threshold k.",
         r=NUMBER,
         t=NUMBER,
@@ -106,153 +113,227 @@ OUTGOING: dict[str, Shape] = {
         p=NUMBER,
         k=NUMBER,
     ),
-    "Latest": thing(
-        "What memory gave to a reply.",
+    "Latest": object_of(
+        "What memory contributed to a reply.",
         text=TEXT,
         time=TIME,
         session=NUMBERED,
-        contributions=many(ref("Contribution")),
+        contributions=list_of(ref("Contribution")),
     ),
-    "LatestReply": thing(
-        "Null if there was no reply since the server was started.", latest=may_lack(ref("Latest"))
+    "LatestReply": object_of(
+        "Null if there was no reply since the server started.", latest=nullable(ref("Latest"))
     ),
-    "Reply": thing(
-        "The answer; what was said before it is recorded, and so is it.",
+    "Reply": object_of(
+        "The reply. Both the message and the reply are recorded.",
         turn=ref("Turn"),
         text=TEXT,
-        contributions=many(ref("Contribution")),
+        contributions=list_of(ref("Contribution")),
     ),
-    "Session": thing("A stretch of conversation.", **_SESSION),
+    "Session": object_of("A session of a conversation.", **_SESSION),
     "SessionPage": page("Session"),
-    "SessionCard": thing(
-        "A session with its opening words.",
+    "SessionCard": object_of(
+        "A session with its first words.",
         **_SESSION,
         opening=TEXT,
     ),
-    "SessionCards": thing("The newest first.", items=many(ref("SessionCard"))),
-    "Memo": thing(
+    "SessionCards": object_of("Newest first.", items=list_of(ref("SessionCard"))),
+    "Memo": object_of(
         "A stretch of dialogue on one topic.",
         id=TEXT,
         session=NUMBERED,
         topic=TEXT,
         summary=TEXT,
-        sources=many(TEXT),
+        sources=list_of(TEXT),
         time=TIME,
         compressed=TEXT,
         method=TEXT,
         whole=YES_OR_NO,
-        folded_into=may_lack(TEXT),
+        folded_into=nullable(TEXT),
     ),
     "MemoPage": page("Memo"),
-    "Happened": thing(
-        "One thing that happened, as it was told.",
+    "Happened": object_of(
+        "One thing that happened, as the user told it.",
         id=TEXT,
         session=NUMBERED,
         text=TEXT,
         time=TIME,
-        sources=many(TEXT),
-        topics=many(TEXT),
-        keywords=many(TEXT),
-        participants=many(TEXT),
+        sources=list_of(TEXT),
+        topics=list_of(TEXT),
+        keywords=list_of(TEXT),
+        participants=list_of(TEXT),
         feeling=NUMBER,
         last_recalled=TIME,
         recalls=WHOLE,
         consolidation=NUMBER,
-        superseded_by=may_lack(TEXT),
+        superseded_by=nullable(TEXT),
+        fact=TEXT,
     ),
     "EventPage": page("Happened"),
-    "Curve": thing(
+    "Curve": object_of(
         "How an event fades: pairs of days from now and probability.",
         event=ref("Happened"),
         relevance=NUMBER,
         threshold=NUMBER,
-        since=many(_PAIR),
-        fading=many(_PAIR),
-        recalled=many(_PAIR),
-        out_of_reach=may_lack(NUMBER),
+        since=list_of(_PAIR),
+        fading=list_of(_PAIR),
+        recalled=list_of(_PAIR),
+        out_of_reach=nullable(NUMBER),
     ),
-    "Curves": thing("By when they were told.", items=many(ref("Curve"))),
-    "Weighed": thing(
-        "An event, and what decided.",
+    "Curves": object_of(
+        "In the order in which the events were mentioned.", items=list_of(ref("Curve"))
+    ),
+    "Weighed": object_of(
+        "A scored event, and what decided whether it is recalled.",
         event=ref("Happened"),
         by=TEXT,
         odds=ref("Odds"),
         recalled=YES_OR_NO,
         why=TEXT,
     ),
-    "Explained": thing("The likeliest first.", items=many(ref("Weighed")), calibration=TEXT),
-    "About": thing(
-        "This server, and what the caller may.",
+    "Explained": object_of("Most likely first.", items=list_of(ref("Weighed")), calibration=TEXT),
+    "About": object_of(
+        "The server, and what the caller may do.",
         version=TEXT,
         model=TEXT,
-        mechanisms=many(TEXT),
-        user=may_lack(TEXT),
-        scopes=many(TEXT),
+        mechanisms=list_of(TEXT),
+        preset=TEXT,
+        user=nullable(TEXT),
+        scopes=list_of(TEXT),
         now=TIME,
-        demos=many(TEXT),
+        demos=list_of(TEXT),
     ),
-    "Loaded": thing(
-        "What the demo brought.",
+    "Loaded": object_of(
+        "How much the demo loaded.",
         sessions=WHOLE,
         turns=WHOLE,
         versions=WHOLE,
         memos=WHOLE,
         events=WHOLE,
+        facts=WHOLE,
     ),
-    "Ended": thing("The sessions that this call ended.", sessions=many(ref("Session"))),
-    "Sentence": thing(
-        "One thing remembered, with the turns it rests on.",
+    "ToolResult": object_of(
+        "What the memory tool answers; `is_error` goes into the tool result's field of that name.",
+        result=TEXT,
+        is_error=YES_OR_NO,
+    ),
+    "Ended": object_of("The sessions that this call ended.", sessions=list_of(ref("Session"))),
+    "Sentence": object_of(
+        "One remembered statement, with its supporting turns.",
         text=TEXT,
-        about=may_lack(SPEAKER),
-        sources=many(TEXT),
+        about=nullable(SPEAKER),
+        sources=list_of(TEXT),
+        fact=TEXT,
     ),
-    "Memory": thing(
-        "One version of the memory; number 0 is the empty one.",
+    "Memory": object_of(
+        "One version of the summary; number 0 is the empty one.",
         number=WHOLE,
-        sentences=many(ref("Sentence")),
+        sentences=list_of(ref("Sentence")),
         origin=TEXT,
-        session=may_lack(NUMBERED),
+        session=nullable(NUMBERED),
         time=TIME,
         language=TEXT,
-        restored=may_lack(WHOLE),
+        restored=nullable(WHOLE),
         model=TEXT,
         prompt=TEXT,
         prompt_tokens=WHOLE,
         completion_tokens=WHOLE,
         seconds=NUMBER,
-        notes=many(TEXT),
+        notes=list_of(TEXT),
     ),
     "MemoryPage": page("Memory"),
-    "Change": thing(
-        "What became of a sentence.",
+    "Change": object_of(
+        "What happened to a sentence.",
         change={"type": "string", "enum": ["kept", "added", "removed", "changed"]},
-        old=may_lack(TEXT),
-        new=may_lack(TEXT),
+        old=nullable(TEXT),
+        new=nullable(TEXT),
     ),
-    "Changes": thing("In the order of the newer version.", items=many(ref("Change"))),
-    "Because": thing(
-        "A sentence and what was said.", sentence=ref("Sentence"), turns=many(ref("Turn"))
+    "Changes": object_of("In the order of the newer version.", items=list_of(ref("Change"))),
+    "Fact": object_of(
+        "One statement about one person: when it was said, from when until when it held, what it "
+        "replaced and why.",
+        id=TEXT,
+        about=TEXT,
+        text=TEXT,
+        said=TIME,
+        learned=TIME,
+        kind=TEXT,
+        language=TEXT,
+        session=nullable(NUMBERED),
+        since=nullable(DAY),
+        until=nullable(DAY),
+        sources=list_of(TEXT),
+        trust=TEXT,
+        supersedes=list_of(TEXT),
+        reason=TEXT,
+        ended=nullable(TIME),
+        ended_by=TEXT,
+        end_reason=TEXT,
+        end_sources=list_of(TEXT),
+        confirmed=nullable(TIME),
+        pinned=YES_OR_NO,
+        expires=nullable(TIME),
+        tags=list_of(TEXT),
+        flags=list_of(TEXT),
     ),
-    "Reasons": thing("Sentence by sentence.", items=many(ref("Because"))),
-    "Rejected": thing(
-        "An answer of a model that was not allowed to become memory.",
+    "FactPage": page("Fact"),
+    "TimelineEntry": object_of(
+        "One moment in the life of a fact, and the facts whose place it took.",
+        time=TIME,
+        change={
+            "type": "string",
+            "enum": ["began", "changed", "confirmed", "ended", "expired"],
+        },
+        fact=ref("Fact"),
+        replaced=list_of(ref("Fact")),
+        reason=TEXT,
+        sources=list_of(TEXT),
+    ),
+    "Timeline": page("TimelineEntry"),
+    "Because": object_of(
+        "A sentence and its supporting turns.", sentence=ref("Sentence"), turns=list_of(ref("Turn"))
+    ),
+    "Reasons": object_of("One entry for each sentence.", items=list_of(ref("Because"))),
+    "Rejected": object_of(
+        "A model's answer that did not pass the guards.",
         session=NUMBERED,
         text=TEXT,
-        problems=many(TEXT),
+        problems=list_of(TEXT),
         model=TEXT,
         time=TIME,
     ),
-    "RejectedList": thing("Oldest first.", items=many(ref("Rejected"))),
-    "Erased": thing(
-        "What was removed. `pending` says that vectors of it, which are kept elsewhere, could not "
-        "be reached: a job removes them as soon as possible.",
+    "RejectedList": object_of("Oldest first.", items=list_of(ref("Rejected"))),
+    "Erased": object_of(
+        "What was erased. `pending` means that the vector store could not be reached: a job erases "
+        "the vectors as soon as possible.",
         sessions=WHOLE,
         turns=WHOLE,
         sentences=WHOLE,
+        facts=WHOLE,
+        events=WHOLE,
+        memos=WHOLE,
+        notes=WHOLE,
+        rejected=WHOLE,
         pending=YES_OR_NO,
+        receipt=ref("Receipt"),
     ),
-    "Sum": thing(
-        "What some calls of models took.",
+    "Receipt": object_of(
+        "The signed receipt of an erasure. `found` names kinds in which something was still found "
+        "afterwards. Check it with `omoide verify-receipt`.",
+        format=WHOLE,
+        id=TEXT,
+        time=TIME,
+        tenant=TEXT,
+        user=TEXT,
+        scope=TEXT,
+        removed=_COUNTS,
+        searched=_COUNTS,
+        found=list_of(TEXT),
+        pending=YES_OR_NO,
+        written_by=TEXT,
+        signature=TEXT,
+    ),
+    "Sum": object_of(
+        "Cost of a group of model calls.",
         name=TEXT,
         calls=WHOLE,
         failed=WHOLE,
@@ -260,13 +341,13 @@ OUTGOING: dict[str, Shape] = {
         completion_tokens=WHOLE,
         seconds=NUMBER,
     ),
-    "Cost": thing("Sums by group, and of all.", groups=many(ref("Sum")), total=ref("Sum")),
-    "Job": thing(
-        "Work in the background.",
+    "Cost": object_of("Sums by group, and in total.", groups=list_of(ref("Sum")), total=ref("Sum")),
+    "Job": object_of(
+        "A background job.",
         id=NUMBERED,
         user=TEXT,
         task=TEXT,
-        session=may_lack(NUMBERED),
+        session=nullable(NUMBERED),
         state=TEXT,
         attempts=WHOLE,
         created=TIME,
@@ -274,13 +355,15 @@ OUTGOING: dict[str, Shape] = {
         error=TEXT,
     ),
     "JobPage": page("Job"),
-    "Retried": thing("The jobs as they were: they are waiting now.", items=many(ref("Job"))),
+    "Retried": object_of(
+        "The jobs as they were before; they are waiting again now.", items=list_of(ref("Job"))
+    ),
     "Event": {
         "type": "object",
         "description": "A server-sent event; its data is JSON, or [DONE].",
         "properties": {"event": TEXT, "data": TEXT},
         "required": ["data"],
     },
-    "UserPage": thing("Names, in order.", items=many(TEXT), next=may_lack(TEXT)),
-    "Health": thing("How it stands.", ("reason",), status=TEXT, reason=TEXT),
+    "UserPage": object_of("User names, sorted.", items=list_of(TEXT), next=nullable(TEXT)),
+    "Health": object_of("The server's state.", ("reason",), status=TEXT, reason=TEXT),
 }

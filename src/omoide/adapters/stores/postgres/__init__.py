@@ -1,4 +1,4 @@
-"""The store on a PostgreSQL server, for more than one machine. Needs the extra `postgres`."""
+"""The store on a PostgreSQL server, for several machines. Needs the extra `postgres`."""
 
 from omoide.adapters.stores.postgres.store import PostgresStore
 

@@ -1,7 +1,7 @@
-"""Connections of a pool, used in threads, each transaction within one tenant.
+"""Pooled connections, used in threads. Each transaction is limited to one tenant.
 
-Between `BEGIN` and `COMMIT` a transaction that writes holds one owner's row, so that what is
-written for an owner is written one after the other, by however many servers and workers.
+A writing transaction locks its owner's row, so that writes for one owner are serialised across all
+servers and workers.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 from psycopg import errors, sql
 
-from omoide.adapters.stores.postgres.failures import told
-from omoide.adapters.stores.postgres.translation import translated
+from omoide.adapters.stores.postgres.failures import translate_errors
+from omoide.adapters.stores.postgres.translation import to_postgres
 from omoide.errors import StoreError
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ T = TypeVar("T")
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _TRIES = 3
-"""How often a transaction is begun again that deadlocked with another."""
+"""How often a transaction is tried if it deadlocks with another."""
 
 
 class PostgresConnection:
-    """A `Connection` of psycopg's within a transaction."""
+    """`Connection` over a psycopg connection in a transaction."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
@@ -43,17 +43,17 @@ class PostgresConnection:
     def execute(self, statement: str, values: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
         """See `Connection.execute`."""
         cursor = self._connection.cursor()
-        cursor.execute(translated(statement).encode(), _clean(values))
+        cursor.execute(to_postgres(statement).encode(), _clean(values))
         self._changed = cursor.rowcount
         return cursor
 
     def executemany(self, statement: str, values: Iterable[Sequence[Any]]) -> _Joined:
-        """See `Connection.executemany`: sent all at once, without waiting for each."""
+        """See `Connection.executemany`: pipelined, without waiting for each."""
         cursor = self._connection.cursor()
-        asks = statement.startswith("SELECT")
-        cursor.executemany(translated(statement).encode(), map(_clean, values), returning=asks)
+        selects = statement.startswith("SELECT")
+        cursor.executemany(to_postgres(statement).encode(), map(_clean, values), returning=selects)
         self._changed = cursor.rowcount
-        return _Joined(chain.from_iterable(cursor.results()) if asks else iter(()))
+        return _Joined(chain.from_iterable(cursor.results()) if selects else iter(()))
 
     def changes(self) -> int:
         """See `Connection.changes`."""
@@ -61,7 +61,7 @@ class PostgresConnection:
 
 
 class _Joined:
-    """The rows of many statements, one after the other."""
+    """The rows of several statements, chained."""
 
     def __init__(self, rows: Iterator[Any]) -> None:
         self._rows = rows
@@ -79,8 +79,8 @@ class _Joined:
 
 
 def _clean(values: Sequence[Any]) -> list[Any]:
-    """PostgreSQL's text cannot hold NUL. No one can say it (`checked_text`), but a model's answer
-    that is set aside, or an error, may hold one: it becomes the sign for what cannot be shown."""
+    """Replace NUL, which PostgreSQL's text cannot hold, by the replacement character. Turns never
+    contain it (`checked_text`), but a rejected answer or an error may."""
     return [
         value.replace("\0", "\N{REPLACEMENT CHARACTER}")
         if isinstance(value, str) and "\0" in value
@@ -95,7 +95,7 @@ class PostgresDatabase:
     def __init__(self, *, where: str, pool: ConnectionPool[psycopg.Connection[Any]]) -> None:
         self.where = where
         self.wrap = PostgresConnection
-        """What work gets to see of a connection; a benchmark looks over its shoulder."""
+        """Wraps the connection for the work; a benchmark replaces it to observe statements."""
         self._pool = pool
         self._threads = ThreadPoolExecutor(pool.max_size, thread_name_prefix="omoide-postgres")
         self._closed = False
@@ -108,8 +108,8 @@ class PostgresDatabase:
         """See `Database.read`."""
         return await self._in_thread(READ, tenant, work)
 
-    def look(self, tenant: str, work: Work[T]) -> T:
-        """See `Database.look`."""
+    def read_inline(self, tenant: str, work: Work[T]) -> T:
+        """See `Database.read_inline`."""
         return self._transact(READ, tenant, work)
 
     async def close(self) -> None:
@@ -125,7 +125,7 @@ class PostgresDatabase:
         return await loop.run_in_executor(self._threads, self._transact, begin, tenant, work)
 
     def _transact(self, begin: str, tenant: str, work: Work[T]) -> T:
-        with told(self.where):
+        with translate_errors(self.where):
             for left in reversed(range(_TRIES)):
                 try:
                     return self._once(begin, tenant, work)
@@ -149,14 +149,14 @@ class PostgresDatabase:
             self._pool.putconn(connection)
 
     def _begun(self, begin: str, tenant: str) -> psycopg.Connection[Any]:
-        """A connection with a transaction begun on it, for one tenant. Those that died while
-        nobody used them, with a restart of the server, are thrown away here."""
+        """A connection with an open transaction for one tenant. Connections that broke while idle,
+        such as after a server restart, are discarded here."""
         left = self._pool.max_size
         while True:
             connection = self._pool.getconn()
-            named = sql.Literal(tenant).as_string(connection)
+            quoted = sql.Literal(tenant).as_string(connection)
             try:
-                connection.execute(f"{begin}; SET LOCAL omoide.tenant = {named}".encode())
+                connection.execute(f"{begin}; SET LOCAL omoide.tenant = {quoted}".encode())
             except psycopg.OperationalError:
                 broken = connection.broken
                 self._pool.putconn(connection)

@@ -1,5 +1,5 @@
-"""What PostgreSQL says when it fails, as one of omoide's errors. Only the first line of it: its
-details may quote what was said."""
+"""Maps PostgreSQL's errors to omoide's. Uses only the first line of a message, because the details
+may quote a user's text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def told(where: str) -> Iterator[None]:
+def translate_errors(where: str) -> Iterator[None]:
     """Turn PostgreSQL's errors into ours."""
     try:
         yield
@@ -33,30 +33,32 @@ def told(where: str) -> Iterator[None]:
 
 
 def _translated(error: psycopg.Error, where: str) -> StoreError:
-    said = error.diag.message_primary or str(error).partition("\n")[0]
+    message = error.diag.message_primary or str(error).partition("\n")[0]
     match error:
         case PoolClosed():
             return StoreError(f"{where} was closed; open it again")
         case PoolTimeout() | TooManyRequests():
             return StoreLocked(
-                f"no connection to {where} became free in time: there is more work than "
-                "connections, or the server cannot be reached; try again"
+                f"no connection to {where} became free in time: too many requests for the pool, or "
+                "the server cannot be reached; try again"
             )
         case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.QueryCanceled():
             return StoreLocked(
                 f"another process is writing for the same user in {where} and did not finish in "
-                f"time ({said}); try again"
+                f"time ({message}); try again"
             )
         case errors.DiskFull() | errors.OutOfMemory():
-            return StoreFull(f"no space is left for {where} ({said}): nothing of this was kept")
+            return StoreFull(f"no space is left for {where} ({message}): nothing was stored")
         case errors.ReadOnlySqlTransaction() | errors.InsufficientPrivilege():
-            return StoreReadOnly(f"{where} cannot be written ({said}); check the role's rights")
+            return StoreReadOnly(
+                f"{where} is not writable ({message}); check the role's privileges"
+            )
         case errors.DataCorrupted() | errors.IndexCorrupted():
-            return StoreCorrupt(f"{where} is damaged ({said}); bring back a copy of it")
-        case psycopg.OperationalError() if 'database "' in said and "does not exist" in said:
-            # Said while connecting, when errors have no number yet.
+            return StoreCorrupt(f"{where} is damaged ({message}); restore a backup")
+        case psycopg.OperationalError() if 'database "' in message and "does not exist" in message:
+            # Raised while connecting, when errors have no SQLSTATE yet.
             return StoreMissing(f"there is no database {where}; create it first: createdb NAME")
         case psycopg.OperationalError():
-            return StoreError(f"{where} cannot be reached ({said}); check that the server runs")
+            return StoreError(f"{where} cannot be reached ({message}); check that the server runs")
         case _:
-            return StoreError(f"{where}: {type(error).__name__}: {said}")
+            return StoreError(f"{where}: {type(error).__name__}: {message}")

@@ -1,4 +1,4 @@
-"""API keys in the database itself, so that every server over it knows them."""
+"""API keys in the database, so that all servers that use it share them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from omoide.adapters.stores.postgres.failures import told
-from omoide.adapters.stores.postgres.opening import KWARGS, PARTITIONS, prepare, shown
-from omoide.ports.keys import KeyRow
+from omoide.adapters.stores.postgres.failures import translate_errors
+from omoide.adapters.stores.postgres.opening import KWARGS, PARTITIONS, prepare, without_password
+from omoide.ports.keys import StoredKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _COLUMNS = "id, tenant, name, scopes, salt, hash, created, revoked"
 _FRESH = 1.0
-"""Seconds for which what was read counts."""
+"""Seconds for which keys are cached."""
 
 
 class PostgresKeys:
-    """`KeyRows` in a table."""
+    """`KeyStore` in a table."""
 
     def __init__(
         self,
@@ -34,31 +34,34 @@ class PostgresKeys:
         self._partitions = partitions
         self._now = now
         self._until = float("-inf")
-        self._known: tuple[KeyRow, ...] = ()
+        self._known: tuple[StoredKey, ...] = ()
 
-    def read(self) -> tuple[KeyRow, ...]:
-        """See `KeyRows.read`."""
+    def read(self) -> tuple[StoredKey, ...]:
+        """See `KeyStore.read`."""
         if self._now() >= self._until:
             rows = self._run(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")  # noqa: S608
             names = _COLUMNS.split(", ")
-            self._known = tuple(KeyRow(**dict(zip(names, row, strict=True))) for row in rows)
+            self._known = tuple(StoredKey(**dict(zip(names, row, strict=True))) for row in rows)
             self._until = self._now() + _FRESH
         return self._known
 
-    def add(self, row: KeyRow) -> None:
-        """See `KeyRows.add`."""
-        places = ", ".join(f"${n}" for n in range(1, 9))
-        self._run(f"INSERT INTO api_keys ({_COLUMNS}) VALUES ({places})", astuple(row))  # noqa: S608
+    def add(self, row: StoredKey) -> None:
+        """See `KeyStore.add`."""
+        placeholders = ", ".join(f"${n}" for n in range(1, 9))
+        self._run(f"INSERT INTO api_keys ({_COLUMNS}) VALUES ({placeholders})", astuple(row))  # noqa: S608
         self._until = float("-inf")
 
-    def revoke(self, id: str, at: int) -> None:  # noqa: A002 - as in `KeyRows`
-        """See `KeyRows.revoke`."""
+    def revoke(self, id: str, at: int) -> None:  # noqa: A002 - as in `KeyStore`
+        """See `KeyStore.revoke`."""
         self._run("UPDATE api_keys SET revoked = $1 WHERE id = $2", (at, id))
         self._until = float("-inf")
 
     def _run(self, statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
-        where = shown(self._url)
-        with told(where), psycopg.connect(self._url, connect_timeout=5, **KWARGS) as connection:
+        where = without_password(self._url)
+        with (
+            translate_errors(where),
+            psycopg.connect(self._url, connect_timeout=5, **KWARGS) as connection,
+        ):
             prepare(connection, where, partitions=self._partitions)
             cursor = connection.execute(statement.encode(), values)
             return cursor.fetchall() if cursor.description else []

@@ -1,4 +1,4 @@
-"""Opening a database on a server: can it be reached, is its schema ours, may we write it."""
+"""Opening a database on a server: connecting, checking and migrating its schema."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool
 
 from omoide.adapters.stores.postgres.connection import PostgresDatabase
-from omoide.adapters.stores.postgres.failures import told
+from omoide.adapters.stores.postgres.failures import translate_errors
 from omoide.errors import StoreError, StoreMissing, StoreTooNew
 from omoide.version import __version__
 
@@ -28,21 +28,21 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 PARTITIONS = 16
-"""Parts of each table that grows."""
+"""Default number of partitions of each large table."""
 
-_ONE_AT_A_TIME = 0x6F6D6F6964650001  # "omoide", and what the lock is for
+_MIGRATION_LOCK = 0x6F6D6F6964650001  # "omoide", and the number of the lock
 _SET_UP = """
 SET lock_timeout = '{patience}ms';
 SET idle_in_transaction_session_timeout = '60s';
 SELECT set_config('synchronous_commit', 'on', false)
 WHERE current_setting('synchronous_commit') = 'off'
 """
-"""For each connection: wait for others no longer than asked; let go of an owner whose server has
-vanished; and have what was acknowledged on disk, even if the database is usually more careless."""
+"""Set up each connection: limit the wait for locks; release the locks of a client that vanished;
+and commit to disk before acknowledging, even if the database's default is asynchronous."""
 KWARGS: dict[str, Any] = {
     "autocommit": True,
-    "cursor_factory": psycopg.RawCursor,  # values are named $1, $2 …
-    "prepare_threshold": None,  # each is planned for its owner: for one partition, not for all
+    "cursor_factory": psycopg.RawCursor,  # placeholders are $1, $2 …
+    "prepare_threshold": None,  # plan for the owner's partition, not for all
 }
 _BY_OWNER = " PARTITION BY HASH (owner)"
 _BARE = """
@@ -51,6 +51,15 @@ WHERE relkind = 'p' AND relnamespace = current_schema()::regnamespace
 AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = pg_class.oid)
 ORDER BY relname
 """
+_UNFORCED = """
+SELECT oid::regclass::text FROM pg_class
+WHERE relispartition AND relkind = 'r' AND NOT relforcerowsecurity
+AND relnamespace = current_schema()::regnamespace AND pg_has_role(relowner, 'USAGE')
+AND EXISTS (SELECT 1 FROM pg_inherits JOIN pg_class AS parent ON parent.oid = inhparent
+    WHERE inhrelid = pg_class.oid AND parent.relrowsecurity)
+ORDER BY relname
+"""
+"""Partitions of our tables whose owner could read around the policies."""
 _UNSAMPLED = """
 SELECT attname FROM pg_attribute
 WHERE attrelid = to_regclass($1) AND attnum > 0 AND attstattarget = 0 ORDER BY attname
@@ -58,34 +67,34 @@ WHERE attrelid = to_regclass($1) AND attnum > 0 AND attstattarget = 0 ORDER BY a
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opening:
-    """How a database is to be opened."""
+class PostgresOpening:
+    """Options for opening a database."""
 
     url: str
     create: bool
-    patience: float
+    max_wait: float
     """Seconds to wait for a connection, or for another transaction's lock."""
     connections: int
     partitions: int
 
     def open(self) -> PostgresDatabase:
-        """Open it, bringing a new or older database up to date. Blocks."""
-        where = shown(self.url)
-        with told(where):
+        """Open it, and migrate a new or older database. Blocks."""
+        where = without_password(self.url)
+        with translate_errors(where):
             connect = partial(psycopg.connect, self._address(), **KWARGS)
-            with patiently(connect, patience=self.patience) as connection:
+            with with_retries(connect, patience=self.max_wait) as connection:
                 if not self.create and _version(connection, where) is None:
                     raise StoreMissing(
-                        f"there is no memory in {where}; check the address, or let omoide create it"
+                        f"{where} has no omoide tables; check the URL, or let omoide create them"
                     )
                 prepare(connection, where, partitions=self.partitions)
-                _warn_if_careless(connection, where)
+                _warn_without_fsync(connection, where)
             pool = ConnectionPool(
                 self._address(),
                 kwargs=KWARGS,
                 min_size=1,
                 max_size=self.connections,
-                timeout=self.patience,
+                timeout=self.max_wait,
                 configure=self._configure,
                 open=False,
             )
@@ -96,25 +105,25 @@ class Opening:
         return conninfo.make_conninfo(self.url, application_name="omoide")
 
     def _configure(self, connection: psycopg.Connection[Any]) -> None:
-        connection.execute(_SET_UP.format(patience=round(self.patience * 1000)).encode())
+        connection.execute(_SET_UP.format(patience=round(self.max_wait * 1000)).encode())
         register_vector(connection)
-        # One type for all numbers: a statement has one plan, whatever the numbers are.
+        # One type for all integers, so that a statement has the same plan whatever their size.
         connection.adapters.register_dumper(int, Int8Dumper)
 
 
-_GETTING_UP = re.compile("starting up|in recovery mode|not (?:yet )?accepting connections")
-"""What a server says that fell, or was just started."""
+_STARTING = re.compile("starting up|in recovery mode|not (?:yet )?accepting connections")
+"""Messages of a server that is starting or recovering."""
 
 
-def patiently(connect: Callable[[], T], *, patience: float) -> T:
-    """What `connect` gives; while the server is only just getting up, it is asked again for so
-    many seconds."""
-    end = time.monotonic() + patience
+def with_retries(connect: Callable[[], T], *, patience: float) -> T:
+    """Return the result of `connect`, retrying for up to `patience` seconds while the server is
+    starting."""
+    deadline = time.monotonic() + patience
     while True:
         try:
             return connect()
         except psycopg.OperationalError as error:
-            if not _GETTING_UP.search(str(error)) or time.monotonic() >= end:
+            if not _STARTING.search(str(error)) or time.monotonic() >= deadline:
                 raise
             time.sleep(0.05)
 
@@ -122,16 +131,17 @@ def patiently(connect: Callable[[], T], *, patience: float) -> T:
 def prepare(
     connection: psycopg.Connection[Any], where: str, *, partitions: int = PARTITIONS
 ) -> None:
-    """Make the tables that are missing: all in one transaction, once among processes."""
+    """Apply missing migrations in one transaction; only one process does so at a time."""
     if _version(connection, where) == len(_steps()):
+        _close_partitions(connection)
         return
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock($1)", (_ONE_AT_A_TIME,))
+        connection.execute("SELECT pg_advisory_xact_lock($1)", (_MIGRATION_LOCK,))
         version = _version(connection, where) or 0
         if not version:
             connection.execute("CREATE TABLE omoide_meta (name text PRIMARY KEY, value text)")
-            _note(connection, "partitions", partitions)
-        [(noted,)] = connection.execute("SELECT value FROM omoide_meta WHERE name = 'partitions'")
+            _set_meta(connection, "partitions", partitions)
+        [(count,)] = connection.execute("SELECT value FROM omoide_meta WHERE name = 'partitions'")
         try:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         except errors.FeatureNotSupported as error:
@@ -139,27 +149,35 @@ def prepare(
                 f"{where} has no pgvector: install it on the server (package pgvector)"
             ) from error
         for _, step in _steps()[version:]:
-            whole = step if int(noted) else step.replace(_BY_OWNER, "")
-            connection.execute(whole.encode())
-        _note(connection, "schema", len(_steps()))
-        _note(connection, "written_by", __version__)
-        _partition(connection, int(noted))
+            statements = step if int(count) else step.replace(_BY_OWNER, "")
+            connection.execute(statements.encode())
+        _set_meta(connection, "schema", len(_steps()))
+        _set_meta(connection, "written_by", __version__)
+        _partition(connection, int(count))
+    _close_partitions(connection)
 
 
-def _warn_if_careless(connection: psycopg.Connection[Any], where: str) -> None:
+def _close_partitions(connection: psycopg.Connection[Any]) -> None:
+    """Force row-level security on partitions that this role owns. They have no policy, so no role
+    but a superuser sees their rows, the owner included, except through the parent table."""
+    with connection.transaction():
+        for (name,) in connection.execute(_UNFORCED).fetchall():
+            connection.execute(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY".encode())
+
+
+def _warn_without_fsync(connection: psycopg.Connection[Any], where: str) -> None:
     [(fsync,)] = connection.execute("SELECT current_setting('fsync')")
     if fsync != "on":
-        log.warning("%s has fsync off: a power cut may damage it", where)
+        log.warning("%s has fsync off: a power failure may damage it", where)
 
 
-def shown(url: str) -> str:
-    """The address without its password."""
+def without_password(url: str) -> str:
+    """The address without user and password, for messages."""
     try:
         parts = conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
         raise StoreError(
-            "the database's address cannot be read; "
-            "write it like postgresql://user:password@host:5432/name"
+            "the database URL is not valid; write it like postgresql://user:password@host:5432/name"
         ) from error
     host, port = parts.get("host") or "localhost", parts.get("port")
     return f"postgresql://{host}{f':{port}' if port else ''}/{parts.get('dbname') or ''}"
@@ -172,22 +190,22 @@ def _steps() -> list[tuple[int, str]]:
 
 
 def _version(connection: psycopg.Connection[Any], where: str) -> int | None:
-    """The schema's version; None if there is no schema of ours."""
+    """The schema's version; None if omoide's tables do not exist."""
     [(table,)] = connection.execute("SELECT to_regclass('omoide_meta')")
     if table is None:
         return None
-    noted = dict(connection.execute("SELECT name, value FROM omoide_meta").fetchall())
-    version, wanted = int(noted["schema"]), len(_steps())
-    if version > wanted:
+    meta = dict(connection.execute("SELECT name, value FROM omoide_meta").fetchall())
+    version, supported = int(meta["schema"]), len(_steps())
+    if version > supported:
         raise StoreTooNew(
-            f"{where} was written by omoide {noted.get('written_by', '(newer)')} (schema "
-            f"{version}); this is omoide {__version__}, which knows schemas up to {wanted}: "
+            f"{where} was written by omoide {meta.get('written_by', '(newer)')} (schema "
+            f"{version}); this is omoide {__version__}, which supports schemas up to {supported}: "
             "upgrade omoide to open it"
         )
     return version
 
 
-def _note(connection: psycopg.Connection[Any], name: str, value: object) -> None:
+def _set_meta(connection: psycopg.Connection[Any], name: str, value: object) -> None:
     connection.execute(
         "INSERT INTO omoide_meta VALUES ($1, $2) "
         "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -196,9 +214,9 @@ def _note(connection: psycopg.Connection[Any], name: str, value: object) -> None
 
 
 def _partition(connection: psycopg.Connection[Any], count: int) -> None:
-    """Give partitions to the tables that have none yet. Only through the whole table can their
-    rows be seen by others than their owner: a partition by itself has no policy that lets any.
-    Of columns of which the table takes no samples, its partitions take none either."""
+    """Create partitions for tables that have none yet. Row-level security is enabled on each
+    partition without a policy, so that rows can be read only through the parent table. Columns
+    without statistics in the parent have none in the partitions."""
     for (table,) in connection.execute(_BARE).fetchall():
         columns = connection.execute(_UNSAMPLED, (table,)).fetchall()
         changes = ["ENABLE ROW LEVEL SECURITY"]

@@ -1,4 +1,4 @@
-"""The store on a server, seen from its several sides."""
+"""The store on a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.sql.archive import SqlArchive
-from omoide.adapters.stores.sql.outlines import Outlines
-from omoide.adapters.stores.sql.sides import SqlStore
+from omoide.adapters.stores.sql.store import SqlStore
+from omoide.adapters.stores.sql.turn_tables import TurnTableCache
 from omoide.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -19,20 +19,21 @@ CONNECTIONS = 8
 
 class PostgresArchive(SqlArchive):
     """`Archive` on PostgreSQL. An erasure removes the rows from every table; when their bytes
-    leave the server's files is the server's matter (docs/postgres.md)."""
+    leave the server's files depends on the server (docs/postgres.md)."""
 
+    META = "omoide_meta"
     TENANTS = "SELECT name FROM tenants ORDER BY name"
 
 
 class PostgresStore(SqlStore):
-    """`Store` on a PostgreSQL server. Open it with `open`, and close it."""
+    """`Store` on a PostgreSQL server. Open it with `open`; close it after use."""
 
     def __init__(self, database: PostgresDatabase, *, cache_bytes: int = CACHE_BYTES) -> None:
-        from omoide.adapters.stores.postgres.nearness import Pgvector
+        from omoide.adapters.stores.postgres.vectors import Pgvector
 
-        nearness, outlines = Pgvector(), Outlines(cache_bytes)
-        super().__init__(database, nearness, outlines)
-        self.archive = PostgresArchive(database, nearness, outlines)
+        comparer, turn_tables = Pgvector(), TurnTableCache(cache_bytes)
+        super().__init__(database, comparer, turn_tables)
+        self.archive = PostgresArchive(database, comparer, turn_tables)
 
     @classmethod
     async def open(
@@ -47,23 +48,23 @@ class PostgresStore(SqlStore):
     ) -> PostgresStore:
         """Open the database at `url`, which must exist: `postgresql://user:password@host/name`.
 
-        Its tables are made if they are missing, unless `create` is False: then `StoreMissing` is
-        raised. `partitions` counts only for new ones: so many parts each table has that grows,
-        for good; with 0 they are left whole, for an extension to distribute. `patience` is how
-        many seconds to wait for a free connection, or for another's lock, before `StoreLocked`;
-        `connections` how many are open at most; `cache_bytes` limits the outlines of users' turns
-        that are kept in memory.
+        Missing tables are created, unless `create` is False: then `StoreMissing` is raised.
+        `partitions` is the number of partitions of each large table. It applies to new databases
+        only and cannot be changed later; with 0 the tables are not partitioned, for an extension
+        that distributes them. `patience` is how many seconds to wait for a free connection, or for
+        a lock, before `StoreLocked` is raised; `connections` is the most open connections;
+        `cache_bytes` limits the cache of turn tables.
         """
         try:
-            from omoide.adapters.stores.postgres.opening import PARTITIONS, Opening
+            from omoide.adapters.stores.postgres.opening import PARTITIONS, PostgresOpening
         except ModuleNotFoundError as error:
             raise MissingExtra(
                 f"PostgreSQL needs {error.name}: pip install 'omoide[postgres]'"
             ) from error
-        opening = Opening(
+        opening = PostgresOpening(
             url=url,
             create=create,
-            patience=patience,
+            max_wait=patience,
             connections=connections,
             partitions=PARTITIONS if partitions is None else partitions,
         )

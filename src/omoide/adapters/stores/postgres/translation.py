@@ -1,4 +1,4 @@
-"""The shared statements as PostgreSQL understands them (see `sql/connection.py`)."""
+"""Translates the shared SQL statements for PostgreSQL (see `sql/connection.py`)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from itertools import count
 _HINT = re.compile(r" (?:INDEXED BY \w+|NOT INDEXED)\b")
 _LIST = re.compile(r"IN \(SELECT value FROM json_each\((\?\d*)\)\)")
 _LOCK = re.compile(r"/\* (FOR [A-Z ]+) \*/")
-_PLACE = re.compile(r"\?(\d*)")
+_PLACEHOLDER = re.compile(r"\?(\d*)")
 
 
 @lru_cache(maxsize=1024)
-def translated(statement: str) -> str:
-    """The same statement for PostgreSQL.
+def to_postgres(statement: str) -> str:
+    """The statement in PostgreSQL's dialect.
 
-    >>> translated("SELECT id FROM t INDEXED BY i WHERE n IN (SELECT value FROM json_each(?))")
+    >>> to_postgres("SELECT id FROM t INDEXED BY i WHERE n IN (SELECT value FROM json_each(?))")
     'SELECT id FROM t WHERE n = ANY($1)'
-    >>> translated("SELECT ?1 FROM t WHERE owner = ?1 AND n = ?2 /* FOR UPDATE */")
+    >>> to_postgres("SELECT ?1 FROM t WHERE owner = ?1 AND n = ?2 /* FOR UPDATE */")
     'SELECT $1 FROM t WHERE owner = $1 AND n = $2 FOR UPDATE'
     """
     statement = _LOCK.sub(r"\1", _LIST.sub(r"= ANY(\1)", _HINT.sub("", statement)))
     numbers = count(1)
-    return _PLACE.sub(lambda place: f"${place[1] or next(numbers)}", statement)
+    return _PLACEHOLDER.sub(lambda match: f"${match[1] or next(numbers)}", statement)

@@ -1,15 +1,15 @@
-"""What the shared statements run on.
+"""The connections that the shared statements run on.
 
-They are written once, in SQLite's SQL, of which four things are not PostgreSQL's; an adapter for
-that rewrites them (`adapters/stores/postgres/translation.py`):
+Statements are written once, in SQLite's dialect. Four things differ in PostgreSQL and are
+translated (`adapters/stores/postgres/translation.py`):
 
 - placeholders are `?`, or `?1`, `?2` where one is used twice;
 - `INDEXED BY name` tells SQLite, which keeps no statistics, which index to use;
-- `IN (SELECT value FROM json_each(?))` chooses from a list, and a Python list is bound to it;
-- a comment that begins with `FOR` locks rows, where more than one can write at a time.
+- `IN (SELECT value FROM json_each(?))` selects from a list; a Python list is bound to it;
+- a comment that begins with `FOR` locks rows, for databases with several concurrent writers.
 
-A transaction that writes holds its owner (`rows.held_owner_id`, `rows.settled_owner_id`) from its
-first statement on, so that all writing for one owner happens one after the other.
+A writing transaction locks its owner (`rows.locked_owner_id`, `rows.ensured_owner_id`) in its first
+statement, so that all writes for one owner are serialised.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ T = TypeVar("T")
 
 
 class Rows(Protocol):
-    """What a statement found."""
+    """The result of a statement."""
 
-    def fetchone(self) -> Any:  # noqa: ANN401 - a row of whatever was asked for, or None
+    def fetchone(self) -> Any:  # noqa: ANN401 - a row of any type, or None
         """The next row, or None."""
 
     def fetchall(self) -> list[Any]:
-        """All rows that are left."""
+        """All remaining rows."""
 
     def __iter__(self) -> Iterator[Any]: ...
 
 
 class Connection(Protocol):
-    """A connection within a transaction. Lists may be bound."""
+    """A connection in a transaction. Lists can be bound as values."""
 
     def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Rows:
         """Run one statement."""
 
     def executemany(self, statement: str, values: Iterable[Sequence[Any]], /) -> Rows:
-        """Run one statement for each row of values; all that was found, in their order. Sent in
-        one go where the way to the database is long."""
+        """Run one statement for each row of values and return all results in order. Pipelined if
+        the database is remote."""
 
     def changes(self) -> int:
         """How many rows the last statement changed."""
@@ -54,13 +54,14 @@ class Database(Protocol):
     """Runs work in transactions, each for one tenant."""
 
     async def write(self, tenant: str, work: Work[T], /) -> T:
-        """Do `work` in one transaction that is durable when this returns, or not at all."""
+        """Run `work` in one transaction, durable on return."""
 
     async def read(self, tenant: str, work: Work[T], /) -> T:
-        """Do `work` on one unchanging view of the data."""
+        """Run `work` on one snapshot of the data."""
 
-    def look(self, tenant: str, work: Work[T], /) -> T:
-        """The same in this very thread, for work that reads here and writes elsewhere. Blocks."""
+    def read_inline(self, tenant: str, work: Work[T], /) -> T:
+        """Like `read`, but in the calling thread, for work that writes to another database.
+        Blocks."""
 
     async def close(self) -> None:
-        """Finish what was begun and close every connection. Calling it again does nothing."""
+        """Finish running work and close every connection. Calling it again does nothing."""

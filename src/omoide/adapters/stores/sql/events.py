@@ -1,4 +1,4 @@
-"""Single things that happened, and how often each came to mind."""
+"""Events, and how often each was recalled."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import json
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sql.items import EVENTS, hide, number, show, unknown
+from omoide.adapters.stores.sql.items import (
+    EVENTS,
+    make_findable,
+    make_unfindable,
+    missing_ids,
+    new_numbers,
+)
 from omoide.adapters.stores.sql.provenance import refuse_erased
 from omoide.adapters.stores.sql.rows import (
-    array,
-    held_owner_id,
-    micros,
-    moment,
+    encode_strings,
+    ensured_owner_id,
+    from_micros,
+    locked_owner_id,
     owner_id,
-    settled_owner_id,
+    to_micros,
 )
 from omoide.domain import Event
 
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
     from omoide.domain import Owner
 
 _COLUMNS = (
-    "id, session, text, time, sources, topics, keywords, participants, feeling, superseded_by"
+    "id, session, text, time, sources, topics, keywords, participants, feeling, superseded_by, fact"
 )
 _STATISTICS = "recalls, consolidation, last_recalled"
 _RECALLED = """
@@ -36,24 +42,23 @@ AND item = (SELECT item FROM events INDEXED BY events_id WHERE owner = ?1 AND id
 
 
 class SqlEvents:
-    """`Events` in SQL."""
+    """`EventStore` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, owner: Owner, events: Sequence[Event]) -> None:
-        """See `Events.add`. An event that cites a turn erased meanwhile raises `StaleVersion`, as
-        a version of the summary does, and nothing of the batch is kept."""
+        """See `EventStore.add`. If it raises `StaleVersion`, nothing of the batch is stored."""
         events = tuple(events)
 
         def work(connection: Connection) -> None:
             if events:
-                _add(connection, settled_owner_id(connection, owner), events)
+                _add(connection, ensured_owner_id(connection, owner), events)
 
         await self._database.write(owner.tenant, work)
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Event, ...]:
-        """See `Events.read`. Those told at one time come in the order they were stored."""
+        """See `EventStore.read`. Events with the same time are in the order they were stored."""
         table, wanted, values = EVENTS.table, "", list[object]()
         if ids is not None:
             table, wanted = EVENTS.by_id, " AND id IN (SELECT value FROM json_each(?))"
@@ -70,11 +75,11 @@ class SqlEvents:
         return await self._database.read(owner.tenant, work)
 
     async def consolidate(self, owner: Owner, events: Sequence[Event]) -> int:
-        """See `Events.consolidate`."""
+        """See `EventStore.consolidate`."""
         events = tuple(events)
 
         def work(connection: Connection) -> int:
-            number = held_owner_id(connection, owner)
+            number = locked_owner_id(connection, owner)
             written = 0
             for event in events:
                 connection.execute(_RECALLED, (number, event.id, *_statistics(event)))
@@ -84,22 +89,22 @@ class SqlEvents:
         return await self._database.write(owner.tenant, work)
 
     async def supersede(self, owner: Owner, *, old: str, by: str) -> None:
-        """See `Events.supersede`. An event does not supersede itself."""
+        """See `EventStore.supersede`."""
 
         def work(connection: Connection) -> None:
-            number = held_owner_id(connection, owner)
+            number = locked_owner_id(connection, owner)
             known = connection.execute(
                 f"SELECT 1 FROM {EVENTS.by_id} WHERE owner = ? AND id = ?",  # noqa: S608
                 (number, by),
             ).fetchone()
             if number is not None and known:
-                hide(connection, number, EVENTS, ids=[old], successor=by)
+                make_unfindable(connection, number, EVENTS, ids=[old], successor=by)
 
         await self._database.write(owner.tenant, work)
 
 
 def _add(connection: Connection, owner: int, events: Sequence[Event]) -> None:
-    new = unknown(connection, owner, EVENTS, events)
+    new = missing_ids(connection, owner, EVENTS, events)
     if not new:
         return
     refuse_erased(
@@ -108,18 +113,19 @@ def _add(connection: Connection, owner: int, events: Sequence[Event]) -> None:
         "an event",
         cited=(source for event in new for source in event.sources),
         sessions=(event.session for event in new),
+        facts=(event.fact for event in new),
     )
-    items = number(connection, owner, EVENTS, count=len(new))
+    items = new_numbers(connection, owner, EVENTS, count=len(new))
     connection.executemany(
         f"INSERT INTO events (owner, item, {_COLUMNS}) "  # noqa: S608
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((owner, item, *_values(event)) for item, event in zip(items, new, strict=True)),
     )
     connection.executemany(
         f"INSERT INTO recalls (owner, item, {_STATISTICS}) VALUES (?, ?, ?, ?, ?)",  # noqa: S608
         ((owner, item, *_statistics(event)) for item, event in zip(items, new, strict=True)),
     )
-    show(connection, owner, EVENTS, items)
+    make_findable(connection, owner, EVENTS, items)
 
 
 def _values(event: Event) -> tuple[str | int | float | None, ...]:
@@ -127,18 +133,19 @@ def _values(event: Event) -> tuple[str | int | float | None, ...]:
         event.id,
         event.session,
         event.text,
-        micros(event.time),
-        array(event.sources),
-        array(event.topics),
-        array(event.keywords),
-        array(event.participants),
+        to_micros(event.time),
+        encode_strings(event.sources),
+        encode_strings(event.topics),
+        encode_strings(event.keywords),
+        encode_strings(event.participants),
         event.feeling,
         event.superseded_by,
+        event.fact,
     )
 
 
 def _statistics(event: Event) -> tuple[int, float, int]:
-    return event.recalls, event.consolidation, micros(event.last_recalled)
+    return event.recalls, event.consolidation, to_micros(event.last_recalled)
 
 
 def _event_of(row: tuple[Any, ...]) -> Event:
@@ -148,14 +155,15 @@ def _event_of(row: tuple[Any, ...]) -> Event:
         id=row[0],
         session=row[1],
         text=row[2],
-        time=moment(row[3]),
+        time=from_micros(row[3]),
         sources=tuple(sources),
         topics=tuple(topics),
         keywords=tuple(keywords),
         participants=tuple(participants),
         feeling=row[8],
         superseded_by=row[9],
-        recalls=row[10],
-        consolidation=row[11],
-        last_recalled=moment(row[12]),
+        fact=row[10],
+        recalls=row[11],
+        consolidation=row[12],
+        last_recalled=from_micros(row[13]),
     )

@@ -1,8 +1,8 @@
-"""What a search finds: turns, events and memos alike, by their numbers, postings and vectors.
+"""Searchable items: turns, events, memos and facts, with their numbers, postings and vectors.
 
-Each kind stands in a table of its own; all share the tables of postings and vectors. What is no
-longer true, or was taken into another, is hidden: its postings and vectors go and its text stays,
-so that a search never has to skip anything. All of this happens in the caller's transaction.
+Each kind has its own table; all share the tables of postings and vectors. A superseded event, a
+folded memo or an ended fact is hidden: its postings and vectors are deleted and its text stays, so
+that a search never has to skip anything. All functions work in the caller's transaction.
 """
 
 from __future__ import annotations
@@ -12,92 +12,112 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql.jobs import queue_embedding
-from omoide.domain import Event, Kind, Memo
-from omoide.language.terms import endings, terms
+from omoide.domain import Event, Fact, Memo, MemoryKind
+from omoide.language.terms import last_characters, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from omoide.adapters.stores.sql.connection import Connection
 
-E = TypeVar("E", Event, Memo)
+E = TypeVar("E", Event, Memo, Fact)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shelf:
-    """Where the items of one kind stand. All but the number are pieces of SQL."""
+class ItemTable:
+    """The table of one kind of items. All fields but `kind` are fragments of SQL."""
 
     kind: int
-    """Stands for the kind in rows."""
+    """The kind's number in rows."""
     table: str
     item: str = "item"
     """The column with an item's number."""
     words: str
-    """What it is found by."""
+    """The text that is searched."""
     meaning: str
-    """What is embedded."""
-    successor: str = "NULL"
-    """The column with the id of what took its place, if anything did: then it is not found."""
+    """The text that is embedded."""
+    hidden: str = "NULL"
+    """The column that is null as long as searches find the item."""
+    time: str = "time"
+    """The column with the time at which the item was made."""
+
+    @property
+    def successor(self) -> str:
+        """For events and memos: the column with the id of the item that replaced this one."""
+        return self.hidden
 
     @property
     def by_id(self) -> str:
-        """The table, searched by its items' ids."""
+        """The table, using the index on ids."""
         return f"{self.table} INDEXED BY {self.table}_id"
 
 
-TURNS = Shelf(kind=1, table="turns", item="position", words="text", meaning="text")
-EVENTS = Shelf(kind=2, table="events", words="text", meaning="text", successor="superseded_by")
-MEMOS = Shelf(
+TURNS = ItemTable(kind=1, table="turns", item="position", words="text", meaning="text")
+EVENTS = ItemTable(kind=2, table="events", words="text", meaning="text", hidden="superseded_by")
+MEMOS = ItemTable(
     kind=3,
     table="memos",
     words="topic || '\n' || summary || '\n' || compressed",
     meaning="topic || ': ' || summary",
-    successor="folded_into",
+    hidden="folded_into",
 )
-_SHELVES = {Kind.TURN: TURNS, Kind.EVENT: EVENTS, Kind.MEMO: MEMOS}
+FACTS = ItemTable(
+    kind=4, table="facts", words="text", meaning="text", hidden="ended", time="learned"
+)
+_TABLES = {
+    MemoryKind.TURN: TURNS,
+    MemoryKind.EVENT: EVENTS,
+    MemoryKind.MEMO: MEMOS,
+    MemoryKind.FACT: FACTS,
+}
+ITEM_TABLES = tuple(_TABLES.values())
 
 
-MOST = 2**20 - 1
-"""Occurrences of a term in one item that are told apart."""
+MAX_TERM_COUNT = 2**20 - 1
+"""The highest count of a term in one item; more are cut to this."""
 
 
-def shelf_of(kind: Kind) -> Shelf:
-    """Where items of a kind stand."""
-    if kind not in _SHELVES:
-        raise ValueError(f"turns, events and memos are searched, and {kind.value!r} came")
-    return _SHELVES[kind]
+def item_table(kind: MemoryKind) -> ItemTable:
+    """The table of a kind of items."""
+    if kind not in _TABLES:
+        raise ValueError(
+            f"expected a kind that is searched ({', '.join(_TABLES)}), got {kind.value!r}"
+        )
+    return _TABLES[kind]
 
 
-def kinds_found(connection: Connection, owner: int | None) -> frozenset[Kind]:
-    """The kinds of which a search can find anything."""
+def kinds_found(connection: Connection, owner: int | None) -> frozenset[MemoryKind]:
+    """The kinds of which a search can find at least one item."""
     rows = connection.execute("SELECT kind FROM counts WHERE owner = ? AND found > 0", (owner,))
     present = {row[0] for row in rows}
-    return frozenset(kind for kind, shelf in _SHELVES.items() if shelf.kind in present)
+    return frozenset(kind for kind, table in _TABLES.items() if table.kind in present)
 
 
-def numbers_given(connection: Connection, owner: int, shelf: Shelf) -> int:
-    """The last number that was given to an item, or 0."""
+def last_number(connection: Connection, owner: int, table: ItemTable) -> int:
+    """The last number assigned to an item, or 0."""
     row = connection.execute(
-        "SELECT given FROM counts WHERE owner = ? AND kind = ?", (owner, shelf.kind)
+        "SELECT given FROM counts WHERE owner = ? AND kind = ?", (owner, table.kind)
     ).fetchone()
     return int(row[0]) if row else 0
 
 
-def number(connection: Connection, owner: int, shelf: Shelf, *, count: int) -> range:
-    """New numbers for so many items."""
-    first = numbers_given(connection, owner, shelf) + 1
+def new_numbers(connection: Connection, owner: int, table: ItemTable, *, count: int) -> range:
+    """Assign numbers to `count` new items."""
+    first = last_number(connection, owner, table) + 1
     connection.execute(
         "INSERT INTO counts (owner, kind, given) VALUES (?1, ?2, ?3) "
         "ON CONFLICT (owner, kind) DO UPDATE SET given = counts.given + ?3",
-        (owner, shelf.kind, count),
+        (owner, table.kind, count),
     )
     return range(first, first + count)
 
 
-def unknown(connection: Connection, owner: int, shelf: Shelf, items: Sequence[E]) -> tuple[E, ...]:
-    """Those whose ids are not there yet, the first of each id."""
+def missing_ids(
+    connection: Connection, owner: int, table: ItemTable, items: Sequence[E]
+) -> tuple[E, ...]:
+    """The items whose ids are not stored yet; the first one if an id occurs twice."""
     rows = connection.execute(
-        f"SELECT id FROM {shelf.by_id} "  # noqa: S608
+        f"SELECT id FROM {table.by_id} "  # noqa: S608
         "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
         (owner, [item.id for item in items]),
     )
@@ -106,13 +126,14 @@ def unknown(connection: Connection, owner: int, shelf: Shelf, items: Sequence[E]
     return tuple(item for item in items if item.id not in known and item is firsts[item.id])
 
 
-def show(connection: Connection, owner: int, shelf: Shelf, items: Sequence[int]) -> None:
-    """Let items be found by their words from now on, and ask for their vectors. Those that
-    something else stands for stay hidden."""
+def make_findable(
+    connection: Connection, owner: int, table: ItemTable, items: Sequence[int]
+) -> None:
+    """Write the postings of items and queue their embedding. Replaced items stay hidden."""
     rows: list[Any] = connection.execute(
-        f"SELECT {shelf.item}, time, {shelf.words} FROM {shelf.table} "  # noqa: S608
-        f"WHERE owner = ? AND {shelf.item} IN (SELECT value FROM json_each(?)) "
-        f"AND {shelf.successor} IS NULL ORDER BY {shelf.item}",
+        f"SELECT {table.item}, {table.time}, {table.words} FROM {table.table} "  # noqa: S608
+        f"WHERE owner = ? AND {table.item} IN (SELECT value FROM json_each(?)) "
+        f"AND {table.hidden} IS NULL ORDER BY {table.item}",
         (owner, list(items)),
     ).fetchall()
     if not rows:
@@ -120,106 +141,143 @@ def show(connection: Connection, owner: int, shelf: Shelf, items: Sequence[int])
     connection.executemany(
         "INSERT INTO postings (owner, term, kind, item, tf, length) VALUES (?, ?, ?, ?, ?, ?)",
         (
-            (owner, term, shelf.kind, item, count, length)
+            (owner, term, table.kind, item, count, length)
             for item, _, words in rows
             for term, count, length in _counted(words)
         ),
     )
     connection.execute(
         "UPDATE counts SET found = found + ? WHERE owner = ? AND kind = ?",
-        (len(rows), owner, shelf.kind),
+        (len(rows), owner, table.kind),
     )
     connection.execute(
         "UPDATE embedded SET upto = ?1 - 1 WHERE owner = ?2 AND kind = ?3 AND upto >= ?1 "
         "AND space IN (SELECT id FROM spaces)",
-        (rows[0][0], owner, shelf.kind),
+        (rows[0][0], owner, table.kind),
     )
     queue_embedding(connection, owner=owner, created=rows[-1][1])
 
 
-def hide(
-    connection: Connection, owner: int, shelf: Shelf, *, ids: Sequence[str], successor: str
+def make_unfindable(
+    connection: Connection, owner: int, table: ItemTable, *, ids: Sequence[str], successor: str
 ) -> None:
-    """Note that something took the place of these items, and let them be found no more."""
+    """Mark items as replaced by `successor`, and hide them from searches."""
     ids = [known for known in ids if known != successor]
     rows: list[Any] = connection.execute(
-        f"SELECT {shelf.item}, {shelf.words} FROM {shelf.by_id} "  # noqa: S608
-        f"WHERE owner = ? AND id IN (SELECT value FROM json_each(?)) AND {shelf.successor} IS NULL",
+        f"SELECT {table.item}, {table.words} FROM {table.by_id} "  # noqa: S608
+        f"WHERE owner = ? AND id IN (SELECT value FROM json_each(?)) AND {table.hidden} IS NULL",
         (owner, ids),
     ).fetchall()
     connection.execute(
-        f"UPDATE {shelf.by_id} SET {shelf.successor} = ? "  # noqa: S608
+        f"UPDATE {table.by_id} SET {table.successor} = ? "  # noqa: S608
         "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
         (successor, owner, ids),
     )
-    # By its words: the table of postings has no other way to an item than through all of them.
+    hide(connection, owner, table, dict(rows))
+
+
+def hide(connection: Connection, owner: int, table: ItemTable, words: Mapping[int, str]) -> None:
+    """Delete the postings and vectors of items that searches found until now, given the searched
+    text of each by its number."""
+    # By term, because postings have no index on items.
     connection.executemany(
         "DELETE FROM postings WHERE owner = ? AND term = ? AND kind = ? AND item = ?",
-        ((owner, term, shelf.kind, item) for item, words in rows for term, _, _ in _counted(words)),
+        (
+            (owner, term, table.kind, item)
+            for item, text in words.items()
+            for term, _, _ in _counted(text)
+        ),
     )
-    _drop_vectors(connection, owner, shelf, items=[row[0] for row in rows], found=len(rows))
+    _drop_vectors(connection, owner, table, items=list(words), found=len(words))
 
 
-def succeed(
-    connection: Connection, owner: int, shelf: Shelf, *, gone: str, successor: str | None
+def replace_successor(
+    connection: Connection, owner: int, table: ItemTable, *, gone: str, successor: str | None
 ) -> None:
-    """Put another in the place of a successor that is gone; where none is left, the items that
-    it stood for are found again."""
+    """Replace a removed successor by another. If there is none, the items it had replaced can be
+    found again."""
     rows: list[Any] = connection.execute(
-        f"SELECT {shelf.item} FROM {shelf.table} WHERE owner = ? AND {shelf.successor} = ?",  # noqa: S608
+        f"SELECT {table.item} FROM {table.table} WHERE owner = ? AND {table.successor} = ?",  # noqa: S608
         (owner, gone),
     ).fetchall()
     items = [row[0] for row in rows]
     connection.execute(
-        f"UPDATE {shelf.table} SET {shelf.successor} = nullif(?, id) "  # noqa: S608
-        f"WHERE owner = ? AND {shelf.item} IN (SELECT value FROM json_each(?))",
+        f"UPDATE {table.table} SET {table.successor} = nullif(?, id) "  # noqa: S608
+        f"WHERE owner = ? AND {table.item} IN (SELECT value FROM json_each(?))",
         (successor, owner, items),
     )
-    show(connection, owner, shelf, items)
+    make_findable(connection, owner, table, items)
 
 
-def remove(connection: Connection, owner: int, shelf: Shelf, items: Sequence[int]) -> None:
-    """Delete items with all that makes them found. For erasures: it goes through all postings of
-    the owner, whatever words a tokenizer of another day may have made."""
+def remove(connection: Connection, owner: int, table: ItemTable, items: Sequence[int]) -> None:
+    """Delete items with their postings and vectors. For erasures: scans all postings of the owner,
+    because an older version may have split the text into other terms."""
     if not items:
         return
-    chosen = "IN (SELECT value FROM json_each(?))"
+    among = "IN (SELECT value FROM json_each(?))"
     [(found,)] = connection.execute(
-        f"SELECT count(*) FROM {shelf.table} "  # noqa: S608
-        f"WHERE owner = ? AND {shelf.item} {chosen} AND {shelf.successor} IS NULL",
+        f"SELECT count(*) FROM {table.table} "  # noqa: S608
+        f"WHERE owner = ? AND {table.item} {among} AND {table.hidden} IS NULL",
         (owner, list(items)),
     ).fetchall()
     connection.execute(
-        f"DELETE FROM postings WHERE owner = ? AND kind = ? AND item {chosen}",  # noqa: S608
-        (owner, shelf.kind, list(items)),
+        f"DELETE FROM postings WHERE owner = ? AND kind = ? AND item {among}",  # noqa: S608
+        (owner, table.kind, list(items)),
     )
     connection.execute(
-        f"DELETE FROM {shelf.table} WHERE owner = ? AND {shelf.item} {chosen}",  # noqa: S608
+        f"DELETE FROM {table.table} WHERE owner = ? AND {table.item} {among}",  # noqa: S608
         (owner, list(items)),
     )
-    _drop_vectors(connection, owner, shelf, items=items, found=found)
+    _drop_vectors(connection, owner, table, items=items, found=found)
+
+
+def remove_turns(connection: Connection, owner: int, texts: Mapping[int, str]) -> None:
+    """Delete turns by position and text, with their postings and vectors. Unlike `remove` it costs
+    what it removes, and misses postings that an older version made of the text."""
+    positions = list(texts)
+    connection.executemany(
+        "DELETE FROM postings WHERE owner = ? AND term = ? AND kind = ? AND item = ?",
+        (
+            (owner, term, TURNS.kind, position)
+            for position, text in texts.items()
+            for term, _, _ in _counted(text)
+        ),
+    )
+    connection.executemany(
+        "UPDATE sessions SET turns = turns - 1 WHERE owner = ?1 AND number = "
+        "(SELECT session FROM turns WHERE owner = ?1 AND position = ?2)",
+        ((owner, position) for position in positions),
+    )
+    connection.execute("INSERT INTO erasing VALUES (?)", (owner,))  # else a trigger refuses
+    for table in ("outlines", "turns"):
+        connection.executemany(
+            f"DELETE FROM {table} WHERE owner = ? AND position = ?",  # noqa: S608
+            ((owner, position) for position in positions),
+        )
+    connection.execute("DELETE FROM erasing WHERE owner = ?", (owner,))
+    _drop_vectors(connection, owner, TURNS, items=positions, found=len(positions))
 
 
 def _drop_vectors(
-    connection: Connection, owner: int, shelf: Shelf, *, items: Sequence[int], found: object
+    connection: Connection, owner: int, table: ItemTable, *, items: Sequence[int], found: object
 ) -> None:
-    """Delete the vectors of items of which so many were found until now."""
+    """Delete the vectors of items, `found` of which were visible to searches until now."""
     if not items:
         return
     connection.execute(
         "DELETE FROM vectors INDEXED BY vectors_item WHERE owner = ? "
         "AND space IN (SELECT id FROM spaces) AND kind = ? "
         "AND item IN (SELECT value FROM json_each(?))",
-        (owner, shelf.kind, list(items)),
+        (owner, table.kind, list(items)),
     )
     connection.execute(
         "UPDATE counts SET found = found - ?, epoch = epoch + 1 WHERE owner = ? AND kind = ?",
-        (found, owner, shelf.kind),
+        (found, owner, table.kind),
     )
 
 
 def _counted(words: str) -> Iterator[tuple[str, int, int]]:
-    """Each term with its number and that of all terms."""
-    found = terms(words)
-    for term, count in sorted(Counter([*found, *endings(words)]).items()):
-        yield term, min(count, MOST), len(found)
+    """Each term with its count and the number of all terms."""
+    all_terms = terms(words)
+    for term, count in sorted(Counter([*all_terms, *last_characters(words)]).items()):
+        yield term, min(count, MAX_TERM_COUNT), len(all_terms)

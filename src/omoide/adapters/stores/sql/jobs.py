@@ -1,8 +1,8 @@
-"""Durable work. Two workers never share a job: whoever takes one holds its owner meanwhile, and
-takes it only if it is still as it was seen.
+"""The job queue. Two workers never get the same job: a claim locks the owner's row, and succeeds
+only if the job is unchanged since it was read.
 
-What tells a hold on a job from any other is the worker together with the attempt: the same worker
-may lose a job and take it again, and its older hold is void then.
+A lease is identified by worker and attempt: the same worker may lose a job and claim it again, and
+then its older lease is void.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.rows import (
-    held_owner_id,
-    micros,
-    moment,
+    ensured_owner_id,
+    from_micros,
+    locked_owner_id,
     owner_id,
-    settled_owner_id,
+    to_micros,
 )
 from omoide.adapters.stores.sql.workers import is_gone
-from omoide.domain import Job, Owner, State, Task
+from omoide.domain import Job, JobState, JobTask, Owner
 
 if TYPE_CHECKING:
     import builtins
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from omoide.adapters.stores.sql.connection import Connection, Database
 
 AT_ONCE = 0
-"""Due since 1970: for work that follows from words, whose own times may lie in the future."""
+"""Due since 1970: for jobs that follow from turns, whose own times may lie in the future."""
 
 _COLUMNS = (
     'jobs.id, owners.tenant, owners."user", task, session, state, attempts, created, due, error, '
@@ -42,7 +42,7 @@ EXISTS (
     AND other.state IN ('waiting', 'running') AND (other.state = 'running' OR other.id < jobs.id)
 )
 """
-"""Whether a waiting job has to wait for another."""
+"""Whether a waiting job is blocked by another."""
 _RUNNING = """
 SELECT id, owner, state, attempts, worker, until FROM jobs
 WHERE tenant = ? AND state IN ('waiting', 'running') AND state = 'running'
@@ -52,9 +52,9 @@ SELECT id, owner, state, attempts, worker, until FROM jobs
 WHERE tenant = ? AND state IN ('waiting', 'running') AND state = 'waiting' AND due <= ?
 AND NOT {_BEFORE} ORDER BY id LIMIT 8
 """  # noqa: S608
-"""The first few that nothing is before: others may be quicker to take one."""
-_HOLD = "SELECT id FROM owners WHERE id = ? /* FOR NO KEY UPDATE */"
-_TAKE = f"""
+"""The first few unblocked jobs: other workers may claim some of them first."""
+_LOCK_OWNER = "SELECT id FROM owners WHERE id = ? /* FOR NO KEY UPDATE */"
+_CLAIM = f"""
 UPDATE jobs SET state = 'running', attempts = attempts + 1, worker = ?, until = ?
 WHERE id = ? AND state = ? AND attempts = ? AND worker = ?
 AND (state = 'running' OR NOT {_BEFORE})
@@ -62,8 +62,8 @@ AND (state = 'running' OR NOT {_BEFORE})
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
-    """A job that may be taken, as it was seen."""
+class _Candidate:
+    """A job that may be claimed, as it was read."""
 
     id: int
     owner: int
@@ -82,7 +82,7 @@ DELETE FROM jobs WHERE id IN (
 
 
 class SqlJobs:
-    """`Jobs` in SQL."""
+    """`JobStore` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -90,22 +90,22 @@ class SqlJobs:
     async def claim(
         self, tenant: str, *, worker: str, now: datetime, lease: timedelta
     ) -> Job | None:
-        """See `Jobs.claim`. Counts an attempt."""
-        at = micros(now)
+        """See `JobStore.claim`. Counts an attempt."""
+        at = to_micros(now)
 
-        def look(connection: Connection) -> list[_Seen]:
-            held = connection.execute(_RUNNING, (tenant,)).fetchall()
-            free = [row for row in held if row[5] <= at or is_gone(row[4])]
+        def look(connection: Connection) -> list[_Candidate]:
+            running = connection.execute(_RUNNING, (tenant,)).fetchall()
+            free = [row for row in running if row[5] <= at or is_gone(row[4])]
             free += connection.execute(_NEXT, (tenant, at)).fetchall()
             return [
-                _Seen(id=row[0], owner=row[1], state=row[2], attempts=row[3], worker=row[4])
+                _Candidate(id=row[0], owner=row[1], state=row[2], attempts=row[3], worker=row[4])
                 for row in sorted(free)
             ]
 
-        def take(connection: Connection, seen: _Seen) -> Job | None:
-            connection.execute(_HOLD, (seen.owner,)).fetchall()
+        def take(connection: Connection, seen: _Candidate) -> Job | None:
+            connection.execute(_LOCK_OWNER, (seen.owner,)).fetchall()
             as_seen = (seen.id, seen.state, seen.attempts, seen.worker)
-            connection.execute(_TAKE, (worker, micros(now + lease), *as_seen))
+            connection.execute(_CLAIM, (worker, to_micros(now + lease), *as_seen))
             if not connection.changes():
                 return None
             [job] = _jobs(connection, "jobs.id = ?", [seen.id])
@@ -118,43 +118,47 @@ class SqlJobs:
         return None
 
     async def extend(self, job: Job, *, until: datetime) -> bool:
-        """See `Jobs.extend`."""
-        if job.state is not State.RUNNING:
+        """See `JobStore.extend`."""
+        if job.state is not JobState.RUNNING:
             return False
-        return await self._change(job, "until = ?", [micros(until)])
+        return await self._change(job, "until = ?", [to_micros(until)])
 
-    async def settle(
-        self, job: Job, *, state: State, error: str = "", due: datetime | None = None
+    async def set_state(
+        self, job: Job, *, state: JobState, error: str = "", due: datetime | None = None
     ) -> bool:
-        """See `Jobs.settle`. It acts if the job is still as `job` says: in that state, at that
-        attempt, held by that worker or by none. So a person may put a DEAD job back to WAITING."""
-        if state is State.RUNNING:
-            raise ValueError("a job is set running by claim, not by settle")
+        """See `JobStore.set_state`. Succeeds only if state, attempt and worker are still as in
+        `job`. So a person can set a DEAD job back to WAITING."""
+        if state is JobState.RUNNING:
+            raise ValueError("set_state cannot start a job: use claim")
         return await self._change(
             job,
             "state = ?, error = ?, due = coalesce(?, due), worker = '', until = NULL",
-            [state.value, error, None if due is None else micros(due)],
+            [state.value, error, None if due is None else to_micros(due)],
         )
 
-    async def enqueue(self, owner: Owner, task: Task, *, session: int | None, at: datetime) -> None:
-        """See `Jobs.enqueue`."""
+    async def enqueue(
+        self, owner: Owner, task: JobTask, *, session: int | None, at: datetime
+    ) -> None:
+        """See `JobStore.enqueue`."""
 
         def work(connection: Connection) -> None:
-            number = settled_owner_id(connection, owner)
+            number = ensured_owner_id(connection, owner)
             if not connection.execute(
                 "SELECT 1 FROM jobs WHERE owner = ? AND task = ? "
                 "AND session IS NOT DISTINCT FROM CAST(? AS integer) "
                 "AND state IN ('waiting', 'running')",
                 (number, task.value, session),
             ).fetchone():
-                insert_job(connection, owner=number, task=task, session=session, created=micros(at))
+                insert_job(
+                    connection, owner=number, task=task, session=session, created=to_micros(at)
+                )
 
         await self._database.write(owner.tenant, work)
 
     async def list(
-        self, tenant: str, *, owner: Owner | None = None, states: Sequence[State] = ()
+        self, tenant: str, *, owner: Owner | None = None, states: Sequence[JobState] = ()
     ) -> tuple[Job, ...]:
-        """See `Jobs.list`. An owner of another tenant has none here."""
+        """See `JobStore.list`. Empty for an owner of another tenant."""
 
         def work(connection: Connection) -> tuple[Job, ...]:
             where, values = "owners.tenant = ?", list[object]([tenant])
@@ -170,7 +174,7 @@ class SqlJobs:
 
     async def _change(self, job: Job, setting: str, values: builtins.list[Any]) -> bool:
         def work(connection: Connection) -> bool:
-            held_owner_id(connection, job.owner)
+            locked_owner_id(connection, job.owner)
             connection.execute(
                 f"UPDATE jobs SET {setting} "  # noqa: S608
                 "WHERE id = ? AND state = ? AND attempts = ? AND worker = ?",
@@ -187,12 +191,12 @@ def insert_job(
     connection: Connection,
     *,
     owner: int,
-    task: Task,
+    task: JobTask,
     session: int | None,
     created: int,
     due: int | None = None,
 ) -> None:
-    """Queue a job, due when it was created unless said otherwise."""
+    """Queue a job, by default due at its creation time."""
     connection.execute(
         "INSERT INTO jobs (owner, tenant, task, session, state, created, due) "
         "SELECT id, tenant, ?, CAST(? AS integer), 'waiting', ?, ? FROM owners WHERE id = ?",
@@ -201,7 +205,7 @@ def insert_job(
 
 
 def queue_embedding(connection: Connection, *, owner: int, created: int) -> None:
-    """Queue the making of vectors, unless that is waiting to be done."""
+    """Queue an EMBED job unless one is waiting."""
     waiting = connection.execute(
         "SELECT 1 FROM jobs WHERE owner = ? AND task = 'embed' "
         "AND state IN ('waiting', 'running') AND state = 'waiting'",
@@ -209,7 +213,7 @@ def queue_embedding(connection: Connection, *, owner: int, created: int) -> None
     ).fetchone()
     if not waiting:
         insert_job(
-            connection, owner=owner, task=Task.EMBED, session=None, created=created, due=AT_ONCE
+            connection, owner=owner, task=JobTask.EMBED, session=None, created=created, due=AT_ONCE
         )
 
 
@@ -223,12 +227,12 @@ def _jobs(connection: Connection, where: str, values: Sequence[Any]) -> tuple[Jo
         Job(
             id=row[0],
             owner=Owner(tenant=row[1], user=row[2]),
-            task=Task(row[3]),
+            task=JobTask(row[3]),
             session=row[4],
-            state=State(row[5]),
+            state=JobState(row[5]),
             attempts=row[6],
-            created=moment(row[7]),
-            due=moment(row[8]),
+            created=from_micros(row[7]),
+            due=from_micros(row[8]),
             error=row[9],
             worker=row[10],
         )

@@ -1,11 +1,11 @@
-"""What the models cost."""
+"""The ledger of model calls."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sql.rows import held_owner_id, micros, moment, owner_id
-from omoide.domain import Call, Purpose
+from omoide.adapters.stores.sql.rows import from_micros, locked_owner_id, owner_id, to_micros
+from omoide.domain import CallPurpose, ModelCall
 
 if TYPE_CHECKING:
     from omoide.adapters.stores.sql.connection import Connection, Database
@@ -18,11 +18,11 @@ class SqlLedger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, owner: Owner, call: Call) -> None:
+    async def add(self, owner: Owner, call: ModelCall) -> None:
         """See `Ledger.add`."""
 
         def work(connection: Connection) -> None:
-            number = held_owner_id(connection, owner)
+            number = locked_owner_id(connection, owner)
             if number is None:
                 return
             connection.execute(
@@ -38,31 +38,31 @@ class SqlLedger:
                     call.prompt_tokens,
                     call.completion_tokens,
                     call.seconds,
-                    micros(call.time),
+                    to_micros(call.time),
                     call.failed,
                 ),
             )
 
         await self._database.write(owner.tenant, work)
 
-    async def calls(self, owner: Owner) -> tuple[Call, ...]:
+    async def calls(self, owner: Owner) -> tuple[ModelCall, ...]:
         """See `Ledger.calls`."""
 
-        def work(connection: Connection) -> tuple[Call, ...]:
+        def work(connection: Connection) -> tuple[ModelCall, ...]:
             rows = connection.execute(
                 "SELECT purpose, model, session, prompt_tokens, completion_tokens, seconds, time, "
                 "failed FROM calls WHERE owner = ? ORDER BY serial",
                 (owner_id(connection, owner),),
             )
             return tuple(
-                Call(
-                    purpose=Purpose(row[0]),
+                ModelCall(
+                    purpose=CallPurpose(row[0]),
                     model=row[1],
                     session=row[2],
                     prompt_tokens=row[3],
                     completion_tokens=row[4],
                     seconds=row[5],
-                    time=moment(row[6]),
+                    time=from_micros(row[6]),
                     failed=bool(row[7]),
                 )
                 for row in rows

@@ -1,19 +1,25 @@
-"""Stretches of dialogue by topic."""
+"""Memos: stretches of dialogue by topic."""
 
 from __future__ import annotations
 
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sql.items import MEMOS, hide, number, show, unknown
+from omoide.adapters.stores.sql.items import (
+    MEMOS,
+    make_findable,
+    make_unfindable,
+    missing_ids,
+    new_numbers,
+)
 from omoide.adapters.stores.sql.provenance import refuse_erased
 from omoide.adapters.stores.sql.rows import (
-    array,
-    micros,
-    moment,
+    decode_strings,
+    encode_strings,
+    ensured_owner_id,
+    from_micros,
     owner_id,
-    settled_owner_id,
-    strings,
+    to_micros,
 )
 from omoide.domain import Memo
 
@@ -27,24 +33,23 @@ _COLUMNS = "id, session, topic, summary, sources, time, compressed, method, whol
 
 
 class SqlMemos:
-    """`Memos` in SQL."""
+    """`MemoStore` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, owner: Owner, memos: Sequence[Memo]) -> None:
-        """See `Memos.add`. A memo that covers a turn erased meanwhile raises `StaleVersion`, as a
-        version of the summary does, and nothing of the batch is kept."""
+        """See `MemoStore.add`. If it raises `StaleVersion`, nothing of the batch is stored."""
         memos = tuple(memos)
 
         def work(connection: Connection) -> None:
             if memos:
-                _add(connection, settled_owner_id(connection, owner), memos)
+                _add(connection, ensured_owner_id(connection, owner), memos)
 
         await self._database.write(owner.tenant, work)
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Memo, ...]:
-        """See `Memos.read`. Those of one time come in the order they were stored."""
+        """See `MemoStore.read`. Memos with the same time are in the order they were stored."""
         table, wanted, values = MEMOS.table, "", list[object]()
         if ids is not None:
             table, wanted = MEMOS.by_id, " AND id IN (SELECT value FROM json_each(?))"
@@ -60,19 +65,19 @@ class SqlMemos:
         return await self._database.read(owner.tenant, work)
 
     async def fold(self, owner: Owner, *, ids: Sequence[str], into: Memo) -> None:
-        """See `Memos.fold`. Unknown ids are passed over, and a memo is not folded into itself."""
+        """See `MemoStore.fold`. A memo is never folded into itself."""
         ids = tuple(ids)
 
         def work(connection: Connection) -> None:
-            number = settled_owner_id(connection, owner)
+            number = ensured_owner_id(connection, owner)
             _add(connection, number, [into])
-            hide(connection, number, MEMOS, ids=ids, successor=into.id)
+            make_unfindable(connection, number, MEMOS, ids=ids, successor=into.id)
 
         await self._database.write(owner.tenant, work)
 
 
 def _add(connection: Connection, owner: int, memos: Sequence[Memo]) -> None:
-    new = unknown(connection, owner, MEMOS, memos)
+    new = missing_ids(connection, owner, MEMOS, memos)
     if not new:
         return
     refuse_erased(
@@ -82,13 +87,13 @@ def _add(connection: Connection, owner: int, memos: Sequence[Memo]) -> None:
         cited=(source for memo in new for source in memo.sources),
         sessions=(memo.session for memo in new),
     )
-    items = number(connection, owner, MEMOS, count=len(new))
+    items = new_numbers(connection, owner, MEMOS, count=len(new))
     connection.executemany(
         f"INSERT INTO memos (owner, item, {_COLUMNS}) "  # noqa: S608
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((owner, item, *_values(memo)) for item, memo in zip(items, new, strict=True)),
     )
-    show(connection, owner, MEMOS, items)
+    make_findable(connection, owner, MEMOS, items)
 
 
 def _values(memo: Memo) -> tuple[str | int | None, ...]:
@@ -97,8 +102,8 @@ def _values(memo: Memo) -> tuple[str | int | None, ...]:
         memo.session,
         memo.topic,
         memo.summary,
-        array(memo.sources),
-        micros(memo.time),
+        encode_strings(memo.sources),
+        to_micros(memo.time),
         memo.compressed,
         memo.method,
         memo.whole,
@@ -112,8 +117,8 @@ def _memo_of(row: tuple[Any, ...]) -> Memo:
         session=row[1],
         topic=row[2],
         summary=row[3],
-        sources=strings(row[4]),
-        time=moment(row[5]),
+        sources=decode_strings(row[4]),
+        time=from_micros(row[5]),
         compressed=row[6],
         method=row[7],
         whole=bool(row[8]),

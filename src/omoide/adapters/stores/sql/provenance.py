@@ -1,4 +1,4 @@
-"""Whether what is to be stored rests on something that was erased while it was being made."""
+"""A check that new memory is not based on something erased while it was being made."""
 
 from __future__ import annotations
 
@@ -19,24 +19,31 @@ def refuse_erased(
     *,
     cited: Iterable[str] = (),
     sessions: Iterable[int] = (),
+    facts: Iterable[str] = (),
 ) -> None:
-    """Refuse words that came from what is no longer there. Only where something was erased:
-    elsewhere a source that is unknown is the caller's own affair."""
-    [(erasures, given)] = connection.execute(
+    """Raise `StaleVersion` if cited turns, sessions or facts no longer exist. Checked only for
+    owners with erasures: otherwise an unknown source is the caller's choice."""
+    [(erasures, last_session)] = connection.execute(
         "SELECT erasures, sessions FROM owners WHERE id = ?", (owner,)
     )
     if not erasures:
         return
-    turns, numbers = set(cited), {number for number in sessions if number <= given}
-    [(found,)] = connection.execute(
+    turns, numbers = set(cited), {number for number in sessions if number <= last_session}
+    [(turns_found,)] = connection.execute(
         "SELECT count(*) FROM turns INDEXED BY turns_id "
         "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
         (owner, sorted(turns)),
     )
-    [(there,)] = connection.execute(
+    [(sessions_found,)] = connection.execute(
         "SELECT count(*) FROM sessions "
         "WHERE owner = ? AND number IN (SELECT value FROM json_each(?))",
         (owner, sorted(numbers)),
     )
-    if found < len(turns) or there < len(numbers):
-        raise StaleVersion(f"{what} rests on turns that were erased meanwhile; make it again")
+    stated = {name for name in facts if name}
+    [(facts_found,)] = connection.execute(
+        "SELECT count(*) FROM facts INDEXED BY facts_id "
+        "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
+        (owner, sorted(stated)),
+    )
+    if turns_found < len(turns) or sessions_found < len(numbers) or facts_found < len(stated):
+        raise StaleVersion(f"{what} cites turns or facts that were erased meanwhile; make it again")

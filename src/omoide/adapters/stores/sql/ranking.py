@@ -1,8 +1,8 @@
-"""The best items by BM25, without reading every posting of every word.
+"""The best items by BM25, without reading every posting of every term.
 
-Words are taken rarest first. As soon as the words that are left could not lift an unseen item
-among the best, only items already seen are looked up (MaxScore of Turtle & Flood 1995): the
-result is exact, and "the", which stands in most items, costs a few probes.
+Terms are processed rarest first. Once the remaining terms cannot lift an unseen item into the
+result, only items already seen are looked up (MaxScore of Turtle & Flood 1995). The result is
+exact, and "the", which occurs in most items, costs a few lookups.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import heapq
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.bm25 import CEILING, rarity, weight
-from omoide.language.terms import is_beginning
+from omoide.language.terms import is_prefix
+from omoide.ports.store.bm25 import CEILING, rarity, weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,14 +26,14 @@ BEGINNING = f"SELECT item, sum(tf), max(length) {_BEGINNING} GROUP BY item"
 COUNT_BEGINNING = f"SELECT ?2, count(DISTINCT item) {_BEGINNING}"
 PROBE = f"{SCAN} AND item IN (SELECT value FROM json_each(?))"  # noqa: S608
 BEYOND = chr(0x10FFFF)
-"""Behind a beginning, it makes what comes after all terms that begin so."""
+"""Appended to a prefix, it sorts after all terms with that prefix."""
 _PROBE_COST = 4
-"""How many rows can be read in order for one that is looked up."""
+"""How many rows can be scanned in the time of one lookup."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Word:
-    """A term of the query among this owner's items of one kind."""
+    """A query term, and how many of the owner's items of one kind have it."""
 
     term: str
     having: int
@@ -41,7 +41,7 @@ class _Word:
 
     @property
     def most(self) -> float:
-        """More than it can add to any item's score."""
+        """Upper bound of what it can add to an item's score."""
         return self.rarity * CEILING
 
 
@@ -52,19 +52,19 @@ class Ranking:
     owner: int
     kind: int
     items: int
-    """How many can be found."""
+    """How many there are to find."""
 
     def best(
         self, connection: Connection, terms: Sequence[str], *, k: int
     ) -> list[tuple[int, float]]:
-        """Numbers and scores of the `k` best, newer before older if equal."""
+        """Numbers and scores of the `k` best items, newer first if equal."""
         if k < 1:
             return []
         words = self._rarest_first(connection, terms)
         scores: dict[int, float] = {}
         open_to_all = True
-        for place, word in enumerate(words):
-            to_come = sum(later.most for later in words[place:])
+        for i, word in enumerate(words):
+            to_come = sum(later.most for later in words[i:])
             if len(scores) >= k:
                 least = heapq.nlargest(k, scores.values())[-1]
                 if least > to_come:
@@ -81,8 +81,8 @@ class Ranking:
 
     def _rarest_first(self, connection: Connection, terms: Sequence[str]) -> list[_Word]:
         wanted = tuple(dict.fromkeys(terms))
-        keys = [(self.owner, term, self.kind) for term in wanted if not is_beginning(term)]
-        ranges = [self._range(term) for term in wanted if is_beginning(term)]
+        keys = [(self.owner, term, self.kind) for term in wanted if not is_prefix(term)]
+        ranges = [self._range(term) for term in wanted if is_prefix(term)]
         counts = [
             *connection.executemany(COUNT, keys).fetchall(),
             *connection.executemany(COUNT_BEGINNING, ranges).fetchall(),
@@ -97,9 +97,9 @@ class Ranking:
     def _postings(
         self, connection: Connection, word: _Word, among: dict[int, float] | None
     ) -> list[Any]:
-        """The word's postings, or those `among` some items if that is cheaper."""
+        """The word's postings, or only those `among` some items if that is cheaper."""
         key = (self.owner, word.term, self.kind)
-        if is_beginning(word.term):
+        if is_prefix(word.term):
             return connection.execute(BEGINNING, self._range(word.term)).fetchall()
         if among is None or len(among) * _PROBE_COST > word.having:
             return connection.execute(SCAN, key).fetchall()

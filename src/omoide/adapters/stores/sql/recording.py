@@ -1,5 +1,5 @@
-"""Recording a batch of words: their sessions, places, postings and the work that follows, in the
-transaction of the caller.
+"""Recording a batch of turns with sessions, positions, postings and jobs, in the caller's
+transaction.
 """
 
 from __future__ import annotations
@@ -7,12 +7,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sql.items import TURNS, number, numbers_given, show
-from omoide.adapters.stores.sql.outlines import write_outlines
+from omoide.adapters.stores.sql.items import (
+    TURNS,
+    last_number,
+    make_findable,
+    new_numbers,
+    remove_turns,
+)
 from omoide.adapters.stores.sql.rows import (
     TURN_COLUMNS,
-    micros,
-    settled_owner_id,
+    ensured_owner,
+    locked_owner_id,
+    to_micros,
     turn_of,
     turn_row,
 )
@@ -22,51 +28,75 @@ from omoide.adapters.stores.sql.sessions import (
     end_session,
     session_of,
 )
-from omoide.domain import Recorded, Session, Turn
-from omoide.errors import ConflictingTurn, NoSuchSession
+from omoide.adapters.stores.sql.turn_tables import write_turn_features
+from omoide.domain import RecordedTurns, Session, Turn
+from omoide.errors import ConflictingTurn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.domain import Owner, Said
+    from omoide.domain import NewTurn, Owner
 
 
 def record(
     connection: Connection,
     owner: Owner,
-    said: Sequence[Said],
+    said: Sequence[NewTurn],
     *,
     key: str | None,
     idle: timedelta,
-) -> Recorded:
-    """Record what is new of `said`; one turn for each of them, in order."""
-    if not said:
-        return Recorded((), new=frozenset())
-    batch = _Batch(
-        connection=connection, owner=settled_owner_id(connection, owner), key=key, idle=idle
-    )
+    answers: str | None = None,
+    replaces: Sequence[str] = (),
+) -> RecordedTurns:
+    """Record the new turns of `said`, and return a turn for each of them, in order."""
+    if not said or (answers is not None and not _exists(connection, owner, answers)):
+        return RecordedTurns((), new=frozenset())
+    number, mark = ensured_owner(connection, owner)
+    if replaces:
+        _take_back(connection, number, replaces)
+    batch = _Batch(connection=connection, owner=number, key=key, idle=idle)
     known = batch.recorded(said)
     turns: list[Turn] = []
-    for words in said:
-        turn = known.get(words.id)
+    for new in said:
+        turn = known.get(new.id)
         if turn is None:
-            turn = known[words.id] = batch.place(words)
-        elif (turn.speaker, turn.text) != (words.speaker, words.text):
+            turn = known[new.id] = batch.place(new)
+        elif (turn.speaker, turn.text) != (new.speaker, new.text):
             raise ConflictingTurn(
-                f"turn {words.id!r} was recorded before as {turn.speaker} {turn.text[:80]!r}, "
-                f"and now came {words.speaker} {words.text[:80]!r}; give new words a new id"
+                f"turn {new.id!r} was recorded before as {turn.speaker} {turn.text[:80]!r}, "
+                f"and now came {new.speaker} {new.text[:80]!r}; use a new id for a new text"
             )
         turns.append(turn)
     if batch.turns:
         batch.write()
-    return Recorded(turns, new=frozenset(turn.id for turn in batch.turns))
+    return RecordedTurns(turns, new=frozenset(turn.id for turn in batch.turns), mark=mark)
+
+
+def _exists(connection: Connection, owner: Owner, turn: str) -> bool:
+    """Whether the turn is there. Locks the owner, so that it stays until the transaction ends."""
+    rows = connection.execute(
+        "SELECT 1 FROM turns INDEXED BY turns_id WHERE owner = ? AND id = ?",
+        (locked_owner_id(connection, owner), turn),
+    )
+    return rows.fetchone() is not None
+
+
+def _take_back(connection: Connection, owner: int, ids: Sequence[str]) -> None:
+    """Remove turns of open sessions that are about to be replaced."""
+    rows: list[Any] = connection.execute(
+        "SELECT position, text FROM turns INDEXED BY turns_id WHERE owner = ?1 "  # noqa: S608
+        "AND id IN (SELECT value FROM json_each(?2)) AND session IN "
+        f"(SELECT number FROM {OPEN_SESSIONS} WHERE owner = ?1 AND ended IS NULL)",
+        (owner, list(ids)),
+    ).fetchall()
+    remove_turns(connection, owner, dict(rows))
 
 
 @dataclass(kw_only=True)
 class _Batch:
-    """The new turns of one call while they are given their places."""
+    """The new turns of one call, while sessions and positions are assigned."""
 
     connection: Connection
     owner: int
@@ -74,59 +104,59 @@ class _Batch:
     idle: timedelta
     turns: list[Turn] = field(default_factory=list)
     session: Session | None = None
-    """The one that the next words go into, unless too much time has passed."""
+    """The session for the next turn, unless it has been idle for too long."""
     position: int = 0
 
-    def recorded(self, said: Sequence[Said]) -> dict[str, Turn]:
-        """Those of the ids that are known already."""
+    def recorded(self, said: Sequence[NewTurn]) -> dict[str, Turn]:
+        """The turns that were recorded before, by id."""
         rows = self.connection.execute(
             f"SELECT {TURN_COLUMNS} FROM turns INDEXED BY turns_id "  # noqa: S608
             "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
-            (self.owner, [words.id for words in said]),
+            (self.owner, [new.id for new in said]),
         )
         return {turn.id: turn for turn in map(turn_of, rows)}
 
-    def place(self, words: Said) -> Turn:
-        """Give words the next place, ending and opening sessions on the way."""
+    def place(self, new: NewTurn) -> Turn:
+        """Assign session and position to a turn, ending and opening sessions as needed."""
         if not self.turns:
-            self.position = numbers_given(self.connection, self.owner, TURNS)
+            self.position = last_number(self.connection, self.owner, TURNS)
             self.session = self._newest()
         session = self.session
-        if session and self.key is None and words.time - session.last > self.idle:
+        if session and self.key is None and new.time - session.last > self.idle:
             self._save(session)
-            # Due at once, as all work is that comes from words: their times may be wrong.
+            # Due at once, like all jobs that follow from turns: their times may be wrong.
             end_session(self.connection, session, owner=self.owner, at=session.last)
             session = None
-        session = session or self._open(words.time)
-        self.session = replace(session, last=max(session.last, words.time), turns=session.turns + 1)
+        session = session or self._open(new.time)
+        self.session = replace(session, last=max(session.last, new.time), turns=session.turns + 1)
         self.position += 1
         turn = Turn(
-            id=words.id,
+            id=new.id,
             session=session.number,
             position=self.position,
-            speaker=words.speaker,
-            text=words.text,
-            time=words.time,
-            language=words.language,
-            name=words.name,
+            speaker=new.speaker,
+            text=new.text,
+            time=new.time,
+            language=new.language,
+            name=new.name,
         )
         self.turns.append(turn)
         return turn
 
     def write(self) -> None:
-        """Write the turns and all that goes with them."""
+        """Write the turns, their session, features and postings."""
         if self.session:
             self._save(self.session)
         self.connection.executemany(
             f"INSERT INTO turns (owner, {TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
             ((self.owner, *turn_row(turn)) for turn in self.turns),
         )
-        write_outlines(self.connection, self.owner, self.turns)
-        number(self.connection, self.owner, TURNS, count=len(self.turns))
-        show(self.connection, self.owner, TURNS, [turn.position for turn in self.turns])
+        write_turn_features(self.connection, self.owner, self.turns)
+        new_numbers(self.connection, self.owner, TURNS, count=len(self.turns))
+        make_findable(self.connection, self.owner, TURNS, [turn.position for turn in self.turns])
 
     def _newest(self) -> Session | None:
-        """The session under the caller's key, or the newest open one without a key."""
+        """The newest session with the caller's key (or without a key), if it is open."""
         if self.key is not None:
             which = "sessions INDEXED BY sessions_key WHERE owner = ? AND key = ?"
         else:
@@ -137,26 +167,22 @@ class _Batch:
             (self.owner,) if self.key is None else (self.owner, self.key),
         ).fetchone()
         session = session_of(row) if row else None
-        if session and not session.open:
-            raise NoSuchSession(
-                f"session {self.key!r} ended at {session.ended}; say it in a new one"
-            )
-        return session
+        return session if session and session.open else None
 
     def _open(self, time: datetime) -> Session:
         row: Any = self.connection.execute(
             "UPDATE owners SET sessions = sessions + 1 WHERE id = ? RETURNING sessions",
             (self.owner,),
         ).fetchone()
-        opened = int(row[0])
+        number = int(row[0])
         self.connection.execute(
             "INSERT INTO sessions (owner, number, key, started, last) VALUES (?, ?, ?, ?, ?)",
-            (self.owner, opened, self.key, micros(time), micros(time)),
+            (self.owner, number, self.key, to_micros(time), to_micros(time)),
         )
-        return Session(number=opened, started=time, last=time, key=self.key)
+        return Session(number=number, started=time, last=time, key=self.key)
 
     def _save(self, session: Session) -> None:
         self.connection.execute(
             "UPDATE sessions SET last = ?, turns = ? WHERE owner = ? AND number = ?",
-            (micros(session.last), session.turns, self.owner, session.number),
+            (to_micros(session.last), session.turns, self.owner, session.number),
         )

@@ -1,4 +1,4 @@
-"""How times, owners and turns are written in rows."""
+"""Conversion of times, owners and turns to and from rows."""
 
 from __future__ import annotations
 
@@ -16,83 +16,98 @@ if TYPE_CHECKING:
 
 TURN_COLUMNS = "id, session, position, speaker, text, time, language, name"
 
-_FIND = 'SELECT id FROM owners WHERE tenant = ? AND "user" = ?'
-_HOLD = f"{_FIND} /* FOR NO KEY UPDATE */"
+_FIND = 'SELECT id, erasures FROM owners WHERE tenant = ? AND "user" = ?'
+_LOCK = f"{_FIND} /* FOR NO KEY UPDATE */"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def micros(time: datetime) -> int:
+def to_micros(time: datetime) -> int:
     """An aware time as microseconds since 1970, exactly."""
     return (time - _EPOCH) // _MICROSECOND
 
 
-def moment(value: int) -> datetime:
-    """The time that `micros` wrote."""
-    return _EPOCH + timedelta(microseconds=value)
+def from_micros(value: int) -> datetime:
+    """The time that `to_micros` encoded. Raises `ValueError` if it cannot be one."""
+    try:
+        return _EPOCH + timedelta(microseconds=value)
+    except OverflowError as error:
+        raise ValueError(f"{value} is not a time") from error
 
 
-def moment_or_none(value: int | None) -> datetime | None:
-    """The time that `micros` wrote, where there is one."""
-    return None if value is None else moment(value)
+def from_micros_or_none(value: int | None) -> datetime | None:
+    """The time that `to_micros` encoded, or None."""
+    return None if value is None else from_micros(value)
 
 
-def array(values: Sequence[str]) -> str:
-    """Strings as one column holds them."""
+def encode_strings(values: Sequence[str]) -> str:
+    """Encode strings for one column."""
     return json.dumps(list(values), ensure_ascii=False)
 
 
-def strings(value: str) -> tuple[str, ...]:
-    """Strings that `array` wrote."""
+def decode_strings(value: str) -> tuple[str, ...]:
+    """Decode strings that `encode_strings` wrote."""
     return tuple(json.loads(value))
 
 
 def owner_id(connection: Connection, owner: Owner) -> int | None:
-    """The owner's number in this database, or None if nothing of theirs is here."""
+    """The owner's number in this database, or None if the owner is unknown."""
     row = connection.execute(_FIND, (owner.tenant, owner.user)).fetchone()
     return row[0] if row else None
 
 
-def held_owner_id(connection: Connection, owner: Owner) -> int | None:
-    """The same, and nobody else may write for this owner until the transaction ends."""
-    row = connection.execute(_HOLD, (owner.tenant, owner.user)).fetchone()
+def locked_owner_id(connection: Connection, owner: Owner) -> int | None:
+    """Like `owner_id`, and locks the owner against other writers until the transaction ends."""
+    row = connection.execute(_LOCK, (owner.tenant, owner.user)).fetchone()
     return row[0] if row else None
 
 
-def settled_owner_id(connection: Connection, owner: Owner) -> int:
-    """The owner's number, given now if they are new; held like `held_owner_id`."""
-    while (known := held_owner_id(connection, owner)) is None:
-        # Another may add or erase the same owner in between: then it is looked up again.
+def ensured_owner_id(connection: Connection, owner: Owner) -> int:
+    """Like `locked_owner_id`, but creates an unknown owner."""
+    return ensured_owner(connection, owner)[0]
+
+
+def erasure_mark(number: int, erasures: int) -> str:
+    """See `Archive.erasure_mark`. Numbers of owners are never given twice."""
+    return f"{number}.{erasures}"
+
+
+def ensured_owner(connection: Connection, owner: Owner) -> tuple[int, str]:
+    """Like `ensured_owner_id`, with the owner's erasure mark."""
+    while True:
+        row = connection.execute(_LOCK, (owner.tenant, owner.user)).fetchone()
+        if row is not None:
+            return row[0], erasure_mark(*row)
+        # Loop, because another writer may add or erase the same owner in between.
         connection.execute(
             'INSERT INTO owners (tenant, "user") VALUES (?, ?) ON CONFLICT DO NOTHING',
             (owner.tenant, owner.user),
         )
-    return known
 
 
 def turn_of(row: tuple[Any, ...]) -> Turn:
-    """A turn from `TURN_COLUMNS`."""
+    """The turn of a row with `TURN_COLUMNS`."""
     return Turn(
         id=row[0],
         session=row[1],
         position=row[2],
         speaker=Speaker(row[3]),
         text=row[4],
-        time=moment(row[5]),
+        time=from_micros(row[5]),
         language=row[6],
         name=row[7],
     )
 
 
 def turn_row(turn: Turn) -> tuple[str | int | None, ...]:
-    """What `turn_of` reads."""
+    """The row of a turn, with `TURN_COLUMNS`."""
     return (
         turn.id,
         turn.session,
         turn.position,
         turn.speaker.value,
         turn.text,
-        micros(turn.time),
+        to_micros(turn.time),
         turn.language,
         turn.name,
     )

@@ -1,4 +1,4 @@
-"""Rows of sessions: reading them, and ending one together with the work that follows."""
+"""Session rows: reading them, and ending a session with its job."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.jobs import AT_ONCE, insert_job
-from omoide.adapters.stores.sql.rows import micros, moment, moment_or_none
-from omoide.domain import Session, Task
+from omoide.adapters.stores.sql.rows import from_micros, from_micros_or_none, to_micros
+from omoide.domain import JobTask, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 SESSION_COLUMNS = "number, started, last, ended, key, sessions.turns"
 
-# SQLite knows nothing of how rows are spread and takes "of this owner" to mean a few. Where that
-# would read all of an owner's sessions or turns, the index is named.
+# Without statistics, SQLite assumes that "of this owner" selects few rows. Where that would read
+# all of an owner's sessions or turns, the index is given explicitly.
 OPEN_SESSIONS = "sessions INDEXED BY sessions_open"
 
 
 def session_of(row: Sequence[Any]) -> Session:
-    """A session from `SESSION_COLUMNS`."""
+    """The session of a row with `SESSION_COLUMNS`."""
     return Session(
         number=row[0],
-        started=moment(row[1]),
-        last=moment(row[2]),
-        ended=moment_or_none(row[3]),
+        started=from_micros(row[1]),
+        last=from_micros(row[2]),
+        ended=from_micros_or_none(row[3]),
         key=row[4],
         turns=row[5],
     )
@@ -42,21 +42,21 @@ def end_session(
     at: datetime,
     digest: bool = True,
 ) -> Session:
-    """End an open session, and queue what turns it into memory unless that comes from elsewhere.
+    """End an open session, and queue its DIGEST job if `digest`.
 
-    The work is due at once, whatever time the session is said to have ended at.
+    The job is due at once, whatever `at` is.
     """
     connection.execute(
         "UPDATE sessions SET ended = ? WHERE owner = ? AND number = ?",
-        (micros(at), owner, session.number),
+        (to_micros(at), owner, session.number),
     )
     if digest:
         insert_job(
             connection,
             owner=owner,
-            task=Task.DIGEST,
+            task=JobTask.DIGEST,
             session=session.number,
-            created=micros(at),
+            created=to_micros(at),
             due=AT_ONCE,
         )
     return replace(session, ended=at)

@@ -1,4 +1,4 @@
-"""Versions of the recursive summary, and answers kept from becoming one."""
+"""Versions of the recursive summary, and rejected answers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.provenance import refuse_erased
 from omoide.adapters.stores.sql.rows import (
-    array,
-    held_owner_id,
-    micros,
-    moment,
+    decode_strings,
+    encode_strings,
+    ensured_owner_id,
+    from_micros,
+    locked_owner_id,
     owner_id,
-    settled_owner_id,
-    strings,
+    to_micros,
 )
-from omoide.domain import Origin, Rejected, Sentence, Speaker, Summary
+from omoide.domain import Origin, RejectedAnswer, Sentence, Speaker, Summary
 from omoide.errors import StaleVersion
 
 if TYPE_CHECKING:
@@ -32,17 +32,16 @@ _COLUMNS = (
 
 
 class SqlSummaries:
-    """`Summaries` in SQL."""
+    """`SummaryStore` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def commit(self, owner: Owner, summary: Summary) -> None:
-        """See `Summaries.commit`. A version that rests on what was erased while it was being made
-        is stale too."""
+        """See `SummaryStore.commit`."""
 
         def work(connection: Connection) -> None:
-            number = settled_owner_id(connection, owner)
+            number = ensured_owner_id(connection, owner)
             _check_number(connection, number, summary)
             digested = None if summary.origin is not Origin.DIGEST else summary.session
             refuse_erased(
@@ -50,6 +49,7 @@ class SqlSummaries:
                 number,
                 f"version {summary.number}",
                 cited=(source for s in summary.sentences for source in s.sources),
+                facts=(s.fact for s in summary.sentences),
                 sessions=() if digested is None else (digested,),
             )
             _check_undigested(connection, number, digested)
@@ -65,7 +65,7 @@ class SqlSummaries:
         session: int | None = None,
         at: datetime | None = None,
     ) -> Summary | None:
-        """See `Summaries.find`."""
+        """See `SummaryStore.find`."""
         where, values = "owner = ?", list[int]()
         if number is not None:
             where += " AND number = ?"
@@ -75,7 +75,7 @@ class SqlSummaries:
             values.append(session)
         if at is not None:
             where += " AND time <= ?"
-            values.append(micros(at))
+            values.append(to_micros(at))
 
         def work(connection: Connection) -> Summary | None:
             row = connection.execute(
@@ -87,20 +87,20 @@ class SqlSummaries:
         return await self._database.read(owner.tenant, work)
 
     async def history(self, owner: Owner) -> tuple[Summary, ...]:
-        """See `Summaries.history`."""
+        """See `SummaryStore.history`."""
         return await self._database.read(
             owner.tenant, lambda connection: versions(connection, owner_id(connection, owner))
         )
 
-    async def set_aside(self, owner: Owner, rejected: Rejected) -> None:
-        """See `Summaries.set_aside`."""
+    async def add_rejected(self, owner: Owner, rejected: RejectedAnswer) -> None:
+        """See `SummaryStore.add_rejected`."""
 
         def work(connection: Connection) -> None:
-            number = held_owner_id(connection, owner)
-            there = connection.execute(
+            number = locked_owner_id(connection, owner)
+            session = connection.execute(
                 "SELECT 1 FROM sessions WHERE owner = ? AND number = ?", (number, rejected.session)
             ).fetchone()
-            if number is None or not there:
+            if number is None or not session:
                 return
             connection.execute(
                 "INSERT INTO aside (owner, serial, session, text, problems, model, time) VALUES "
@@ -110,30 +110,30 @@ class SqlSummaries:
                     number,
                     rejected.session,
                     rejected.text,
-                    array(rejected.problems),
+                    encode_strings(rejected.problems),
                     rejected.model,
-                    micros(rejected.time),
+                    to_micros(rejected.time),
                 ),
             )
 
         await self._database.write(owner.tenant, work)
 
-    async def aside(self, owner: Owner) -> tuple[Rejected, ...]:
-        """See `Summaries.aside`."""
+    async def rejected(self, owner: Owner) -> tuple[RejectedAnswer, ...]:
+        """See `SummaryStore.rejected`."""
 
-        def work(connection: Connection) -> tuple[Rejected, ...]:
+        def work(connection: Connection) -> tuple[RejectedAnswer, ...]:
             rows = connection.execute(
                 "SELECT session, text, problems, model, time FROM aside "
                 "WHERE owner = ? ORDER BY serial",
                 (owner_id(connection, owner),),
             )
             return tuple(
-                Rejected(
+                RejectedAnswer(
                     session=session,
                     text=text,
-                    problems=strings(problems),
+                    problems=decode_strings(problems),
                     model=model,
-                    time=moment(time),
+                    time=from_micros(time),
                 )
                 for session, text, problems, model, time in rows
             )
@@ -151,10 +151,15 @@ def versions(connection: Connection, owner: int | None) -> tuple[Summary, ...]:
 
 
 def sentences_text(sentences: Iterable[Sentence]) -> str:
-    """Sentences as a version's row holds them."""
+    """Encode sentences for a version's row."""
     return json.dumps(
         [
-            {"text": s.text, "about": s.about and s.about.value, "sources": s.sources}
+            {
+                "text": s.text,
+                "about": s.about and s.about.value,
+                "sources": s.sources,
+                "fact": s.fact,
+            }
             for s in sentences
         ],
         ensure_ascii=False,
@@ -167,7 +172,7 @@ def _check_number(connection: Connection, owner: int, summary: Summary) -> None:
     )
     if summary.number != newest + 1:
         raise StaleVersion(
-            f"version {summary.number} cannot follow version {newest}: the memory was rewritten "
+            f"version {summary.number} cannot follow version {newest}: the summary was changed "
             "meanwhile; read it again"
         )
 
@@ -193,7 +198,7 @@ def _insert(connection: Connection, owner: int, summary: Summary) -> None:
             sentences_text(summary.sentences),
             summary.origin.value,
             summary.session,
-            micros(summary.time),
+            to_micros(summary.time),
             summary.language,
             summary.restored,
             summary.model,
@@ -201,7 +206,7 @@ def _insert(connection: Connection, owner: int, summary: Summary) -> None:
             summary.prompt_tokens,
             summary.completion_tokens,
             summary.seconds,
-            array(summary.notes),
+            encode_strings(summary.notes),
         ),
     )
 
@@ -214,12 +219,13 @@ def _summary_of(row: tuple[Any, ...]) -> Summary:
                 text=s["text"],
                 about=None if s["about"] is None else Speaker(s["about"]),
                 sources=tuple(s["sources"]),
+                fact=s.get("fact", ""),
             )
             for s in json.loads(row[1])
         ),
         origin=Origin(row[2]),
         session=row[3],
-        time=moment(row[4]),
+        time=from_micros(row[4]),
         language=row[5],
         restored=row[6],
         model=row[7],
@@ -227,5 +233,5 @@ def _summary_of(row: tuple[Any, ...]) -> Summary:
         prompt_tokens=row[9],
         completion_tokens=row[10],
         seconds=row[11],
-        notes=strings(row[12]),
+        notes=decode_strings(row[12]),
     )

@@ -1,4 +1,4 @@
-"""What a database holds of an owner, table by table: for taking it all elsewhere as it is."""
+"""The tables with an owner's data, for copying them to another database."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class OwnerTable:
     """A table with an owner in each row."""
 
     name: str
     key: tuple[str, ...]
-    """What tells an owner's rows apart, and orders them."""
+    """Columns that identify an owner's rows and order them."""
     columns: tuple[str, ...]
-    """All but the owner."""
+    """All columns but the owner."""
     booleans: tuple[str, ...] = ()
     numbered: bool = False
-    """Whether the key is given by the database: it is not taken along, only its order is."""
+    """Whether the database assigns the key. Then the key is not copied, only its order kept."""
 
     @property
-    def carried(self) -> tuple[str, ...]:
-        """The columns that are the same elsewhere."""
+    def portable_columns(self) -> tuple[str, ...]:
+        """The columns that have the same values in every database."""
         return tuple(c for c in self.columns if not (self.numbered and c in self.key))
 
 
-def _table(name: str, key: str, others: str = "", booleans: str = "") -> Table:
+def _table(name: str, key: str, others: str = "", booleans: str = "") -> OwnerTable:
     keys = tuple(key.split())
-    return Table(
+    return OwnerTable(
         name=name,
         key=keys,
         columns=(*keys, *others.split()),
@@ -53,7 +53,7 @@ TABLES = (
     _table(
         "events",
         "item",
-        "id session text time sources topics keywords participants feeling superseded_by",
+        "id session text time sources topics keywords participants feeling superseded_by fact",
     ),
     _table("recalls", "item", "recalls consolidation last_recalled"),
     _table(
@@ -61,6 +61,13 @@ TABLES = (
         "item",
         "id session topic summary sources time compressed method whole folded_into",
         booleans="whole",
+    ),
+    _table(
+        "facts",
+        "item",
+        "id about text kind language session said learned since until sources trust supersedes "
+        "reason ended ended_by end_reason end_sources confirmed pinned expires tags flags",
+        booleans="pinned",
     ),
     _table("notes", "kind key", "text time session"),
     _table(
@@ -72,4 +79,4 @@ TABLES = (
     _table("jobs", "id", "tenant task session state attempts created due error worker until"),
 )
 OWNER = ("sessions", "vectors", "erasures")
-"""What is counted in the owner's own row."""
+"""The counters in the owner's own row."""

@@ -1,11 +1,18 @@
-"""What was said, and the sessions it was said in."""
+"""Turns and sessions."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.sql.recording import record
-from omoide.adapters.stores.sql.rows import TURN_COLUMNS, held_owner_id, micros, owner_id, turn_of
+from omoide.adapters.stores.sql.rows import (
+    TURN_COLUMNS,
+    locked_owner_id,
+    owner_id,
+    to_micros,
+    turn_of,
+)
 from omoide.adapters.stores.sql.sessions import (
     OPEN_SESSIONS,
     SESSION_COLUMNS,
@@ -16,46 +23,61 @@ from omoide.errors import NoSuchSession
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime, timedelta
+    from datetime import timedelta
 
     from omoide.adapters.stores.sql.connection import Connection, Database
-    from omoide.domain import Owner, Recorded, Said, Session, Turn
+    from omoide.domain import NewTurn, Owner, RecordedTurns, Session, Turn
 
-_SILENT = (
+_IDLE = (
     f"SELECT sessions.owner, {SESSION_COLUMNS} "  # noqa: S608
     f"FROM {OPEN_SESSIONS} JOIN owners ON owners.id = sessions.owner "
-    "WHERE ended IS NULL AND tenant = ? AND last < ? ORDER BY last"
+    "WHERE ended IS NULL AND tenant = ? AND (last < ? OR last > ?) ORDER BY last"
 )
-_HOLD = (
+_LOCK_OWNERS = (
     "SELECT id FROM owners WHERE id IN (SELECT value FROM json_each(?)) "
     "ORDER BY id /* FOR NO KEY UPDATE */"
 )
 
 
 class SqlTurns:
-    """`Turns` in SQL."""
+    """`TurnStore` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def append(
-        self, owner: Owner, said: Sequence[Said], *, session: str | None, idle: timedelta
-    ) -> Recorded:
-        """See `Turns.append`. A call that only repeats what was recorded writes nothing, and so
-        succeeds even if its session has ended since."""
+        self,
+        owner: Owner,
+        said: Sequence[NewTurn],
+        *,
+        session: str | None,
+        idle: timedelta,
+        answers: str | None = None,
+        replaces: Sequence[str] = (),
+    ) -> RecordedTurns:
+        """See `TurnStore.append`. Repeating recorded turns writes nothing, and so succeeds even if
+        their session has ended."""
         said = tuple(said)
         return await self._database.write(
             owner.tenant,
-            lambda connection: record(connection, owner, said, key=session, idle=idle),
+            lambda connection: record(
+                connection,
+                owner,
+                said,
+                key=session,
+                idle=idle,
+                answers=answers,
+                replaces=replaces,
+            ),
         )
 
     async def end(
         self, owner: Owner, *, session: int | None = None, at: datetime, digest: bool = True
     ) -> tuple[Session, ...]:
-        """See `Turns.end`. A number that names no session raises `NoSuchSession`."""
+        """See `TurnStore.end`."""
 
         def work(connection: Connection) -> tuple[Session, ...]:
-            number = held_owner_id(connection, owner)
+            number = locked_owner_id(connection, owner)
             if session is not None:
                 which, values = "sessions WHERE owner = ? AND number = ?", [number, session]
             else:
@@ -67,32 +89,35 @@ class SqlTurns:
             if session is not None and not rows:
                 raise NoSuchSession(f"{owner.user!r} has no session {session}")
             return tuple(
-                end_session(connection, found, owner=number, at=at, digest=digest)
-                for found in map(session_of, rows)
-                if number is not None and found.open
+                end_session(connection, row, owner=number, at=at, digest=digest)
+                for row in map(session_of, rows)
+                if number is not None and row.open
             )
 
         return await self._database.write(owner.tenant, work)
 
-    async def end_idle(self, tenant: str, *, before: datetime) -> int:
-        """See `Turns.end_idle`."""
+    async def end_idle(
+        self, tenant: str, *, before: datetime, after: datetime | None = None
+    ) -> int:
+        """See `TurnStore.end_idle`."""
+        latest = after or datetime.max.replace(tzinfo=UTC)
 
         def work(connection: Connection) -> int:
-            silent = (tenant, micros(before))
-            owners = sorted({row[0] for row in connection.execute(_SILENT, silent)})
-            connection.execute(_HOLD, (owners,)).fetchall()
-            # Again, now that nobody else can write: someone may have spoken meanwhile.
-            rows = connection.execute(_SILENT, silent).fetchall()
-            held = [row for row in rows if row[0] in owners]
-            for number, *row in held:
+            values = (tenant, to_micros(before), to_micros(latest))
+            owners = sorted({row[0] for row in connection.execute(_IDLE, values)})
+            connection.execute(_LOCK_OWNERS, (owners,)).fetchall()
+            # Read again under the lock: turns may have been added meanwhile.
+            rows = connection.execute(_IDLE, values).fetchall()
+            locked = [row for row in rows if row[0] in owners]
+            for number, *row in locked:
                 idle = session_of(row)
-                end_session(connection, idle, owner=number, at=idle.last)
-            return len(held)
+                end_session(connection, idle, owner=number, at=min(idle.last, latest))
+            return len(locked)
 
         return await self._database.write(tenant, work)
 
     async def sessions(self, owner: Owner) -> tuple[Session, ...]:
-        """See `Turns.sessions`."""
+        """See `TurnStore.sessions`."""
 
         def work(connection: Connection) -> tuple[Session, ...]:
             rows = connection.execute(
@@ -110,8 +135,10 @@ class SqlTurns:
         session: int | None = None,
         ids: Sequence[str] | None = None,
         last: int | None = None,
+        after: int | None = None,
+        first: int | None = None,
     ) -> tuple[Turn, ...]:
-        """See `Turns.read`."""
+        """See `TurnStore.read`."""
         table, wanted = "turns", ""
         values: list[object] = []
         if session is not None:
@@ -122,16 +149,19 @@ class SqlTurns:
             table = "turns INDEXED BY turns_id"
             wanted += " AND id IN (SELECT value FROM json_each(?))"
             values.append(list(ids))
-        wanted += " ORDER BY position DESC"
-        if last is not None:
+        if after is not None:
+            wanted += " AND position > ?"
+            values.append(after)
+        wanted += " ORDER BY position" if first is not None else " ORDER BY position DESC"
+        if (most := last if first is None else first) is not None:
             wanted += " LIMIT ?"
-            values.append(max(last, 0))
+            values.append(max(most, 0))
 
         def work(connection: Connection) -> tuple[Turn, ...]:
             rows = connection.execute(
                 f"SELECT {TURN_COLUMNS} FROM {table} WHERE owner = ?{wanted}",  # noqa: S608
                 (owner_id(connection, owner), *values),
             ).fetchall()
-            return tuple(map(turn_of, reversed(rows)))
+            return tuple(map(turn_of, rows if first is not None else reversed(rows)))
 
         return await self._database.read(owner.tenant, work)

@@ -1,4 +1,4 @@
-"""Names of workers: whether one that holds a job still runs."""
+"""Worker names, which tell whether a worker process is still alive."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 
 def worker_name() -> str:
-    """A name for this process that no other has, and that tells whether it still runs."""
+    """A unique name for this process, from which `is_gone` can tell whether it still runs."""
     pid = os.getpid()
     return f"{_host()}:{pid}:{_started(pid)}:{secrets.token_hex(4)}"
 
 
 def is_gone(worker: str) -> bool:
-    """Whether that worker is known to run no more: of this host, and not among its processes.
+    """Whether that worker is known to be dead: it ran on this host and its process is gone.
 
-    Anything in doubt counts as running; its lease will tell.
+    When in doubt it counts as alive; then its lease decides.
     """
     match worker.split(":"):
         case [host, pid, started, _] if host == _host() and pid.isdecimal() and os.name == "posix":
@@ -34,16 +34,16 @@ def is_gone(worker: str) -> bool:
 
 
 def _host() -> str:
-    """This machine and, in containers, this set of process numbers."""
-    space = ""
+    """This host and, in containers, this PID namespace."""
+    namespace = ""
     with suppress(OSError):
-        space = str(Path("/proc/self/ns/pid").stat().st_ino)
-    return f"{socket.gethostname().replace(':', '-')}/{space}"
+        namespace = str(Path("/proc/self/ns/pid").stat().st_ino)
+    return f"{socket.gethostname().replace(':', '-')}/{namespace}"
 
 
 def _started(pid: int) -> str:
-    """When the process began, in the kernel's ticks; empty where that cannot be known."""
+    """When the process started, in kernel ticks; empty if unknown."""
     with suppress(OSError, IndexError):
-        # The name in parentheses may itself hold spaces and parentheses.
+        # The process name in parentheses may itself contain spaces and parentheses.
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     return ""

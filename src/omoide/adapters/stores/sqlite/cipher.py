@@ -1,9 +1,9 @@
-"""Encryption of the file, where the `apsw` that is installed is built for it.
+"""Encryption of the database file, if the installed `apsw` supports it.
 
-`apsw-sqlite3mc` is the same module as `apsw` over SQLite3 Multiple Ciphers: every page of the
-file and of its write-ahead log is encrypted and authenticated (ChaCha20-Poly1305, the key derived
-from a passphrase). SQLite's temporary files are not, so those are kept in memory. A key is given
-to SQLite and kept nowhere else; it stands in no message and no representation.
+`apsw-sqlite3mc` is the module `apsw` built on SQLite3 Multiple Ciphers: every page of the file and
+of its write-ahead log is encrypted and authenticated (ChaCha20-Poly1305, with a key derived from a
+passphrase). SQLite's temporary files are not encrypted, so they are kept in memory. The key is
+passed to SQLite and stored nowhere else; no message and no repr contains it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 import apsw
 
-from omoide.adapters.stores.sqlite.connection import translated
-from omoide.errors import BadInput, MissingExtra, StoreError, StoreMissing, StoreSealed
+from omoide.adapters.stores.sqlite.connection import translate_errors
+from omoide.errors import BadInput, MissingExtra, StoreEncrypted, StoreError, StoreMissing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,34 +26,34 @@ SHORTEST = 8
 
 
 def unlock(connection: apsw.Connection, key: str, where: str) -> None:
-    """Give a new connection the key. Raises `StoreSealed` if it is not the file's."""
+    """Set the key of a new connection. Raises `StoreEncrypted` if it is not the file's key."""
     _check_available(where)
     connection.pragma("key", key)
     connection.execute("PRAGMA temp_store = MEMORY")
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     except apsw.NotADBError:
-        raise StoreSealed(
-            f"{where} cannot be read with this key: give the one it was encrypted with, in "
+        raise StoreEncrypted(
+            f"{where} cannot be decrypted with this key: pass the key it was encrypted with, in "
             "OMOIDE_KEY or --key-file"
         ) from None
 
 
 def checked_key(key: str) -> str:
-    """A key that may be used."""
+    """Return the key if it is valid, or raise `BadInput`."""
     if len(key) < SHORTEST:
         raise BadInput(f"a key must have at least {SHORTEST} characters; this one is shorter")
     if "\x00" in key:
-        raise BadInput("a key may not hold NUL")
+        raise BadInput("a key must not contain NUL")
     return key
 
 
-def seal(path: Path, *, old: str, new: str, patience: float = 5.0) -> None:
-    """Encrypt a file, or encrypt it anew under another key. An empty `old` means that it is not
-    encrypted yet, an empty `new` that it is not to be any more.
+def encrypt_file(path: Path, *, old: str, new: str, patience: float = 5.0) -> None:
+    """Encrypt a file, change its key, or decrypt it. An empty `old` means that it is not encrypted;
+    an empty `new` decrypts it.
 
-    A new file is written beside the old one and takes its place when it is whole, while nobody else
-    can use the old one: `StoreLocked` if somebody does. Blocks.
+    Writes a new file beside the old one and replaces that once complete, with exclusive access to
+    the old file: raises `StoreLocked` if it is in use. Blocks.
     """
     where = str(path)
     _check_available(where)
@@ -64,15 +64,17 @@ def seal(path: Path, *, old: str, new: str, patience: float = 5.0) -> None:
     fresh = path.with_name(f"{path.name}.sealing")
     _remove([fresh])
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
-    with translated(where):
+    with translate_errors(where):
         connection = apsw.Connection(where, flags=flags)
     try:
-        with translated(where, connection):
+        with translate_errors(where, connection):
             connection.set_busy_timeout(round(patience * 1000))
             if old:
                 unlock(connection, old, where)
             connection.execute("PRAGMA temp_store = MEMORY")
-            connection.execute("PRAGMA journal_mode = DELETE").fetchall()  # alone, or it is busy
+            connection.execute(
+                "PRAGMA journal_mode = DELETE"
+            ).fetchall()  # fails with busy unless this is the only connection
             connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("COMMIT")
@@ -80,11 +82,11 @@ def seal(path: Path, *, old: str, new: str, patience: float = 5.0) -> None:
             target = f"file:{quote(str(fresh.absolute()))}?key={quote(new, safe='')}"
             try:
                 connection.execute("VACUUM INTO ?", (target,))
-            except apsw.Error as error:  # whose words may name the target, and so the key
+            except apsw.Error as error:  # its message may contain the target, and so the key
                 raise StoreError(
-                    f"{where} could not be written anew ({type(error).__name__}); it is as it "
-                    "was. A second copy must have room beside it: free some space on the disk, or "
-                    "raise the limit (a quota, or ulimit -f), then try again"
+                    f"{where} could not be rewritten ({type(error).__name__}) and is unchanged. "
+                    "It needs space for a second copy beside it: free some disk space, or raise "
+                    "the limit (a quota, or ulimit -f), then try again"
                 ) from None
             _sync(fresh)
             fresh.replace(path)
@@ -94,7 +96,7 @@ def seal(path: Path, *, old: str, new: str, patience: float = 5.0) -> None:
         _remove([fresh])
 
 
-def is_sealed(header: bytes) -> bool:
+def is_encrypted(header: bytes) -> bool:
     """Whether the first bytes of a file could be those of an encrypted database."""
     return len(header) >= 24 and not header.startswith(MAGIC)
 
@@ -102,9 +104,9 @@ def is_sealed(header: bytes) -> bool:
 def _check_available(where: str) -> None:
     if not hasattr(apsw, "mc_version"):
         raise MissingExtra(
-            f"{where}: a key was given, and the SQLite that is installed cannot encrypt; run: "
+            f"{where}: a key was given, but the installed SQLite does not support encryption; run: "
             "pip uninstall apsw, then: pip install --force-reinstall 'omoide[encrypted]' (both "
-            "install the module `apsw`: only one of them can be there)"
+            "install the module `apsw`, so only one can be installed)"
         )
 
 

@@ -1,7 +1,7 @@
-"""Connections in threads of their own: one writes, a few read, and what SQLite says when it
-fails becomes one of omoide's errors.
+"""Connections in their own threads, one writer and a few readers, and the mapping of SQLite's
+errors to omoide's.
 
-The event loop never waits for the disk. In memory there is only the one connection.
+The event loop never waits for the disk. A database in memory has a single connection.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import apsw
 
-from omoide.adapters.stores.sqlite.errands import Errands
+from omoide.adapters.stores.sqlite.executor import BatchingExecutor
 from omoide.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 READERS = 2
-"""Connections that read while the writer writes."""
+"""Number of reading connections."""
 
 
 class SqliteDatabase:
-    """`Database` on one file: the open connections and the threads they are used in."""
+    """`Database` on one file: its connections and their threads."""
 
     def __init__(
         self,
@@ -51,84 +51,89 @@ class SqliteDatabase:
             self._free.put(reader)
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="omoide-write")
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="omoide-read")
-        self._to_write, self._to_read = Errands(self._writing), Errands(self._reading)
+        self._to_write, self._to_read = (
+            BatchingExecutor(self._writing),
+            BatchingExecutor(self._reading),
+        )
         self._closed = False
 
     @property
-    def trips(self) -> int:
-        """How often work went to a thread and back."""
+    def round_trips(self) -> int:
+        """How often work was sent to a thread."""
         return self._to_write.trips + self._to_read.trips
 
     async def write(self, tenant: str, work: Work[T]) -> T:
-        """See `Database.write`. A file is open to its user alone: tenants are kept apart by the
-        statements."""
+        """See `Database.write`. `tenant` is not needed: the statements themselves separate
+        tenants."""
         del tenant
         return await self._in_thread(self._to_write, self._transact, work)
 
-    async def alone(self, work: Work[T]) -> T:
-        """Do `work` on the writing connection without a transaction around it."""
-        return await self._in_thread(self._to_write, self._plainly, work)
+    async def without_transaction(self, work: Work[T]) -> T:
+        """Run `work` on the writing connection outside a transaction."""
+        return await self._in_thread(self._to_write, self._without_transaction, work)
 
     async def read(self, tenant: str, work: Work[T]) -> T:
         """See `Database.read`."""
         del tenant
         if self.in_memory:
-            return await self._in_thread(self._to_write, self._look, self._writer, work)
-        return await self._in_thread(self._to_read, self._borrow, work)
+            return await self._in_thread(self._to_write, self._read_on, self._writer, work)
+        return await self._in_thread(self._to_read, self._read_on_free, work)
 
-    def look(self, tenant: str, work: Work[T]) -> T:
-        """See `Database.look`."""
+    def read_inline(self, tenant: str, work: Work[T]) -> T:
+        """See `Database.read_inline`."""
         del tenant
-        return self._look(self._writer, work) if self.in_memory else self._borrow(work)
+        return self._read_on(self._writer, work) if self.in_memory else self._read_on_free(work)
 
     async def close(self) -> None:
-        """Finish what was begun and close every connection. Calling it again does nothing."""
+        """See `Database.close`."""
         if not self._closed:
             self._closed = True
-            for errands in (self._to_write, self._to_read):
-                errands.set_off()
+            for executor in (self._to_write, self._to_read):
+                executor.flush()
             await asyncio.to_thread(self._shut)
 
-    async def _in_thread(self, errands: Errands, work: Callable[..., T], *arguments: object) -> T:
+    async def _in_thread(
+        self, executor: BatchingExecutor, work: Callable[..., T], *arguments: object
+    ) -> T:
         if self._closed:
             raise StoreError(f"{self.where} was closed; open it again")
-        return await errands.do(work, *arguments)
+        return await executor.run(work, *arguments)
 
     def _transact(self, work: Work[T]) -> T:
         self._check_writable()
         with (
-            translated(self.where, self._writer),
+            translate_errors(self.where, self._writer),
             transaction(self._writer, "IMMEDIATE"),
         ):
             return work(self._writer)
 
-    def _plainly(self, work: Work[T]) -> T:
+    def _without_transaction(self, work: Work[T]) -> T:
         self._check_writable()
-        with translated(self.where, self._writer):
+        with translate_errors(self.where, self._writer):
             return work(self._writer)
 
-    def _borrow(self, work: Work[T]) -> T:
+    def _read_on_free(self, work: Work[T]) -> T:
         connection = self._free.get()
         try:
-            return self._look(connection, work)
+            return self._read_on(connection, work)
         finally:
             self._free.put(connection)
 
-    def _look(self, connection: apsw.Connection, work: Work[T]) -> T:
-        with translated(self.where, connection), transaction(connection, "DEFERRED"):
+    def _read_on(self, connection: apsw.Connection, work: Work[T]) -> T:
+        with translate_errors(self.where, connection), transaction(connection, "DEFERRED"):
             return work(connection)
 
     def _check_writable(self) -> None:
         if self.read_only:
             raise StoreReadOnly(
-                f"{self.where} was opened for reading only, because it may not be written; "
+                f"{self.where} was opened read-only, because it is not writable; "
                 "change its permissions or copy it elsewhere"
             )
 
     def _shut(self) -> None:
         self._writing.shutdown()
         self._reading.shutdown()
-        for connection in reversed(self._all):  # the writer last: it tidies the log away
+        for connection in reversed(self._all):  # the writer last, to checkpoint the log
             connection.close()
 
 
@@ -136,7 +141,7 @@ class SqliteDatabase:
 def transaction(
     connection: apsw.Connection, mode: Literal["DEFERRED", "IMMEDIATE"]
 ) -> Iterator[None]:
-    """All or nothing of what happens inside."""
+    """Run the block in a transaction; roll back if it raises."""
     connection.execute(f"BEGIN {mode}")
     try:
         yield
@@ -148,17 +153,21 @@ def transaction(
 
 
 @contextmanager
-def translated(where: str, connection: apsw.Connection | None = None) -> Iterator[None]:
+def translate_errors(where: str, connection: apsw.Connection | None = None) -> Iterator[None]:
     """Turn SQLite's errors into ours."""
     try:
         yield
     except apsw.Error as error:
         number = connection.system_errno if connection is not None else 0
         raise _translate(error, where, number) from error
+    except (ValueError, KeyError) as error:
+        # A row that cannot be read: text that is not UTF-8 or JSON, an unknown speaker or state.
+        # What was stored is valid, so something else changed it.
+        raise _damaged(where, type(error).__name__) from error
 
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The disk is full, or a quota, or a file may not grow any more (`ulimit -f`)."""
+"""The disk is full, a quota is exceeded, or the file size is limited (`ulimit -f`)."""
 _TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 
 
@@ -171,47 +180,51 @@ def _translate(error: apsw.Error, where: str, number: int) -> StoreError:
                 "wait for it or stop it, then try again"
             )
         case apsw.FullError():
-            return full(where, str(error))
+            return disk_full(where, str(error))
         case apsw.IOError() | apsw.CantOpenError() if (
             number in NO_SPACE or extended == apsw.SQLITE_IOERR_SHMSIZE
         ):
-            return full(where, str(error))
+            return disk_full(where, str(error))
         case apsw.ReadOnlyError() | apsw.PermissionsError():
             return _forbidden(where, error)
         case apsw.CantOpenError() | apsw.IOError() if number in _TOO_MANY_FILES:
             return StoreError(
-                f"{where}: too many files are open ({os.strerror(number)}); nothing of this call "
-                "was kept. Close some, or raise the limit (ulimit -n), then try again"
+                f"{where}: too many files are open ({os.strerror(number)}); nothing was stored. "
+                "Close some, or raise the limit (ulimit -n), then try again"
             )
         case apsw.CantOpenError():
-            # The file itself was seen before: it is the log or the lock file beside it.
+            # The file itself was opened before, so this is the log or lock file beside it.
             return _forbidden(where, error)
-        # Far above any limit of ours, a length can only be a damaged one.
+        # We store nothing near SQLite's limit, so such a length means corruption.
         case apsw.CorruptError() | apsw.NotADBError() | apsw.TooBigError():
-            return StoreCorrupt(
-                f"{where} is damaged or is not a database ({error}); bring back a copy of it, "
-                "or move it away to begin anew"
-            )
+            return _damaged(where, str(error))
         case apsw.IOError():
             reason = f"{error}, {os.strerror(number)}" if number else str(error)
             return StoreError(
-                f"{where} could not be read or written ({reason}); nothing of this call was kept. "
-                "Look at the disk, at what is free on it and at the limits of this process "
+                f"{where} could not be read or written ({reason}); nothing was stored. "
+                "Check the disk, its free space and the limits of this process "
                 "(ulimit -a), then try again"
             )
         case _:
             return StoreError(f"{where}: {type(error).__name__}: {error}")
 
 
-def full(where: str, why: str) -> StoreFull:
-    """There is no space, or no more is allowed."""
+def _damaged(where: str, why: str) -> StoreCorrupt:
+    return StoreCorrupt(
+        f"{where} is damaged or is not a database ({why}); restore a backup, "
+        "or move it away to start with an empty one"
+    )
+
+
+def disk_full(where: str, why: str) -> StoreFull:
+    """The error for a full disk or an exceeded limit."""
     return StoreFull(
-        f"no space is left for {where} ({why}); nothing of this call was kept. "
-        "Free some space on the disk, or raise the limit (a quota, or ulimit -f), then try again"
+        f"no space is left for {where} ({why}); nothing was stored. "
+        "Free some disk space, or raise the limit (a quota, or ulimit -f), then try again"
     )
 
 
 def _forbidden(where: str, error: apsw.Error) -> StoreReadOnly:
     return StoreReadOnly(
-        f"{where} cannot be written ({error}); check the permissions of the file and its folder"
+        f"{where} is not writable ({error}); check the permissions of the file and its folder"
     )

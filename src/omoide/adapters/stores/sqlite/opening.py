@@ -1,6 +1,6 @@
-"""Opening a file: is it there, is it ours, is its schema ours, may we write it.
+"""Opening a file: checking that it is ours, migrating its schema, falling back to read-only.
 
-A file of another program is never touched: its header is read before SQLite sees it.
+A file of another program is never modified: its header is read before SQLite opens it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,26 +20,27 @@ from urllib.parse import quote
 
 import apsw
 
-from omoide.adapters.stores.sql.outlines import days_named
-from omoide.adapters.stores.sql.rows import moment
-from omoide.adapters.stores.sqlite.cipher import checked_key, is_sealed, unlock
+from omoide.adapters.stores.sql.rows import from_micros
+from omoide.adapters.stores.sql.turn_tables import spans_text
+from omoide.adapters.stores.sqlite.cipher import checked_key, is_encrypted, unlock
 from omoide.adapters.stores.sqlite.connection import (
     NO_SPACE,
     READERS,
     SqliteDatabase,
-    full,
+    disk_full,
     transaction,
-    translated,
+    translate_errors,
 )
 from omoide.errors import (
     StoreCorrupt,
+    StoreEncrypted,
     StoreError,
     StoreMissing,
     StoreReadOnly,
-    StoreSealed,
     StoreTooNew,
 )
-from omoide.language.terms import endings, telling, terms
+from omoide.language.terms import informativeness, last_characters, terms
+from omoide.mechanisms.search.features import spans_of
 from omoide.version import __version__
 
 if TYPE_CHECKING:
@@ -55,25 +57,25 @@ _creating = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opening:
-    """How a database is to be opened."""
+class SqliteOpening:
+    """Options for opening a database."""
 
     path: str
     create: bool
-    patience: float
+    max_wait: float
     """Seconds to wait for another process's lock."""
     max_pages: int | None
     key: str = field(default="", repr=False)
-    """What the file is encrypted with; empty if it is not."""
+    """The encryption key; empty if the file is not encrypted."""
 
     def open(self) -> SqliteDatabase:
-        """Open it, bringing a new or older file up to date. Blocks."""
+        """Open it, and migrate a new or older file. Blocks."""
         if self.path == MEMORY:
             writer = self._connect(MEMORY, _WRITE)
             self._migrate(writer)
             return SqliteDatabase(where="the database in memory", writer=writer)
-        _see_to_file(Path(self.path), create=self.create)
-        _check_header(self.path, sealed=bool(self.key))
+        _ensure_file(Path(self.path), create=self.create)
+        _check_header(self.path, encrypted=bool(self.key))
         try:
             return self._open_to_write()
         except StoreReadOnly:
@@ -85,7 +87,7 @@ class Opening:
         opened: list[apsw.Connection] = []
         try:
             opened.append(self._connect(self.path, _WRITE))
-            with translated(self.path, opened[0]):
+            with translate_errors(self.path, opened[0]):
                 self._check_writable(opened[0])
                 self._migrate(opened[0])
                 self._use_log(opened[0])
@@ -100,13 +102,13 @@ class Opening:
     def _check_writable(self, connection: apsw.Connection) -> None:
         if connection.readonly("main"):
             raise StoreReadOnly(
-                f"{self.path} may not be written; change its permissions, "
-                "or open it without creating to only read it"
+                f"{self.path} is not writable; change its permissions, "
+                "or open it with create=False to read it only"
             )
 
     def _open_to_read(self) -> SqliteDatabase:
-        """Read a file that may not be written. Where SQLite cannot even place its lock file, the
-        file is taken as it is, which is right only if no log holds newer pages."""
+        """Open a file read-only. If SQLite cannot create its lock file, open it as immutable, which
+        is correct only if the write-ahead log has no newer pages."""
         name = f"file:{quote(str(Path(self.path).absolute()))}?mode=ro"
         log = Path(f"{self.path}-wal")
         for source in (name, f"{name}&immutable=1"):
@@ -114,7 +116,7 @@ class Opening:
             try:
                 for _ in range(1 + READERS):
                     opened.append(self._connect(source, _READ))
-                    with translated(self.path, opened[-1]):
+                    with translate_errors(self.path, opened[-1]):
                         _check_version(self.path, opened[-1], exactly=True)
                 return SqliteDatabase(
                     where=self.path, writer=opened[0], readers=opened[1:], read_only=True
@@ -126,16 +128,16 @@ class Opening:
                 if log.exists() and log.stat().st_size:
                     break
         raise StoreReadOnly(
-            f"{self.path} may not be written, and {log.name} beside it holds changes that only a "
-            "process which may write can bring in; open it once with such rights"
+            f"{self.path} is not writable, and {log.name} beside it has changes that only a "
+            "process with write access can apply; open it once with write access"
         )
 
     def _connect(self, name: str, flags: int) -> apsw.Connection:
-        with translated(self.path):
+        with translate_errors(self.path):
             connection = apsw.Connection(name, flags=flags)
             connection.convert_binding = _list_as_json
         try:
-            with translated(self.path, connection):
+            with translate_errors(self.path, connection):
                 if self.key and name != MEMORY:
                     unlock(connection, checked_key(self.key), self.path)
                 self._set_up(connection)
@@ -145,8 +147,8 @@ class Opening:
         return connection
 
     def _set_up(self, connection: apsw.Connection) -> None:
-        connection.set_busy_timeout(round(self.patience * 1000))
-        connection.execute("PRAGMA page_size = 16384")  # heeded by a new file only
+        connection.set_busy_timeout(round(self.max_wait * 1000))
+        connection.execute("PRAGMA page_size = 16384")  # only affects a new file
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON").fetchall()
         connection.execute("PRAGMA synchronous = FULL")
@@ -155,16 +157,16 @@ class Opening:
             connection.execute(f"PRAGMA max_page_count = {int(self.max_pages)}").fetchall()
 
     def _migrate(self, connection: apsw.Connection) -> None:
-        """Apply the steps that are missing, all in one transaction, once among processes."""
+        """Apply missing migrations in one transaction; only one process does so at a time."""
         if self.key:
             _check_ours(self.path, connection)
         if _check_version(self.path, connection, exactly=False) == len(_steps()):
             return
         with transaction(connection, "IMMEDIATE"):
             version = _check_version(self.path, connection, exactly=False)
-            # First of all, so that the file's very first page already says whose it is.
+            # First, so that the file's first page already identifies it as ours.
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            _teach(connection)
+            _register_functions(connection)
             for number, sql in _steps()[version:]:
                 connection.execute(sql)
                 connection.execute(f"PRAGMA user_version = {number}")
@@ -173,8 +175,8 @@ class Opening:
             )
 
     def _use_log(self, connection: apsw.Connection) -> None:
-        """Switch to write-ahead logging, which lasts. SQLite does not wait for others here."""
-        deadline = time.monotonic() + self.patience
+        """Switch to write-ahead logging, permanently. SQLite does not use its busy timeout here."""
+        deadline = time.monotonic() + self.max_wait
         while True:
             try:
                 connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -186,53 +188,56 @@ class Opening:
                 return
 
 
-def _list_as_json(cursor: object, place: int, value: object) -> str:
-    """A list that is bound to `json_each(?)`."""
+def _list_as_json(cursor: object, number: int, value: object) -> str:
+    """Encode a list that is bound to `json_each(?)`."""
     return json.dumps(value, ensure_ascii=False)
 
 
-def _teach(connection: apsw.Connection) -> None:
-    """Let SQL of a migration read texts as recording does."""
-    readers: dict[str, Callable[..., Any]] = {
+def _register_functions(connection: apsw.Connection) -> None:
+    """Define SQL functions for migrations that process texts as recording does."""
+    functions: dict[str, Callable[..., Any]] = {
         "term_count": lambda text: len(terms(text)),
-        "endings": lambda text: json.dumps(endings(text)),
-        "telling": telling,
-        "days_named": lambda text, time: days_named(text, moment(time).date()),
+        "endings": lambda text: json.dumps(last_characters(text)),
+        "telling": informativeness,
+        "days_named": lambda text, time: spans_text(spans_of(text, from_micros(time).date())),
     }
-    for name, reader in readers.items():
-        connection.create_scalar_function(name, reader)
+    for name, function in functions.items():
+        connection.create_scalar_function(name, function)
 
 
-def _steps() -> list[tuple[int, str]]:
+@cache
+def _steps() -> tuple[tuple[int, str], ...]:
+    """The migrations in order. Cached: they are part of the package."""
     folder = resources.files("omoide.adapters.stores.sqlite.migrations")
     files = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
-    return [(int(f.name[:4]), f.read_text("utf-8")) for f in files]
+    return tuple((int(f.name[:4]), f.read_text("utf-8")) for f in files)
 
 
 def _check_version(path: str, connection: apsw.Connection, *, exactly: bool) -> int:
     [(version,)] = connection.execute("PRAGMA user_version")
-    wanted = len(_steps())
-    if version > wanted:
+    supported = len(_steps())
+    if version > supported:
         writer = "a newer omoide"
         with suppress(apsw.Error):
             row = connection.execute("SELECT value FROM meta WHERE name = 'written_by'").fetchone()
             writer = f"omoide {row[0]}" if row else writer
         raise StoreTooNew(
             f"{path} was written by {writer} (schema {version}); this is omoide {__version__}, "
-            f"which knows schemas up to {wanted}: upgrade omoide to open it"
+            f"which supports schemas up to {supported}: upgrade omoide to open it"
         )
-    if exactly and version < wanted:
+    if exactly and version < supported:
         raise StoreReadOnly(
-            f"{path} has schema {version} and must be brought to {wanted}, but may not be written"
+            f"{path} has schema {version} and must be migrated to {supported}, but is not "
+            "writable; change its permissions"
         )
     return int(version)
 
 
-def _see_to_file(path: Path, *, create: bool) -> None:
-    """Make sure that there is a file, readable by its user alone if it is new.
+def _ensure_file(path: Path, *, create: bool) -> None:
+    """Make sure that the file exists. A new file is readable by its user only.
 
-    Under a lock, since closing a file drops this process's locks on it (POSIX), even those of
-    another connection: nobody may connect before the new file has been closed.
+    Under a lock, because closing a file drops all of this process's locks on it (POSIX), even those
+    of other connections: no connection may open the new file before it is closed.
     """
     with _creating:
         try:
@@ -240,7 +245,7 @@ def _see_to_file(path: Path, *, create: bool) -> None:
                 raise StoreCorrupt(f"{path} is a folder; name a file in it")
             if path.exists():
                 if not os.access(path, os.R_OK):
-                    raise PermissionError(errno.EACCES, "it may not be read")
+                    raise PermissionError(errno.EACCES, "it is not readable")
                 return
             if not create:
                 raise StoreMissing(
@@ -249,26 +254,26 @@ def _see_to_file(path: Path, *, create: bool) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
-            pass  # another process was quicker
+            pass  # another process created it first
         except OSError as error:
             if error.errno in NO_SPACE:
-                raise full(str(path), str(error.strerror)) from error
+                raise disk_full(str(path), str(error.strerror)) from error
             if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
                 raise StoreError(
-                    f"{path} cannot be created ({error.strerror}); check it"
+                    f"{path} cannot be created ({error.strerror}); check the path"
                 ) from error
             raise StoreReadOnly(
-                f"{path} cannot be created or reached ({error.strerror}); "
+                f"{path} cannot be created or opened ({error.strerror}); "
                 "choose another folder or change its permissions"
             ) from error
 
 
-def _check_header(path: str, *, sealed: bool) -> None:
-    """Refuse a file that is not ours, without leaving a trace on it.
+def _check_header(path: str, *, encrypted: bool) -> None:
+    """Reject a file that is not ours, without modifying it.
 
-    Read through SQLite's own file layer, which knows not to drop the locks of this process.
+    Read through SQLite's VFS, which does not drop the locks of this process.
     """
-    with translated(path):
+    with translate_errors(path):
         file = apsw.VFSFile("", path, [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
         try:
             size = file.xFileSize()
@@ -277,31 +282,33 @@ def _check_header(path: str, *, sealed: bool) -> None:
             file.xClose()
     if not header:
         return  # new
-    if sealed and header.startswith(_MAGIC):
-        raise StoreSealed(
-            f"{path} is not encrypted, and a key was given: encrypt it with `omoide encrypt`, or "
+    if encrypted and header.startswith(_MAGIC):
+        raise StoreEncrypted(
+            f"{path} is not encrypted, but a key was given: encrypt it with `omoide encrypt`, or "
             "leave the key out"
         )
-    if sealed and is_sealed(header):
-        return  # whether it is ours is seen when it is unlocked
+    if encrypted and is_encrypted(header):
+        return  # checked after it is unlocked
     if not header.startswith(_MAGIC) or len(header) < _HEADER:
         raise StoreCorrupt(
-            f"{path} is not a database (it begins with {header[:8]!r}); name another file, or if "
-            "it is one of ours that was encrypted, give its key in OMOIDE_KEY or --key-file"
+            f"{path} is not a database (it begins with {header[:8]!r}); choose another file; if "
+            "it is an encrypted omoide database, pass its key in OMOIDE_KEY or --key-file"
         )
     if int.from_bytes(header[68:72]) != APPLICATION_ID:
         raise StoreCorrupt(
-            f"{path} is an SQLite database of another program, left untouched; name another file"
+            f"{path} is an SQLite database of another program and was not changed; choose "
+            "another file"
         )
 
 
 def _check_ours(path: str, connection: apsw.Connection) -> None:
-    """Refuse an encrypted file of another program, whose key was given."""
+    """Reject an encrypted file of another program."""
     [(application,)] = connection.execute("PRAGMA application_id")
     [(tables,)] = connection.execute("SELECT count(*) FROM sqlite_schema")
     if tables and application != APPLICATION_ID:
         raise StoreCorrupt(
-            f"{path} is an SQLite database of another program, left untouched; name another file"
+            f"{path} is an SQLite database of another program and was not changed; choose "
+            "another file"
         )
 
 

@@ -1,4 +1,4 @@
-"""The embedded store: one file, seen from its several sides."""
+"""The embedded store: one SQLite file."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sql.outlines import Outlines
-from omoide.adapters.stores.sql.sides import SqlStore
-from omoide.adapters.stores.sqlite.matrices import Matrices
-from omoide.adapters.stores.sqlite.opening import MEMORY, Opening
-from omoide.adapters.stores.sqlite.traces import SqliteArchive
+from omoide.adapters.stores.sql.store import SqlStore
+from omoide.adapters.stores.sql.turn_tables import TurnTableCache
+from omoide.adapters.stores.sqlite.opening import MEMORY, SqliteOpening
+from omoide.adapters.stores.sqlite.scrubbing import SqliteArchive
+from omoide.adapters.stores.sqlite.vector_cache import VectorCache
 from omoide.errors import StoreLocked
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ CACHE_BYTES = 256 * 1024 * 1024
 
 
 class SqliteStore(SqlStore):
-    """`Store` on one SQLite file, or in memory. Open it with `open`, and close it."""
+    """`Store` on one SQLite file, or in memory. Open it with `open`; close it after use."""
 
     def __init__(self, database: SqliteDatabase, *, cache_bytes: int = CACHE_BYTES) -> None:
-        matrices, outlines = Matrices(cache_bytes), Outlines(cache_bytes // 4)
-        super().__init__(database, matrices, outlines)
-        self.archive = SqliteArchive(database, matrices, outlines)
+        matrices, turn_tables = VectorCache(cache_bytes), TurnTableCache(cache_bytes // 4)
+        super().__init__(database, matrices, turn_tables)
+        self.archive = SqliteArchive(database, matrices, turn_tables)
         self.file = database
 
     @classmethod
@@ -42,25 +42,25 @@ class SqliteStore(SqlStore):
         cache_bytes: int = CACHE_BYTES,
         key: str = "",
     ) -> SqliteStore:
-        """Open the database at `path` (":memory:" for one that dies with it).
+        """Open the database at `path` (":memory:" for one in memory).
 
-        A file that is missing is created, readable by its user alone, unless `create` is False:
-        then `StoreMissing` is raised, and a file that may not be written is opened for reading.
-        `patience` is how many seconds to wait for another process's lock before `StoreLocked`;
-        `max_pages` limits the file to so many pages of 16 KB, beyond which `StoreFull` is raised;
-        `cache_bytes` limits the vectors kept in memory, and a quarter of it the outlines; `key`
-        encrypts the file, or opens one that was encrypted with it (see `cipher`).
+        A missing file is created, readable by its user only, unless `create` is False: then
+        `StoreMissing` is raised, and a file that is not writable is opened read-only. `patience` is
+        how many seconds to wait for another process's lock before `StoreLocked` is raised;
+        `max_pages` limits the file to that many pages of 16 KB, beyond which `StoreFull` is raised;
+        `cache_bytes` limits the cache of vectors, and a quarter of it the cache of turn tables;
+        `key` encrypts a new file or opens an encrypted one (see `cipher`).
         """
         name = path if path == MEMORY else os.fspath(path)
-        opening = Opening(
-            path=str(name), create=create, patience=patience, max_pages=max_pages, key=key
+        opening = SqliteOpening(
+            path=str(name), create=create, max_wait=patience, max_pages=max_pages, key=key
         )
         database = await asyncio.to_thread(opening.open)
         store = cls(database, cache_bytes=cache_bytes)
         try:
             if not database.read_only:
-                with suppress(StoreLocked):  # a later opening will do
-                    await store.archive.remove_traces()
+                with suppress(StoreLocked):  # a later opening will retry
+                    await store.archive.scrub()
         except BaseException:
             await store.close()
             raise

@@ -1,10 +1,10 @@
-// REST of the same server. A key is kept in this tab only.
+// Client for the REST API of this server. The API key is kept in this tab only.
 
 import { state } from "./state.js";
 
 const KEY = "omoide-key";
 
-/** An answer that is an error: its status, its kind, and what the server says to do. */
+/** An error response: its status, its kind, and what the server says to do. */
 export class Problem extends Error {
   constructor(status, kind, detail) {
     super(detail);
@@ -17,7 +17,7 @@ export const hasKey = () => sessionStorage.getItem(KEY) !== null;
 export const dropKey = () => sessionStorage.removeItem(KEY);
 let askForKey = null;
 
-/** Who asks for a key when the server wants one: gives it, or null. */
+/** Register the function that asks for an API key; it returns the key, or null. */
 export function onLocked(ask) {
   askForKey = ask;
 }
@@ -53,12 +53,18 @@ async function send(path, { method = "GET", body, query = {}, user = state.user,
   return response;
 }
 
-/** Look: the JSON of a GET. */
+/** The JSON of a GET. */
 export const get = async (path, query, user) => (await send(path, { query, user })).json();
 
-/** Change: the JSON of a POST. */
+/** The JSON of a POST. */
 export const post = async (path, body, user) =>
   (await send(path, { method: "POST", body, user })).json();
+
+/** The JSON of a PATCH. */
+export const patch = async (path, body) => (await send(path, { method: "PATCH", body })).json();
+
+/** The JSON of a DELETE. */
+export const remove = async (path, query) => (await send(path, { method: "DELETE", query })).json();
 
 /** All items of a paged list. */
 export async function all(path, query = {}) {
@@ -72,7 +78,7 @@ export async function all(path, query = {}) {
   return found;
 }
 
-/** A reply as it comes: `{ event, data }` for each server-sent event. */
+/** A streamed reply: `{ event, data }` for each server-sent event. */
 export async function* stream(path, body, signal) {
   const response = await send(path, { method: "POST", body, signal });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

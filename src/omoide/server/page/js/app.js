@@ -1,4 +1,4 @@
-// The page begins here.
+// Entry point of the page.
 
 import { dropKey, get, hasKey, onLocked } from "./api.js";
 import * as chat from "./chat.js";
@@ -7,6 +7,7 @@ import * as demo from "./demo.js";
 import { prompt } from "./dialog.js";
 import { at, fill } from "./dom.js";
 import * as events from "./events.js";
+import * as facts from "./facts.js";
 import * as frame from "./frame.js";
 import * as memory from "./memory.js";
 import * as memos from "./memos.js";
@@ -22,7 +23,7 @@ import * as work from "./work.js";
 const newest = turns();
 let asking = null;
 
-/** Ask for a key, once however many requests wait for it. */
+/** Ask for an API key once, however many requests wait for it. */
 function locked() {
   asking ??= prompt({ title: t("key.title"), text: t("key.about"), label: t("key.label"), yes: t("key.enter"), type: "password" }).finally(() => {
     asking = null;
@@ -30,7 +31,7 @@ function locked() {
   return asking;
 }
 
-/** Everything about the user that is chosen. */
+/** Load everything about the selected user. */
 async function arrive() {
   const still = newest();
   try {
@@ -52,7 +53,7 @@ async function enter() {
   } catch (problem) {
     return fill(at("log"), trouble(problem, enter));
   }
-  at("about").textContent = `omoide ${state.about.version} · ${state.about.model}`;
+  at("about").textContent = [`omoide ${state.about.version}`, state.about.preset === "omoide" ? "" : state.about.preset, state.about.model].filter(Boolean).join(" · ");
   at("leave").hidden = !hasKey();
   users.choose(users.first());
   demo.draw();
@@ -62,7 +63,7 @@ async function enter() {
 await speak(wanted());
 frame.choices();
 onLocked(locked);
-for (const part of [frame, users, talks, chat, memory, memos, events, why, cost, work, demo]) part.start();
+for (const part of [frame, users, talks, chat, memory, facts, memos, events, why, cost, work, demo]) part.start();
 on("user", () => {
   state.arriving = arrive();
 });

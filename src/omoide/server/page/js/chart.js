@@ -1,4 +1,4 @@
-// Charts, by uPlot; each has a label for those who cannot see it.
+// Charts drawn with uPlot; each has a label for screen readers.
 
 import { colour, el, fill } from "./dom.js";
 import { number } from "./time.js";
@@ -14,7 +14,7 @@ const axis = (more) => ({
   ...more,
 });
 
-/** Put a chart in a place, and keep it as wide as the place is. */
+/** Draw a chart into an element and keep it as wide as the element. */
 function put(place, label, options, data) {
   drawn.get(place)?.destroy();
   fill(place);
@@ -28,7 +28,7 @@ function put(place, label, options, data) {
   return chart;
 }
 
-/** Lines over days from now: `{ points, colour, width, dash }` each, with a level to cross. */
+/** Line chart over days from now. Each series is `{ points, colour, width, dash }`; `level` is the threshold. */
 export function lines(place, { label, series, level, days, format }) {
   const tables = series.map((one) => [one.points.map(([x]) => x), one.points.map(([, y]) => y)]);
   const data = tables.length ? uPlot.join(tables) : [[]];
@@ -68,7 +68,7 @@ export function lines(place, { label, series, level, days, format }) {
   );
 }
 
-/** Bars in two parts, one for each name. */
+/** Stacked bars of two parts, one bar for each name. */
 export function bars(place, { label, names, below, above }) {
   const sums = below.map((value, i) => value + above[i]);
   const paths = uPlot.paths.bars({ size: [0.6, 36], radius: 0.15 });
@@ -89,5 +89,5 @@ export function bars(place, { label, names, below, above }) {
   );
 }
 
-/** A key to a chart's lines. */
+/** A legend for a chart's lines. */
 export const key = (...parts) => el("div", { class: "key", "aria-hidden": "true" }, parts.map(([name, text]) => el("span", { class: name }, text)));

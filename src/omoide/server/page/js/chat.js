@@ -1,4 +1,4 @@
-// Talking: what was said, and a reply as it comes.
+// The chat: past turns, and the reply as it is streamed.
 
 import { all, stream } from "./api.js";
 import { at, el, fill } from "./dom.js";
@@ -9,12 +9,12 @@ import { moment, now } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
 
-const PAUSE = 10 * 60 * 1000; // after this many milliseconds the time is shown
+const PAUSE = 10 * 60 * 1000; // milliseconds between two turns after which the time is shown
 const newest = turns();
-let going = null; // the reply under way can be stopped by this
-let drawing = null; // a promise, kept when the conversation that was chosen is shown
+let going = null; // aborts the reply in progress
+let drawing = null; // promise that resolves when the selected conversation is shown
 
-/** Show the conversation that is chosen; `turn` is the id of one to point at. */
+/** Show the selected conversation; `turn` is the id of a turn to highlight. */
 async function load(turn) {
   const still = newest();
   if (state.talk === null) return welcome();
@@ -43,7 +43,7 @@ function bubble(turn) {
   );
 }
 
-/** The time, where some passed since the turn before. */
+/** The time, if a while passed since the previous turn. */
 function hour(before, turn) {
   if (before && new Date(turn.time) - new Date(before.time) < PAUSE) return null;
   return el("p", { class: "hour", "aria-hidden": "true" }, moment(turn.time));
@@ -75,12 +75,12 @@ const down = (always) => {
 
 const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 
-/** Say something, and show the answer as it comes. Trying again says it once. */
+/** Send a message and show the reply as it is streamed. A retry with the same id records it once. */
 async function say(text, id = `page-${fresh()}`) {
   going = new AbortController();
   busy(true);
-  await state.arriving; // or the conversation
-  await drawing; // would be drawn over it
+  await state.arriving; // both must finish first, or the
+  await drawing; // conversation would be drawn over the message
   const card = talks.shown();
   const key = card && !card.ended && card.key ? card.key : null;
   if (card?.ended) state.talk = null;
@@ -91,7 +91,7 @@ async function say(text, id = `page-${fresh()}`) {
   at("log").append(mine, reply.box);
   down(true);
   let answer = "";
-  let heard = false; // whether the server has it
+  let heard = false; // whether the server has recorded the message
   try {
     const body = { text, id, stream: true, ...(key ? { session: key } : {}) };
     for await (const { event, data } of stream("/api/reply", body, going.signal)) {
@@ -136,7 +136,7 @@ function begin(data, text) {
   talks.load().catch(() => {});
 }
 
-/** The place of a reply: first it waits, then it is written. */
+/** The bubble of a reply: first a placeholder, then the streamed text. */
 function waiting() {
   const text = el("div", { class: "text", dir: "auto" });
   const meta = el("span", { class: "meta" });
@@ -197,7 +197,7 @@ function grow() {
 
 export const stop = () => going?.abort();
 
-/** The same again, in another language; not while a reply is being written. */
+/** Redraw in another language, unless a reply is being streamed. */
 export const redraw = () => going ?? load();
 
 export function start() {

@@ -1,4 +1,4 @@
-// What it cost, by session; and work under way.
+// Cost by session, and background jobs.
 
 import { get, post } from "./api.js";
 import * as chart from "./chart.js";

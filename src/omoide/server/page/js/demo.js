@@ -1,4 +1,4 @@
-// The demo conversation: loaded and removed with one click.
+// The demo conversation: load and remove it with one click.
 
 import { post } from "./api.js";
 import { confirm } from "./dialog.js";
@@ -16,7 +16,7 @@ export function draw() {
   at("demo").textContent = t(loaded() ? "demo.remove" : "demo.load");
 }
 
-/** Load it; or show it, if it is there. */
+/** Load the demo, or show it if it is already loaded. */
 export async function toggle(event) {
   const remove = loaded() && event?.currentTarget?.id === "demo";
   try {

@@ -1,9 +1,9 @@
-// Questions to the person at the page.
+// Dialogs.
 
 import { el } from "./dom.js";
 import { t } from "./words.js";
 
-/** Ask, with any fields between; resolves to what `read` makes of them, or null. */
+/** Show a dialog with optional fields; resolves to the result of `read`, or null if cancelled. */
 function ask({ title, body = [], yes, danger = false, read = () => true, required = null }) {
   return new Promise((resolve) => {
     const id = "dialog-title";
@@ -36,7 +36,7 @@ function ask({ title, body = [], yes, danger = false, read = () => true, require
   });
 }
 
-/** Yes or no. */
+/** Ask for confirmation. */
 export const confirm = ({ title, text, quote, yes, tick }) => {
   const box = tick ? el("input", { type: "checkbox", id: "dialog-tick" }) : null;
   return ask({
@@ -52,7 +52,7 @@ export const confirm = ({ title, text, quote, yes, tick }) => {
   });
 };
 
-/** One line or more of text. */
+/** Ask for text of one or more lines. */
 export const prompt = ({ title, text, label, value = "", yes, lines = 1, type = "text" }) => {
   const field =
     lines > 1

@@ -1,12 +1,12 @@
-// What changed between two sentences, word by word, also where words are not spaced.
+// Word-by-word diff of two sentences, also for languages without spaces.
 
-/** The words of a text, blanks and punctuation among them. */
+/** The words of a text, including white space and punctuation. */
 export function split(text, language) {
   const segmenter = new Intl.Segmenter(language, { granularity: "word" });
   return Array.from(segmenter.segment(text), (part) => part.segment);
 }
 
-/** `[kind, text]` pairs, kind being "same", "old" or "new". */
+/** `[kind, text]` pairs; kind is "same", "old" or "new". */
 export function diff(before, after, language) {
   const a = split(before, language);
   const b = split(after, language);
@@ -33,7 +33,7 @@ export function diff(before, after, language) {
   return tidy(parts);
 }
 
-/** A blank between two changed words belongs to the change. */
+/** Count white space between two changed words as changed. */
 function tidy(parts) {
   const joined = [];
   for (let n = 0; n < parts.length; n++) {

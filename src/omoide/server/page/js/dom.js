@@ -1,6 +1,6 @@
-// Elements. Whatever users or models wrote goes in as text, never as markup.
+// DOM helpers. Text of users and models is inserted as text, never as markup.
 
-/** An element: `el("p", { class: "fine", onclick: f, "aria-label": "x" }, "text", child)`. */
+/** Create an element: `el("p", { class: "fine", onclick: f, "aria-label": "x" }, "text", child)`. */
 export function el(name, given = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(given)) {
@@ -14,15 +14,15 @@ export function el(name, given = {}, ...children) {
   return made;
 }
 
-/** The element of that id. */
+/** The element with that id. */
 export const at = (id) => document.getElementById(id);
 
-/** Put these children in place of what is there. */
+/** Replace all children. */
 export function fill(place, ...children) {
   place.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
 }
 
-/** A colour of the style sheet, resolved for a canvas. */
+/** A colour of the style sheet, resolved for use in a canvas. */
 export function colour(name) {
   const probe = el("span", { hidden: true });
   probe.style.color = `var(${name})`;
@@ -32,7 +32,7 @@ export function colour(name) {
   return found;
 }
 
-/** A short notice that goes away by itself. */
+/** A short notice that disappears by itself. */
 export function toast(text) {
   const notice = el("div", { class: "toast" }, text);
   at("toasts").append(notice);

@@ -1,4 +1,4 @@
-// What happened, on a timeline, and how each event fades: now, and after each recall.
+// Events on a timeline, and their forgetting curves: now, and after each recall.
 
 import { all, get } from "./api.js";
 import * as chart from "./chart.js";
@@ -41,7 +41,7 @@ async function load(live = false) {
   }
 }
 
-/** The event that a recall would help most: there the two lines lie furthest apart. */
+/** The event that a recall would strengthen most: its two curves are furthest apart. */
 function neediest() {
   const gain = (curve) => curve.recalled.at(-1)[1] - curve.fading.at(-1)[1];
   return [...curves.values()].sort((a, b) => gain(b) - gain(a))[0]?.event.id ?? null;
@@ -71,7 +71,7 @@ const helps = (curve) => curve.recalled.at(-1)[1] - curve.fading.at(-1)[1] > 0.0
 const legend = () =>
   chart.key(["now", t("events.now")], ...(curves.has(chosen) && helps(curves.get(chosen)) ? [["dashed", t("events.recalled")]] : []), ...(before.has(chosen) ? [["ghost", t("events.before")]] : []), ["level", t("events.level")]);
 
-/** The chart; `mixed` gives other points for an event while it moves. */
+/** The chart; `mixed` gives an event's points during the animation. */
 function plot(mixed = null) {
   if (!canvas?.isConnected) return;
   place().querySelector(".chosen").textContent = events.find((event) => event.id === chosen)?.text ?? "";

@@ -1,13 +1,13 @@
-// The frame: tabs, the phone's dock, the drawer, language and theme.
+// The layout: tabs, the dock on phones, the drawer, language and theme.
 
 import { at, el, fill } from "./dom.js";
 import { on, state, tell } from "./state.js";
 import { LANGUAGES, language, speak, t } from "./words.js";
 
-const TABS = ["memory", "memos", "events", "why", "cost"];
+const TABS = ["memory", "facts", "memos", "events", "why", "cost"];
 const THEME = "omoide-theme";
 
-/** Show a panel, or the chat. */
+/** Show one panel, or the chat. */
 export function show(name) {
   state.view = name;
   at("app").dataset.view = name;
@@ -51,7 +51,7 @@ function theme(name) {
   localStorage.setItem(THEME, name);
 }
 
-/** Fill the choices in the current language. */
+/** Fill the select boxes in the current language. */
 export function choices() {
   fill(at("language"), Object.entries(LANGUAGES).map(([code, name]) => el("option", { value: code, lang: code }, name)));
   at("language").value = language();

@@ -1,4 +1,4 @@
-// What is remembered: each sentence with its sources, every version, and putting it right.
+// The summary: each sentence with its sources, all versions, and corrections.
 
 import { all, get, post } from "./api.js";
 import { confirm, prompt } from "./dialog.js";
@@ -19,7 +19,7 @@ let opened = new Set(); // texts of sentences whose sources are shown
 const place = () => at("panel-memory");
 const top = () => versions.at(-1)?.number ?? 0;
 
-/** Read all versions anew. */
+/** Reload all versions. */
 async function load() {
   const still = newest();
   try {
@@ -166,7 +166,7 @@ async function attempt(work, done) {
 async function edit(sentence, said) {
   const text = await prompt({ title: t("memory.edit"), text: t("memory.edit_about"), label: t("memory.edit_label"), value: sentence.text, yes: t("save"), lines: 3 });
   const line = text?.split(/\s+/u).join(" ");
-  if (!line || (line === sentence.text && said.length)) return; // the same again confirms it
+  if (!line || (line === sentence.text && said.length)) return; // an unchanged sentence without sources may be saved: that confirms it
   await attempt(() => post("/api/memory/amend", { sentence: sentence.text, text: line }), t("memory.edited"));
 }
 

@@ -1,4 +1,4 @@
-// Dialogue by topic: summary, compressed and original text.
+// Memos: summary, compressed and original text.
 
 import { all, get } from "./api.js";
 import { at, el, fill } from "./dom.js";
@@ -57,7 +57,7 @@ function group(found) {
 }
 
 function none() {
-  const off = state.about && !state.about.mechanisms.some((name) => name === "memos" || name === "memochat");
+  const off = state.about && !state.about.mechanisms.some((name) => ["memos", "memochat", "compressed-memos"].includes(name));
   return el(
     "div",
     { class: "empty" },

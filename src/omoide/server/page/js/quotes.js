@@ -1,4 +1,4 @@
-// Words that something rests on, with a way to where they were said.
+// Supporting turns, with links to the conversation.
 
 import { el } from "./dom.js";
 import * as talks from "./talks.js";
@@ -6,10 +6,10 @@ import { tell } from "./state.js";
 import { moment } from "./time.js";
 import { t } from "./words.js";
 
-/** Whether a turn is the user's own correction of the memory. */
+/** Whether a turn is the user's correction of the summary. */
 export const isEdit = (turn) => turn.id.startsWith("edit-");
 
-/** What was said, by whom and when. */
+/** A turn's text, speaker and time. */
 export function quote(turn) {
   const open = () => {
     tell("show", "chat");

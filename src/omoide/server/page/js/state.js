@@ -1,22 +1,22 @@
-// What the page knows, and who wants to hear when it changes.
+// State of the page, and listeners for its changes.
 
 export const state = {
-  about: null, // of the server
+  about: null, // GET /api/about
   user: "",
   users: [],
   talks: [], // cards of sessions, newest first
-  talk: null, // the number of the session that is shown; null for one that has not begun
-  view: "chat", // what a phone shows
+  talk: null, // number of the session shown; null for a new one
+  view: "chat", // what is visible on a phone
   tab: "memory",
-  latest: null, // what memory gave to the last reply
-  arriving: null, // a promise, kept when it is known what to show of the user
-  busy: false, // whether a reply is on its way
-  work: [], // jobs that are not done
+  latest: null, // what memory contributed to the latest reply
+  arriving: null, // promise that resolves when the user's data is loaded
+  busy: false, // whether a reply is being streamed
+  work: [], // unfinished jobs
 };
 
 const hearing = new Map();
 
-/** Call `hear` when any of the topics is told. */
+/** Call `hear` when any of the space-separated topics is published. */
 export function on(topics, hear) {
   for (const topic of topics.split(" ")) {
     if (!hearing.has(topic)) hearing.set(topic, new Set());
@@ -24,12 +24,12 @@ export function on(topics, hear) {
   }
 }
 
-/** Tell a topic. */
+/** Publish a topic to its listeners. */
 export function tell(topic, news) {
   for (const hear of hearing.get(topic) ?? []) hear(news);
 }
 
-/** A run of work of which only the newest counts: `const still = latest(); await …; if (!still()) return`. */
+/** Detects stale async work: `const newest = turns(); const still = newest(); await …; if (!still()) return`. */
 export function turns() {
   let newest = 0;
   return () => {

@@ -1,4 +1,4 @@
-// Conversations by date.
+// List of conversations by date.
 
 import { get, post } from "./api.js";
 import { at, el, fill, toast } from "./dom.js";
@@ -10,7 +10,7 @@ import { t } from "./words.js";
 const EDIT = "edit-";
 const newest = turns();
 
-/** Ask for the list. Corrections of the memory are sources, not conversations. */
+/** Load the list. Corrections of the summary are left out: they are sources, not conversations. */
 export async function load() {
   const still = newest();
   const cards = (await get("/api/sessions/latest", { limit: 200 })).items;
@@ -19,7 +19,7 @@ export async function load() {
   draw();
 }
 
-/** The open conversation without a name of its own: what is said now goes there. */
+/** The open session without a key: new messages go there. */
 export const current = () => state.talks.find((card) => !card.ended && !card.key);
 export const shown = () => state.talks.find((card) => card.number === state.talk);
 
@@ -63,7 +63,7 @@ function head() {
   at("end-talk").hidden = !card || Boolean(card.ended) || state.busy;
 }
 
-/** Show a conversation; null for one that has not begun. */
+/** Show a conversation; null for a new one. */
 export function open(number, turn = null) {
   state.talk = number;
   draw();

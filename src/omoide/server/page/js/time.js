@@ -1,15 +1,15 @@
-// Dates in the reader's language. The server's clock counts, not the browser's.
+// Dates in the reader's language. Uses the server's clock, not the browser's.
 
 import { locale } from "./words.js";
 
 let ahead = 0;
 
-/** Set the page's clock by the server's. */
+/** Synchronise the page's clock with the server's. */
 export const setClock = (now) => {
   ahead = new Date(now) - Date.now();
 };
 
-/** The present moment. */
+/** The current time. */
 export const now = () => new Date(Date.now() + ahead);
 
 const format = (options) => (time) =>
@@ -31,7 +31,7 @@ export function daysAgo(time) {
   return Math.round((midnight(now()) - midnight(time)) / 86_400_000);
 }
 
-/** So many days from now, in words. */
+/** A number of days from now, in words. */
 export function inDays(days) {
   const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
   const size = Math.abs(days);

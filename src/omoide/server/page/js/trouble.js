@@ -1,4 +1,4 @@
-// What went wrong, in words that say what to do.
+// Error messages that say what to do.
 
 import { el } from "./dom.js";
 import { t } from "./words.js";
@@ -12,7 +12,7 @@ const KINDS = {
   "stale-version": "trouble.stale",
 };
 
-/** One sentence or two about a problem. */
+/** An error as one or two sentences. */
 export function told(problem) {
   if (problem.kind in KINDS) return t(KINDS[problem.kind]);
   if ([502, 504].includes(problem.status)) return t("trouble.model");
@@ -21,7 +21,7 @@ export function told(problem) {
   return t("trouble.page");
 }
 
-/** A notice of a problem, with a button to try again if that makes sense. */
+/** An error notice, with a retry button if that makes sense. */
 export function trouble(problem, again) {
   if (!problem.status && !problem.kind) console.error(problem);
   return el(

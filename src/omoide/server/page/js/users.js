@@ -1,4 +1,4 @@
-// Whose memory: choose one, or add somebody.
+// Select or add a user.
 
 import { get } from "./api.js";
 import { prompt } from "./dialog.js";
@@ -6,9 +6,9 @@ import { at, el, fill } from "./dom.js";
 import { state, tell } from "./state.js";
 import { t } from "./words.js";
 
-const added = new Set(); // people of whom nothing is known yet
+const added = new Set(); // users without a memory yet
 
-/** Ask who there is. */
+/** Load the list of users. */
 export async function load() {
   const known = [];
   let cursor = null;
@@ -21,14 +21,14 @@ export async function load() {
   draw();
 }
 
-/** Show the list; whoever is chosen is in it, even before anything was said. */
+/** Show the list. It includes the selected user, even one without turns. */
 export function draw() {
   const names = [...new Set([...state.users, ...added, state.user, state.about?.user])].filter(Boolean).sort();
   fill(at("user"), names.map((name) => el("option", { value: name }, name)));
   at("user").value = state.user;
 }
 
-/** From now on this is about somebody else. */
+/** Switch to another user. */
 export function choose(name) {
   state.user = name;
   state.latest = null;
@@ -38,7 +38,7 @@ export function choose(name) {
   tell("user");
 }
 
-/** Whom to begin with. */
+/** The user to start with. */
 export const first = () =>
   sessionStorage.getItem("omoide-user") ?? state.about.user ?? state.users[0] ?? "me";
 

@@ -1,4 +1,4 @@
-// Why something came to mind for the last reply; and what would, if something else were said.
+// Why something was recalled for the latest reply, and what another message would recall.
 
 import { all, get, post } from "./api.js";
 import { at, el, fill } from "./dom.js";
@@ -10,9 +10,9 @@ import { t } from "./words.js";
 const newest = turns();
 const place = () => at("panel-why");
 let tried = "";
-let again = false; // whether the reasons were worked out again after the fact
+let again = false; // whether the reasons were recomputed afterwards
 
-/** What the last reply was given: told by this tab, by the server, or worked out again. */
+/** What memory contributed to the latest reply: known to this tab, to the server, or recomputed. */
 async function load() {
   const still = newest();
   try {
@@ -28,7 +28,7 @@ async function load() {
 
 const weigh = async (text, time) => (await post("/api/explain", time ? { text, at: time } : { text })).items;
 
-/** The last thing the user said, where the server does not know what it was answered with. */
+/** The user's last message, for when the server no longer knows the contributions to its reply. */
 async function worked() {
   const last = state.talks[0];
   if (!last) return null;

@@ -1,4 +1,4 @@
-// Work in the background: looked for often while there is some, and seldom while there is none.
+// Background jobs: polled often while there are some, and rarely otherwise.
 
 import { get } from "./api.js";
 import { at } from "./dom.js";
@@ -10,8 +10,8 @@ const OFTEN = 1500;
 const SELDOM = 20_000;
 let timer = null;
 let looking = false;
-let finished = null; // the newest digestion that is done; null if nobody has looked yet
-let soon = 0; // until when work is expected
+let finished = null; // id of the newest finished digest job; null before the first poll
+let soon = 0; // time until which jobs are expected
 
 async function look() {
   clearTimeout(timer);
@@ -24,7 +24,7 @@ async function look() {
     if (user !== state.user) return;
     const jobs = all.filter((job) => job.state !== "done");
     const done = Math.max(0, ...all.filter((job) => job.task === "digest" && job.state === "done").map((job) => job.id));
-    const news = finished !== null && done > finished; // also of work that began and ended unseen
+    const news = finished !== null && done > finished; // also if a job started and finished between two polls
     const other = JSON.stringify(jobs) !== JSON.stringify(state.work);
     finished = done;
     state.work = jobs;
@@ -35,7 +35,7 @@ async function look() {
     }
     if (other) tell("jobs");
   } catch {
-    // The server is away for a moment: what is wrong is told where something is asked of it.
+    // The server is briefly unreachable. User actions report the error; polling does not.
   } finally {
     looking = false;
   }

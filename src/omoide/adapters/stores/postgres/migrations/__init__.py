@@ -1,1 +1,1 @@
-"""Numbered steps of the schema, applied in order and once."""
+"""Numbered schema migrations, each applied once and in order."""

@@ -1,1 +1,1 @@
-"""The schema as numbered steps: never edit one that was released, add another."""
+"""Numbered schema migrations. Never edit a released one: add another."""

@@ -1,0 +1,1 @@
+"""Benchmarks on public data, through the same API that users call."""

@@ -1,0 +1,136 @@
+"""The parts of a run, built from the command-line options: models, embedder, cache."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from omoide import bootstrap
+from omoide.cli import bar
+from omoide.errors import BadInput
+from omoide.ports import Skill
+from omoide_bench.metrics.encoded import BertScore
+from omoide_bench.running import batches
+from omoide_bench.running.batches import BatchFolder, BatchQueue
+from omoide_bench.running.cached_model import CachedEmbedder, SharedModel, TunedModel
+from omoide_bench.running.calls import CallCache
+from omoide_bench.running.memory_under_test import RunContext
+from omoide_bench.running.standin import StandIn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from pathlib import Path
+
+    from omoide.ports import ChatModel, TokenEncoder
+    from omoide.settings import Settings
+
+STAND_IN = "stand-in"
+"""A model that answers nonsense at once: for testing the harness, not memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CliRunOptions:
+    """The options that choose models, embedder and cache."""
+
+    model: str
+    judge: str
+    embedder: str
+    cache: Path
+    concurrency: int
+    grammar: bool
+    window: int
+    encoder: str = ""
+    """Encoder for the likeness measure; none if empty."""
+    tuned: str = ""
+    """The same model with a LoRA adapter merged in; none if empty."""
+    skills: tuple[str, ...] = ()
+    """The skills that `tuned` is used for; all other calls go to `model`."""
+    known: bool = False
+    """Whether to answer from the cache only and never call a model."""
+    batch: Path | None = None
+    """The folder through which the models are asked in batches, if they are."""
+
+
+@asynccontextmanager
+async def lab(
+    settings: Settings, making: CliRunOptions, *, called: Callable[[], None] = lambda: None
+) -> AsyncIterator[RunContext]:
+    """The run context. Its models, embedder, encoder and cache are closed on exit."""
+    settings = replace(
+        settings,
+        model=making.model,
+        embedder=making.embedder,
+        grammar=making.grammar or settings.grammar,
+        window=making.window,
+    )
+    cache = CallCache(making.cache)
+    model = _model(settings, making.model)
+    judge = _model(settings, making.judge) if making.judge else None
+    embedder = bootstrap.make_embedder(settings)
+    encoder = _encoder(settings, making.encoder) if making.encoder else None
+    tuned = _tuned(settings, making)
+
+    folder = BatchFolder.open(making.batch) if making.batch else None
+
+    def share(
+        chat_model: ChatModel, tuned: TunedModel | None = None, *, role: str = batches.MODEL
+    ) -> SharedModel:
+        asked = {role: chat_model} | ({batches.TUNED: tuned.model} if tuned else {})
+        return SharedModel(
+            chat_model,
+            cache,
+            concurrency=making.concurrency,
+            tuned=tuned,
+            known=making.known,
+            batches=_queues(folder, asked),
+            report=called,
+        )
+
+    shared, shared_judge = share(model, tuned), None
+    if judge is not None:
+        same = making.judge == making.model and tuned is None
+        shared_judge = shared if same else share(judge, role=batches.JUDGE)
+    try:
+        yield RunContext(
+            shared_model=shared,
+            open_store=bootstrap.passing_store,
+            embedder=CachedEmbedder(embedder, cache) if embedder else None,
+            settings=settings,
+            judge=shared_judge,
+            analyser=bootstrap.word_analyser,
+            encoder=encoder,
+            batches=folder,
+        )
+    finally:
+        for part in (model, judge, embedder, encoder, tuned.model if tuned else None):
+            if part is not None:
+                await part.close()
+        cache.close()
+
+
+def _queues(folder: BatchFolder | None, asked: Mapping[str, ChatModel]) -> dict[str, BatchQueue]:
+    """The batch queues of the models, given by their roles; none without a folder."""
+    if folder is None:
+        return {}
+    return {model.name: BatchQueue(folder, model, role=role) for role, model in asked.items()}
+
+
+def _tuned(settings: Settings, making: CliRunOptions) -> TunedModel | None:
+    if not making.tuned:
+        return None
+    for name in making.skills:
+        if not Skill.knows(name):
+            raise BadInput(f"unknown skill {name!r}; known skills: {', '.join(Skill)}")
+    skills = frozenset(Skill(name) for name in making.skills)
+    return TunedModel(model=_model(settings, making.tuned), skills=skills)
+
+
+def _encoder(settings: Settings, spec: str) -> TokenEncoder | BertScore:
+    return BertScore.named(spec) or bootstrap.make_token_encoder(settings, spec)
+
+
+def _model(settings: Settings, spec: str) -> ChatModel:
+    if spec == STAND_IN:
+        return StandIn(window=settings.window)
+    return bootstrap.chat_model(settings, spec, progress=bar, whole=True)

@@ -1,0 +1,1 @@
+"""Talks with few or no personal facts, in five languages."""

@@ -1,0 +1,1 @@
+"""Reports on results: tables, charts and pages."""

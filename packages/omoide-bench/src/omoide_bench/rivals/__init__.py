@@ -1,0 +1,1 @@
+"""Other libraries' memories as methods of a run: same model, embedder, budget and prompts."""

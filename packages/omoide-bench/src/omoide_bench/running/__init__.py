@@ -1,0 +1,1 @@
+"""Running a benchmark: cached calls, a plan beforehand, records and statistics afterwards."""

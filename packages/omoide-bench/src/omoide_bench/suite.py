@@ -1,0 +1,218 @@
+"""The runs behind the results page, most important first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteRun:
+    """One run of the suite, with one result file."""
+
+    name: str
+    about: str
+    task: str
+    methods: tuple[str, ...]
+    limit: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Overrides of the product's settings."""
+
+    against: str = ""
+    """The method whose replies a judge compares with those of every other method, if any."""
+
+    def scaled(self, scale: float) -> SuiteRun:
+        """The run with its sample size multiplied by `scale`."""
+        return replace(self, limit=self.limit and max(1, round(self.limit * scale)))
+
+
+PLAIN = ("context", "session", "bm25")
+SWEEP = (
+    "memos:whole",
+    "memos:random-25",
+    "memos:random-50",
+    "memos:random-75",
+    "memos:function-25",
+    "memos:function-50",
+    "memos:function-75",
+    "memos:function-100",
+)
+"""Paper C's compressions."""
+THREE = "summary+memos+human-recall"
+"""All three mechanisms that digest sessions."""
+SUITE: tuple[SuiteRun, ...] = (
+    SuiteRun(
+        name="msc-replies",
+        about="replies at session 5 of MSC: baselines, every mechanism, gold memory (Tables 3, 5)",
+        task="msc",
+        methods=(
+            *PLAIN,
+            "dense",
+            "summary",
+            "search",
+            "summary+search",
+            "memory-bank",
+            "memochat",
+            "memos",
+            "human-recall",
+            "generative-agents",
+            "gold",
+        ),
+        limit=50,
+        options={"sessions": "5", "memory": "no"},
+    ),
+    SuiteRun(
+        name="msc-judged",
+        about="replies at session 5 of MSC by three criteria and in pairs (Table 4, Figure 4)",
+        task="msc",
+        methods=(*PLAIN, "summary+search", "gold"),
+        limit=50,
+        options={"sessions": "5", "memory": "no"},
+        against="summary+search",
+    ),
+    SuiteRun(
+        name="msc-memory",
+        about="memory before session 5 of MSC against annotated facts (Figure 5)",
+        task="msc",
+        methods=("summary", "summary:paper", "memory-bank", "memochat", "human-recall"),
+        limit=100,
+        options={"sessions": "5", "memory": "only", "audit": "yes"},
+    ),
+    SuiteRun(
+        name="locomo-evidence",
+        about="all of LoCoMo: evidence among the first k turns, no model calls",
+        task="evidence",
+        methods=("BM25", "rank fusion", "recall"),
+    ),
+    SuiteRun(
+        name="locomo-answers",
+        about="one LoCoMo conversation end to end, which recall was not fitted on",
+        task="locomo",
+        methods=(
+            *PLAIN,
+            "dense",
+            "search",
+            "summary",
+            "summary+search",
+            "memory-bank",
+            "memochat",
+            "memos",
+            "human-recall",
+            "generative-agents",
+        ),
+        options={"conversations": "conv-44"},
+    ),
+    SuiteRun(
+        name="fused-msc",
+        about="one call per session against one per mechanism: what is written, and its cost",
+        task="msc",
+        methods=(THREE, f"{THREE}@fused"),
+        limit=100,
+        options={"sessions": "2,3,4,5", "memory": "only", "parts": "yes"},
+    ),
+    SuiteRun(
+        name="fused-locomo",
+        about="the same on one LoCoMo conversation: evidence among the best events and memos",
+        task="locomo",
+        methods=(THREE, f"{THREE}@fused"),
+        options={"conversations": "conv-44", "parts": "yes"},
+    ),
+    SuiteRun(
+        name="msc-combinations",
+        about="retrieval with and without the summary at session 5 of MSC (Table 8)",
+        task="msc",
+        methods=(
+            *("bm25:5", "bm25:5+summary", "dense:5", "dense:5+summary"),
+            *("context", "context+summary"),
+        ),
+        limit=50,
+        options={"sessions": "5", "memory": "no"},
+    ),
+    SuiteRun(
+        name="mtbench-plus",
+        about="all of MT-Bench+: retrospection, continuation, conjunction (paper C)",
+        task="mtbench-plus",
+        methods=(*PLAIN, "search", "memochat", "memos", "summary", "summary+search"),
+    ),
+    SuiteRun(
+        name="mtbench-compression",
+        about="memos on MT-Bench+ by compression, with the usual budget (paper C's sweep)",
+        task="mtbench-plus",
+        methods=SWEEP,
+    ),
+    SuiteRun(
+        name="mtbench-forced",
+        about="the same, the best memos always in the prompt: the effect of compression alone",
+        task="mtbench-plus",
+        methods=("session", *(f"{name}:forced" for name in SWEEP)),
+    ),
+    SuiteRun(
+        name="japanese-forced",
+        about="Japanese replies, the best memos always in the prompt, by compression",
+        task="realpersona",
+        methods=("session", *(f"{name}:forced" for name in SWEEP)),
+        limit=30,
+    ),
+    SuiteRun(
+        name="memo-tasks",
+        about="writing, choosing and replying with memos (paper C, Table 1)",
+        task="memo",
+        methods=("memochat", "memos"),
+        limit=50,
+    ),
+    SuiteRun(
+        name="recall-protocol",
+        about="paper B's protocol on LoCoMo and MSC, no model calls",
+        task="recall",
+        methods=("human-recall", "human-recall:raw", "generative-agents", "cosine"),
+    ),
+    SuiteRun(
+        name="growth",
+        about="prompt tokens and latency against sessions, synthetic users",
+        task="growth",
+        methods=(*PLAIN, "summary", "search", "summary+search", "memos", "human-recall"),
+    ),
+    *(
+        SuiteRun(
+            name=f"msc-{shots}",
+            about=f"replies at session 5 of MSC, the paper's prompt, {shots} (Table 7)",
+            task="msc",
+            methods=("summary",),
+            limit=50,
+            options={"sessions": "5", "memory": "no"},
+            settings={"reply_form": form},
+        )
+        for shots, form in (("0-shot", "paper"), ("2-shot", "2-shot"), ("3-shot", "3-shot"))
+    ),
+    SuiteRun(
+        name="msc-session-4",
+        about="replies at session 4 of MSC (Table 7)",
+        task="msc",
+        methods=(*PLAIN, "dense", "summary", "search", "summary+search", "gold"),
+        limit=50,
+        options={"sessions": "4", "memory": "no"},
+    ),
+    SuiteRun(
+        name="memorybank-en",
+        about="MemoryBank's probing questions in English, judged",
+        task="memorybank",
+        methods=(*PLAIN, "search", "memory-bank", "summary", "summary+search"),
+    ),
+    SuiteRun(
+        name="memorybank-zh",
+        about="MemoryBank's probing questions in Chinese, judged",
+        task="memorybank",
+        methods=(*PLAIN, "search", "memory-bank", "summary", "summary+search"),
+        options={"language": "zh"},
+    ),
+    SuiteRun(
+        name="longmemeval",
+        about="LongMemEval, as many questions as there are",
+        task="longmemeval",
+        methods=(*PLAIN, "dense", "search"),
+    ),
+)

@@ -1,0 +1,343 @@
+"""Builds a runtime from settings and from parts that the caller made."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from omoide.engine.runtime import Runtime
+from omoide.errors import BadInput, MissingExtra
+from omoide.settings import Address, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from omoide.adapters.stores.sql.store import SqlStore
+    from omoide.engine.memory import Memory
+    from omoide.engine.runtime import Closeable
+    from omoide.mechanisms.base import Mechanism
+    from omoide.mechanisms.memos.compressors import TextTools
+    from omoide.ports import ChatModel, Clock, Embedder, Progress, Store, TokenEncoder, VectorIndex
+    from omoide.ports.analysis import Analyser, Tokenizer
+    from omoide.ports.keys import KeyStore
+    from omoide.ports.migration import MigrationResult
+
+
+NO_MODEL = "none"
+"""The value of `OMOIDE_MODEL` for no chat model: turns are recorded and recalled, not digested."""
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """The current time."""
+        return datetime.now(UTC)
+
+
+async def open_runtime(
+    settings: Settings,
+    *,
+    model: ChatModel | None = None,
+    summariser: ChatModel | None = None,
+    store: Store | None = None,
+    embedder: Embedder | None = None,
+    mechanisms: Sequence[str | Mechanism] | None = None,
+    clock: Clock | None = None,
+    create: bool = True,
+    progress: Progress | None = None,
+) -> Runtime:
+    """The runtime that the settings describe. Parts passed in are used instead, and the caller
+    closes them. Cheap: models are loaded, and weights fetched (reported to `progress`), when they
+    are first needed."""
+    owned: list[Closeable] = []
+    if model is None and settings.model != NO_MODEL:
+        model = chat_model(settings, settings.model, progress=progress)
+        owned.append(model)
+    if summariser is None and settings.summary_model not in ("", settings.model):
+        summariser = chat_model(settings, settings.summary_model, progress=progress)
+        owned.append(summariser)
+    if embedder is None:
+        embedder = make_embedder(settings)
+        owned += [embedder] if embedder is not None else []
+    if store is None:
+        store = await _configured_store(settings, create=create)
+        owned.append(store)
+    return Runtime(
+        settings,
+        store=store,
+        clock=clock or SystemClock(),
+        model=model,
+        summariser=summariser,
+        embedder=embedder,
+        mechanisms=mechanisms,
+        text_tools=text_tools(settings),
+        name=worker_name(),
+        owns=owned,
+    )
+
+
+@asynccontextmanager
+async def open_memory(
+    settings: Settings, *, background: bool = True, **parts: Unpack[ReadyParts]
+) -> AsyncIterator[Memory]:
+    """The memory that the settings describe, open while the block lasts."""
+    async with await open_runtime(settings, **parts) as runtime:
+        memory = runtime.memory()
+        if not background:
+            yield memory
+            return
+        async with runtime.working():
+            yield memory
+
+
+class ReadyParts(TypedDict, total=False):
+    """Parts that the caller made."""
+
+    model: ChatModel | None
+    summariser: ChatModel | None
+    store: Store | None
+    embedder: Embedder | None
+    mechanisms: Sequence[str | Mechanism] | None
+    clock: Clock | None
+
+
+async def _configured_store(settings: Settings, *, create: bool) -> Store:
+    if settings.key and isinstance(settings.db, Address):
+        raise BadInput(
+            "a key can only encrypt a database file, not a server's database: leave out OMOIDE_KEY "
+            "and --key-file, and have the server encrypt its disk"
+        )
+    from omoide.adapters.stores.plugged import open_plugged
+
+    return await open_plugged(settings) or await _with_vectors(
+        settings,
+        await open_store(
+            settings.db, create=create, key=settings.key, partitions=settings.partitions
+        ),
+    )
+
+
+async def encrypt_store(settings: Settings, *, new: str) -> None:
+    """Encrypt the database with a new key; its old key, if it has one, is in the settings."""
+    if isinstance(settings.db, Address):
+        raise BadInput(
+            "only a file can be encrypted, but --db is a server's database: have the server "
+            "encrypt its disk"
+        )
+    import asyncio
+
+    from omoide.adapters.stores.sqlite.cipher import encrypt_file
+
+    await asyncio.to_thread(encrypt_file, settings.db, old=settings.key, new=new)
+
+
+async def _with_vectors(settings: Settings, store: SqlStore) -> Store:
+    """The store with its vectors where the settings say. A store whose vectors are elsewhere is not
+    opened without them: erased vectors would stay there."""
+    try:
+        if settings.vectors:
+            from omoide.adapters.stores.outside import join_vectors
+
+            return await join_vectors(store, settings)
+        external = await store.vectors_outside()
+    except BaseException:
+        await store.close()
+        raise
+    if not external:
+        return store
+    await store.close()
+    raise BadInput(
+        "the vectors of this database are stored elsewhere: set OMOIDE_VECTORS as before, for "
+        "example qdrant://HOST:PORT, or copy everything to a new database with omoide migrate"
+    )
+
+
+async def join_vectors(store: SqlStore, vectors: VectorIndex) -> Store:
+    """The store with its vectors in a separate index from now on."""
+    from omoide.adapters.stores.outside import JoinedStore
+
+    return await JoinedStore.join(store, vectors)
+
+
+async def open_store(
+    where: Path | Address, *, create: bool = True, key: str = "", partitions: int = 16
+) -> SqlStore:
+    """Open a database: a file, encrypted if there is a key; or on a server, with that many
+    partitions if it is new."""
+    if isinstance(where, Address):
+        from omoide.adapters.stores.plugged import refuse_unknown
+        from omoide.adapters.stores.postgres import PostgresStore
+
+        refuse_unknown(where)
+        return await PostgresStore.open(where, create=create, partitions=partitions)
+    from omoide.adapters.stores.sqlite import SqliteStore
+
+    return await SqliteStore.open(where, create=create, key=key)
+
+
+async def migrate(
+    source: Path | Address,
+    target: Path | Address,
+    *,
+    tenant: str | None = None,
+    key: str = "",
+    partitions: int = 16,
+    progress: Progress | None = None,
+) -> MigrationResult:
+    """Copy every owner from one database to another, and check each row by row. If interrupted, run
+    it again to continue. `key` is used for both where they are files."""
+    from omoide.adapters.stores.sql.migration import migrate_all
+
+    if source == target:
+        raise BadInput("a database cannot be migrated into itself: --from and --to are the same")
+    async with AsyncExitStack() as opened:
+        stores: list[SqlStore] = []
+        for where, create in ((source, False), (target, True)):
+            store = await open_store(where, create=create, key=key, partitions=partitions)
+            opened.push_async_callback(store.close)
+            stores.append(store)
+        old, new = stores
+        return await migrate_all(old, new, tenant=tenant, progress=progress)
+
+
+def key_rows(settings: Settings) -> KeyStore | Path:
+    """Where API keys are stored: in the server's database, or beside the database file."""
+    from omoide.adapters.stores.plugged import keys_file
+
+    where = settings.db
+    if not isinstance(where, Address):
+        return where.with_name(f"{where.name}.keys")
+    if path := keys_file(where):
+        return path
+    try:
+        from omoide.adapters.stores.postgres.keys import PostgresKeys
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f"PostgreSQL needs {error.name}: pip install 'omoide[postgres]'"
+        ) from error
+    return PostgresKeys(where, partitions=settings.partitions)
+
+
+def worker_name() -> str:
+    """A name for this process by which others on this machine can see whether it still runs."""
+    from omoide.adapters.stores.sql.workers import worker_name
+
+    return worker_name()
+
+
+def chat_model(
+    settings: Settings, spec: str, *, progress: Progress | None = None, whole: bool = False
+) -> ChatModel:
+    """The model that `spec` names: from the catalogue, a file, or an endpoint. With `whole` an
+    endpoint is asked for answers in one piece, not as a stream."""
+    from omoide.adapters.models.catalogue import GgufFile, PluggedModel, RemoteModel, resolve
+
+    choice = resolve(spec)
+    if isinstance(choice, PluggedModel):
+        return choice.make(settings)
+    if isinstance(choice, RemoteModel):
+        from omoide.adapters.models.endpoint import Timeouts
+        from omoide.adapters.models.openai import OpenAIChat
+
+        return OpenAIChat(
+            choice.base_url,
+            choice.model,
+            api_key=settings.api_key or None,
+            window=settings.window,
+            grammar=settings.grammar,
+            whole=whole,
+            # An answer in one piece comes with its last token, so the timeout holds for all of it.
+            timeouts=Timeouts(
+                between=settings.timeout, first=max(settings.timeout, Timeouts.first)
+            ),
+        )
+
+    from omoide.adapters.models.adapter import author_name
+    from omoide.adapters.models.lazy import LazyChat
+    from omoide.adapters.models.shipped_adapters import adapters_for, stamps_in
+
+    adapters = adapters_for(choice, wanted=settings.adapter, stamps=stamps_in(settings.weights_dir))
+
+    def embedded(path: Path, name: str) -> ChatModel:
+        from omoide.adapters.models.embedded import EmbeddedChat
+
+        return EmbeddedChat(
+            path,
+            name=name,
+            window=settings.window,
+            threads=settings.threads or None,
+            adapters=adapters,
+            stall=settings.timeout,
+        )
+
+    if isinstance(choice, GgufFile):
+        return embedded(choice.path, choice.path.stem)
+
+    async def load() -> ChatModel:
+        from omoide.adapters.models.download import Cache
+
+        cache = Cache(settings.weights_dir, offline=settings.offline)
+        return embedded(await cache.fetch(choice.artifact, progress=progress), choice.name)
+
+    name = "+".join((choice.name, *(adapter.name for adapter in adapters)))
+    return LazyChat(
+        load,
+        name=name,
+        window=settings.window,
+        author=partial(author_name, choice.name, adapters),
+    )
+
+
+def make_embedder(settings: Settings) -> Embedder | None:
+    """The embedder that the settings name; None if recall is to use words only."""
+    from omoide.adapters.embedders import embedder_named
+
+    return embedder_named(settings)
+
+
+def svg_to_png(svg: str) -> bytes:
+    """Convert an SVG to PNG."""
+    from omoide.adapters.png import svg_to_png
+
+    return svg_to_png(svg)
+
+
+def make_token_encoder(settings: Settings, name: str = "gte-small") -> TokenEncoder:
+    """The encoder that gives a vector for each token, to compare texts token by token."""
+    from omoide.adapters.embedders import token_encoder_named
+
+    return token_encoder_named(name, models=settings.weights_dir, offline=settings.offline)
+
+
+async def passing_store() -> Store:
+    """A store in RAM that is gone when closed: for benchmarks."""
+    from omoide.adapters.stores.sqlite import SqliteStore
+
+    return await SqliteStore.open(":memory:")
+
+
+def text_tools(settings: Settings) -> TextTools:
+    """What compression needs: the word analysers, and the tokens of an embedded model."""
+    from omoide.adapters.models.catalogue import CatalogueModel, GgufFile, resolve
+    from omoide.mechanisms.memos.compressors import TextTools
+
+    tokenizer: Tokenizer | None = None
+    if settings.compression == "random" and settings.model != NO_MODEL:
+        choice = resolve(settings.model)
+        if isinstance(choice, CatalogueModel | GgufFile):
+            from omoide.adapters.analysers.gguf_tokens import LazyTokens
+            from omoide.bootstrap.models import weights_of
+
+            tokenizer = LazyTokens(lambda: weights_of(settings, settings.model))
+    return TextTools(analyser=word_analyser, tokenizer=tokenizer)
+
+
+def word_analyser(language: str) -> Analyser:
+    """The word analyser of a language. Raises `MissingExtra` if it is not installed."""
+    from omoide.adapters.analysers import analyser_for
+
+    return analyser_for(language)

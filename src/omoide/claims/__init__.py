@@ -1,0 +1,32 @@
+"""Checks what a model wrote against what was actually said.
+
+Five questions, one module each: `support` (did the speaker say it?), `attribution` (whom is it
+about?), `contradiction` (what does it make untrue?), `names` (what is the user's name?) and
+`citation` (which turns support it?). `answers` checks a whole answer.
+"""
+
+from omoide.claims.answers import check as check_summary
+from omoide.claims.answers import without_echoes, without_repeats
+from omoide.claims.attribution import speaker_lines
+from omoide.claims.citation import cite_sources
+from omoide.claims.contradiction import retire
+from omoide.claims.facts import Fact, pack, read_facts, voice
+from omoide.claims.overlap import coverage, rarity, stems
+from omoide.claims.support import unsupported
+
+__all__ = [
+    "Fact",
+    "check_summary",
+    "cite_sources",
+    "coverage",
+    "pack",
+    "rarity",
+    "read_facts",
+    "retire",
+    "speaker_lines",
+    "stems",
+    "unsupported",
+    "voice",
+    "without_echoes",
+    "without_repeats",
+]

@@ -1,0 +1,99 @@
+"""The user's name: extracted by rule from their own words, and recognised in notes.
+
+From "Hi, I'm Ana, I work in a bakery" a small model often notes everything but the name. The name
+is the first thing an old friend knows, so it must not depend on the model: an introduction
+(`language.names`) becomes a fact of its own, next to the model's notes.
+"""
+
+from __future__ import annotations
+
+import re
+from string import Template
+from typing import TYPE_CHECKING
+
+from omoide.claims.facts import JOINED, Fact, voice
+from omoide.domain import Speaker
+from omoide.language import introduced_name, languages, pack
+from omoide.prompts import vocabulary
+from omoide.prompts.transcript import spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide.domain import Turn
+    from omoide.prompts.transcript import Line
+
+
+def name_from_turns(session: Sequence[Line], language: str) -> str:
+    """The name by which the user introduced themselves, the last if there are several."""
+    name = ""
+    for i, line in enumerate(session):
+        if line.speaker is Speaker.USER:
+            name = introduced_name(line.text, language, opening=i == 0) or name
+    return name
+
+
+def name_fact(name: str, language: str) -> Fact:
+    """The fact that the user has that name, in the standard wording."""
+    sentence = Template(vocabulary(language)["called"]).substitute(name=name)
+    how = voice(language)
+    return Fact(about=Speaker.USER, text=sentence.removeprefix(how.user).removesuffix(how.stop))
+
+
+def with_name(
+    name: str, known: Sequence[Fact], new: Sequence[Fact], language: str
+) -> tuple[list[Fact], list[Fact]]:
+    """The known facts and the session's new facts (`new`), with the user's introduced name.
+
+    The name becomes the first new fact and replaces the model's notes of it. Known facts that
+    state the same name in other words are dropped."""
+    if name:
+        rest = [fact for fact in new if not _stated_name(fact, language, known=name)]
+        new = [name_fact(name, language), *rest]
+    names = {named(fact.text, language) for fact in new if fact.about is Speaker.USER} - {""}
+    older = [fact for fact in known if _stated_name(fact, language, known=name) not in names]
+    return older, list(new)
+
+
+def name_facts(facts: Sequence[Fact], language: str) -> list[Fact]:
+    """The facts that state the user's name."""
+    return [fact for fact in facts if _stated_name(fact, language)]
+
+
+def _stated_name(fact: Fact, language: str, *, known: str = "") -> str:
+    return named(fact.text, language, known=known) if fact.about is Speaker.USER else ""
+
+
+def named(text: str, language: str, *, known: str = "") -> str:
+    """The name, if a sentence or predicate about the user states a name and nothing else; empty
+    otherwise. `known` is a known name, needed to recognise "is Ana"."""
+    how = pack(language).names
+    predicate = how.lead.sub("", text.strip()).rstrip(" .。．")
+    if match := how.noted.fullmatch(predicate):
+        name = next(part for part in match.groups() if part)
+        if name == known or not how.unsure.match(predicate):
+            return name
+    if known and how.copula and re.fullmatch(how.copula.format(re.escape(known)), predicate):
+        return known
+    return ""
+
+
+def told_in(sentence: str, language: str) -> str:
+    """The name that a memory sentence states, alone or among other things; empty if none."""
+    clauses = pack(language).clauses.listed
+    parts = (part for joined in JOINED.split(sentence) for part in clauses.split(joined))
+    return next((name for part in parts if (name := named(part, language))), "")
+
+
+def introducing_turns(part: str, turns: Sequence[Turn]) -> list[str] | None:
+    """The turns in which the user introduced themselves by the name that a sentence, or part of
+    one, states. None if it does not state a name and nothing else."""
+    for language in languages():
+        if name := named(part, language):
+            return [
+                turn.id
+                for i, turn in enumerate(turns)
+                if turn.speaker is Speaker.USER
+                and introduced_name(spoken(turn), language, opening=i == 0) == name
+            ]
+    return None

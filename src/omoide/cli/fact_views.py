@@ -1,0 +1,112 @@
+"""Facts and their timeline as lines for people."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from omoide.cli.show import bold, dim, format_time, one_line, warning
+from omoide.domain import FactChange, FactKind, Trust
+from omoide.domain.fact import ASSISTANT, USER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from omoide.domain import Fact, TimelineEntry, Turn
+
+SHORT = 8
+"""Characters of an id that are shown; enough to name the fact."""
+GROUPS = (
+    "About you",
+    "Plans and promises",
+    "What you like and dislike",
+    "People in your life",
+    "About the assistant",
+)
+_MARKS = {
+    FactChange.BEGAN: "+",
+    FactChange.CHANGED: "~",
+    FactChange.CONFIRMED: "=",
+    FactChange.ENDED: "-",
+    FactChange.EXPIRED: "-",
+}
+
+
+def fact_lines(facts: Sequence[Fact], *, user: str, now: datetime) -> list[str]:
+    """Facts in groups, each with its short id, when it was said, and what became of it."""
+    if not facts:
+        return [f"No facts are known about {one_line(user)}."]
+    lines: list[str] = []
+    ranked = sorted(facts, key=lambda fact: (GROUPS.index(_group(fact)), fact.said))
+    for group, members in groupby(ranked, key=_group):
+        lines += [*([""] if lines else []), bold(group)]
+        for fact in members:
+            lines.append(f"{fact.id[:SHORT]}  {one_line(fact.text)} {_remarks(fact, now)}")
+            lines += [warning(f"{'':10}? {one_line(flag)}") for flag in fact.flags]
+            if fact.ended is not None:
+                why = f": {one_line(fact.end_reason)}" if fact.end_reason else ""
+                lines.append(dim(f"{'':10}ended {format_time(fact.ended, now)}{why}"))
+    return lines
+
+
+def timeline_lines(
+    entries: Sequence[TimelineEntry], turns: Mapping[str, Turn], now: datetime
+) -> list[str]:
+    """One line for each change, and below it what it replaced, why, and the words behind it."""
+    if not entries:
+        return ["Nothing is known yet."]
+    lines: list[str] = []
+    for day, changes in groupby(entries, key=lambda entry: f"{entry.time.astimezone():%Y-%m-%d}"):
+        lines += [*([""] if lines else []), bold(day)]
+        for entry in changes:
+            lines.append(f"{_MARKS[entry.change]} {_told(entry)}")
+            lines += [dim(f"    before: {one_line(old.text)}") for old in entry.replaced]
+            if entry.reason:
+                lines.append(dim(f"    because: {one_line(entry.reason)}"))
+            lines += _words(entry, turns)
+    return [*lines, "", dim("+ new  ~ changed  = said again  - no longer")]
+
+
+def _group(fact: Fact) -> str:
+    if fact.about == ASSISTANT and fact.kind is not FactKind.PROMISE:
+        return GROUPS[4]
+    if fact.kind in (FactKind.PLAN, FactKind.PROMISE):
+        return GROUPS[1]
+    if fact.about != USER or fact.kind is FactKind.RELATION:
+        return GROUPS[3]
+    return GROUPS[2] if fact.kind is FactKind.PREFERENCE else GROUPS[0]
+
+
+def _remarks(fact: Fact, now: datetime) -> str:
+    said = "corrected" if fact.trust is Trust.CORRECTED else "said"
+    remarks = [f"{said} {format_time(fact.said, now)}"]
+    if fact.about not in (USER, ASSISTANT):
+        remarks.insert(0, one_line(fact.about))
+    if fact.since and fact.until:
+        same = fact.since == fact.until
+        remarks.append(str(fact.since) if same else f"{fact.since} – {fact.until}")
+    elif fact.since or fact.until:
+        remarks.append(f"since {fact.since}" if fact.since else f"until {fact.until}")
+    if fact.overdue(now.date()):
+        remarks.append("the day has passed")
+    if fact.pinned:
+        remarks.append("pinned")
+    if fact.expires:
+        remarks.append(f"expires {format_time(fact.expires, now)}")
+    remarks += [f"#{one_line(tag)}" for tag in fact.tags]
+    return dim(f"({'; '.join(remarks)})")
+
+
+def _told(entry: TimelineEntry) -> str:
+    text = one_line(entry.fact.text)
+    tails = {FactChange.CONFIRMED: "said again", FactChange.EXPIRED: "expired"}
+    tail = tails.get(entry.change)
+    return f"{text} {dim(f'({tail})')}" if tail else text
+
+
+def _words(entry: TimelineEntry, turns: Mapping[str, Turn]) -> Iterable[str]:
+    if entry.change is FactChange.CONFIRMED:
+        return []
+    found = [turns[source] for source in entry.sources if source in turns]
+    return [dim(f"    “{one_line(turn.text, longest=120)}”") for turn in found[-1:]]

@@ -1,0 +1,40 @@
+"""The engine behind `Memory`: exchanges, versions, jobs and cost."""
+
+from omoide.engine.context import Context, ContextBuilder
+from omoide.engine.exchange import Answer, Exchange, Exchanges
+from omoide.engine.forgetting import Fact, find_fact, forget
+from omoide.engine.ledger import Account, complete
+from omoide.engine.memory import Memory
+from omoide.engine.memory_tool import memory_tool
+from omoide.engine.messages import Utterance, utterances, with_memory
+from omoide.engine.reply import Reply
+from omoide.engine.runtime import Runtime
+from omoide.engine.sync import SyncExchange, SyncMemory, SyncReply
+from omoide.engine.versions import Because, When
+from omoide.engine.worker import Worker
+
+__all__ = [
+    "Account",
+    "Answer",
+    "Because",
+    "Context",
+    "ContextBuilder",
+    "Exchange",
+    "Exchanges",
+    "Fact",
+    "Memory",
+    "Reply",
+    "Runtime",
+    "SyncExchange",
+    "SyncMemory",
+    "SyncReply",
+    "Utterance",
+    "When",
+    "Worker",
+    "complete",
+    "find_fact",
+    "forget",
+    "memory_tool",
+    "utterances",
+    "with_memory",
+]

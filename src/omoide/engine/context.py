@@ -1,0 +1,226 @@
+"""What memory adds to a prompt: all mechanisms contribute, and what fits the budget is used."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from omoide.domain import Speaker, Turn
+from omoide.engine.messages import (
+    memory_text,
+    one_line,
+    recalled_text,
+    spoken_words,
+    with_memory,
+)
+from omoide.language import detect_language, dominant_language
+from omoide.mechanisms.base import (
+    Participants,
+    PromptPlace,
+    ReplyRequest,
+    ShortensSession,
+    fit_budget,
+    without_repeats,
+)
+from omoide.mechanisms.reply_forms import latest_that_fit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from omoide.domain import Owner
+    from omoide.engine.messages import ChatMessage, Utterance
+    from omoide.mechanisms.base import Contribution, Mechanism
+    from omoide.mechanisms.reply_forms import ReplyForm
+    from omoide.ports import Request, Store
+
+    OnFailure = Callable[[Exception], None]
+
+RECENT = 8
+"""How many of the user's last turns decide the language of a reply: people switch languages."""
+SESSION = 64
+"""How many turns of the session are compared with the messages that a client sends."""
+ROOM = 4_000
+"""Tokens of the session in a prompt, where nothing else is known about the model."""
+UNRECORDED = 1_000_000_000
+"""The session number of messages that are not recorded: after all that are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What memory adds to the prompt of one reply, and why."""
+
+    moment: ReplyRequest
+    contributions: tuple[Contribution, ...]
+    form: ReplyForm
+    """How the configured model is asked for a reply."""
+    given: tuple[ChatMessage, ...] = ()
+    """The caller's messages, if they passed any."""
+    last: int = 0
+    """Index in `given` of the message that is answered."""
+
+    @property
+    def recalled(self) -> tuple[Contribution, ...]:
+        """What was recalled for the user's message."""
+        return tuple(c for c in self.contributions if c.place is PromptPlace.RECALLED)
+
+    @property
+    def text(self) -> str:
+        """The memory as one text, for your own prompt; empty if there is nothing to add."""
+        language = self.moment.language
+        parts = (
+            memory_text(self.contributions, language),
+            recalled_text(self.contributions, language),
+        )
+        return "\n\n".join(part for part in parts if part)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages to send to a model: the caller's with memory added; or, if the caller passed
+        a text, the memory, the session so far and the text."""
+        given = self.given or tuple(
+            {"role": turn.speaker.value, "content": turn.text} for turn in self.moment.session
+        )
+        last = self.last if self.given else len(given) - 1
+        return with_memory(given, self.contributions, last=last, language=self.moment.language)
+
+    def request(self, *, window: int, max_tokens: int) -> Request:
+        """The request for the configured model, in the configured form."""
+        return self.form(self.moment, self.contributions, window=window, max_tokens=max_tokens)
+
+
+class ContextBuilder:
+    """Collects the contributions of the configured mechanisms, in their order."""
+
+    def __init__(
+        self,
+        store: Store,
+        mechanisms: Sequence[Mechanism],
+        *,
+        form: ReplyForm,
+        budget: int,
+        room: int = ROOM,
+        company: Participants | None = None,
+    ) -> None:
+        """`budget` is the most tokens of memory in a prompt, `room` how many of the session."""
+        self._store = store
+        self._room = room
+        self._company = company or Participants()
+        self._mechanisms = tuple(mechanisms)
+        self._form = form
+        self._budget = budget
+
+    async def for_turn(
+        self,
+        turn: Turn,
+        *,
+        owner: Owner,
+        now: datetime,
+        text: str | None = None,
+        sent: Sequence[ChatMessage] | None = None,
+        budget: int | None = None,
+        on_failure: OnFailure | None = None,
+    ) -> Context:
+        """What memory adds to the reply to a recorded turn. `text` is what the user wants answered,
+        if more than the turn. `sent` are the messages that a client sends itself; without it, as
+        much of the session is sent as fits. Turns of the session that are not sent may be recalled.
+        With `on_failure`, a mechanism that fails is reported to it and the others still
+        contribute."""
+        last = None if sent is None else max(SESSION, len(sent))
+        session = await self._store.turns.read(owner, session=turn.session, last=last)
+        if all(turn.position < t.position for t in session):
+            session = (turn, *session)  # answered again much later: it is the current topic
+        so_far = self._current(tuple(t for t in session if t.position <= turn.position), turn, sent)
+        from_user = [t.text for t in session if t.speaker is Speaker.USER]
+        request = ReplyRequest(
+            owner=owner,
+            text=turn.text if text is None else text,
+            session=so_far,
+            now=now.astimezone(self._company.timezone),
+            language=dominant_language(from_user[-RECENT:]),
+            participants=self._company,
+            former_replies=_replies_to(turn, session),
+        )
+        if sent is None:  # else the caller keeps the history and sends it whole
+            request = await self._shortened(request)
+        return await self._build(request, budget=budget, on_failure=on_failure)
+
+    async def for_words(
+        self, said: Sequence[Utterance], *, owner: Owner, now: datetime, budget: int | None = None
+    ) -> Context:
+        """What memory adds to the reply to messages that are not recorded."""
+        session = tuple(
+            Turn(
+                id=utterance.id or f"unrecorded-{i}",
+                session=UNRECORDED,
+                position=UNRECORDED + i,
+                speaker=utterance.speaker,
+                text=utterance.text,
+                time=utterance.time or now,
+                language=detect_language(utterance.text),
+                name=utterance.name,
+            )
+            for i, utterance in enumerate(said)
+        )
+        from_user = [turn.text for turn in session if turn.speaker is Speaker.USER]
+        request = ReplyRequest(
+            owner=owner,
+            text=from_user[-1],
+            session=session,
+            now=now.astimezone(self._company.timezone),
+            language=dominant_language(from_user[-RECENT:]),
+            participants=self._company,
+        )
+        return await self._build(request, budget=budget)
+
+    async def mark_used(self, context: Context) -> None:
+        """Tell each mechanism that its contributions were used: recalled events consolidate."""
+        for mechanism in self._mechanisms:
+            used = [c for c in context.contributions if c.mechanism == mechanism.name]
+            await mechanism.mark_used(context.moment, used)
+
+    def _current(
+        self, session: tuple[Turn, ...], turn: Turn, sent: Sequence[ChatMessage] | None
+    ) -> tuple[Turn, ...]:
+        """The turns of the session that the model will see without any help of memory."""
+        if sent is None:
+            return tuple(latest_that_fit(session[:-1], self._room)) + session[-1:]
+        known = {said for message in sent if (said := spoken_words(message)) is not None}
+        return tuple(
+            t for t in session if t.id == turn.id or (t.speaker, one_line(t.text)) in known
+        )
+
+    async def _build(
+        self, request: ReplyRequest, *, budget: int | None, on_failure: OnFailure | None = None
+    ) -> Context:
+        # Mechanisms only read here, so they can run concurrently.
+        results = await asyncio.gather(
+            *(mechanism.contribute(request) for mechanism in self._mechanisms),
+            return_exceptions=True,
+        )
+        offered: list[Contribution] = []
+        for result in results:
+            if isinstance(result, Exception) and on_failure is not None:
+                on_failure(result)
+            elif isinstance(result, BaseException):
+                raise result
+            else:
+                offered.extend(result)
+        limit = self._budget if budget is None else budget
+        fitting = fit_budget(without_repeats(offered), budget=limit)
+        return Context(moment=request, contributions=fitting, form=self._form)
+
+    async def _shortened(self, request: ReplyRequest) -> ReplyRequest:
+        """The request without the part of the session that mechanisms take the place of."""
+        for mechanism in self._mechanisms:
+            if isinstance(mechanism, ShortensSession):
+                request = replace(request, session=await mechanism.current_turns(request))
+        return request
+
+
+def _replies_to(turn: Turn, session: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The turns after `turn` up to the user's next one."""
+    later = (t for t in session if t.position > turn.position)
+    return tuple(takewhile(lambda t: t.speaker is not Speaker.USER, later))

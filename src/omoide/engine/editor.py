@@ -1,0 +1,85 @@
+"""The methods of `Memory` that correct what is remembered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from omoide.domain import FactMarks
+from omoide.domain.text import checked_name, checked_text
+from omoide.engine.reader import Reader
+from omoide.engine.recorder import aware
+from omoide.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from omoide.domain import Fact, Summary
+    from omoide.engine.versions import When
+
+MAX_TAGS = 100
+"""Most tags of one fact."""
+
+
+class Editor(Reader):
+    """Corrects summaries and facts, for the users of one tenant."""
+
+    async def rollback(self, user: str, to: When, *, at: datetime | None = None) -> Summary:
+        """Bring an old version back, as a new version, and with it the facts that held then: what
+        was learned since ends, and what ended since comes back as new facts."""
+        corrections = self._services.corrections
+        return await corrections.rollback(self._owner(user), to, now=self._now(at))
+
+    async def amend(
+        self, user: str, sentence: str, text: str, *, at: datetime | None = None
+    ) -> Summary:
+        """Correct a sentence of the newest version, as a new version that cites the user. The fact
+        that it states is corrected too."""
+        text = checked_text(text, longest=self._settings.max_turn_chars)
+        corrections = self._services.corrections
+        return await corrections.amend(self._owner(user), sentence, text, now=self._now(at))
+
+    async def correct(self, user: str, fact: str, text: str, *, at: datetime | None = None) -> Fact:
+        """Replace a fact, named by its id, by what the user says instead. Returns the new fact,
+        which cites the user and is trusted most. The same text confirms the fact."""
+        text = checked_text(text, longest=self._settings.max_turn_chars)
+        corrections = self._services.corrections
+        return await corrections.correct(self._owner(user), fact, text, now=self._now(at))
+
+    async def pin(self, user: str, fact: str) -> Fact:
+        """Keep a fact in every version of the summary from the next one on. It does not expire."""
+        return await self.mark(user, fact, FactMarks(pinned=True))
+
+    async def unpin(self, user: str, fact: str) -> Fact:
+        """Let a fact be chosen for the summary like any other. With `Settings.retention`, it
+        expires so many days from now."""
+        days = self._settings.retention
+        expires = self._now(None) + timedelta(days=days) if days else None
+        return await self.mark(user, fact, FactMarks(pinned=False, expires=expires))
+
+    async def expire(self, user: str, fact: str, when: datetime | None) -> Fact:
+        """Set when a fact stops being remembered; None for never. A pinned fact with such a time is
+        no longer pinned. It stays in the timeline; `erase` removes it."""
+        if when is None:
+            return await self.mark(user, fact, FactMarks(forever=True))
+        return await self.mark(user, fact, FactMarks(expires=aware(when, "when")))
+
+    async def tag(self, user: str, fact: str, tags: Sequence[str]) -> Fact:
+        """Set the tags of a fact; none removes them."""
+        return await self.mark(user, fact, FactMarks(tags=tuple(dict.fromkeys(tags))))
+
+    async def mark(self, user: str, fact: str, marks: FactMarks) -> Fact:
+        """Set several marks on a fact at once. A fact that is pinned no longer expires, and one
+        that gets a time is no longer pinned, unless both are given. Returns the fact as it is now.
+        Raises `NoSuchFact`."""
+        if len(marks.tags or ()) > MAX_TAGS:
+            raise BadInput(f"a fact may have at most {MAX_TAGS} tags, not {len(marks.tags or ())}")
+        for tag in marks.tags or ():
+            checked_name(tag, "a tag")
+        if marks.pinned and marks.expires is None:
+            marks = replace(marks, forever=True)
+        elif marks.pinned is None and marks.expires is not None and not marks.forever:
+            marks = replace(marks, pinned=False)
+        return await self._services.facts.mark(self._owner(user), fact, marks)

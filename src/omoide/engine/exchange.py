@@ -1,0 +1,373 @@
+"""One message and its reply: record, gather context, ask, record, mark as used.
+
+Everything that answers a user uses this: the library's `reply` and `exchange`, the proxy, the page
+and the benchmarks. The message is durable before a model is asked. The reply is recorded as far as
+it came. A `tolerant` exchange never fails because of memory: the error is noted in `problems`, and
+the chat goes on without memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from dataclasses import replace as replaced
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from omoide.domain import RecordedTurns, Speaker
+from omoide.domain.text import cleaned
+from omoide.engine.messages import Incoming, UserMessage, Utterance, incoming
+from omoide.engine.recorder import PARTIAL, RECENT, is_partial
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator, Sequence
+    from datetime import datetime
+
+    from omoide.domain import ModelCall, Owner, Turn
+    from omoide.engine.context import Context, ContextBuilder
+    from omoide.engine.messages import ChatMessage
+    from omoide.engine.recorder import Recorder
+    from omoide.mechanisms.base import Contribution
+    from omoide.ports import Clock, Store
+
+log = logging.getLogger(__name__)
+
+NOTHING = RecordedTurns((), new=frozenset())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """The message of an exchange, and how it is to be handled."""
+
+    owner: Owner
+    incoming: Incoming
+    messages: tuple[ChatMessage, ...] = ()
+    """The messages of the request, if the caller keeps its own history."""
+    session: str | None = None
+    at: datetime | None = None
+    name: str | None = None
+    """Name of the speaker."""
+    tolerant: bool = False
+    """Whether errors of memory are noted instead of raised."""
+    patience: float | None = None
+    """Seconds that memory may take in a tolerant exchange."""
+    budget: int | None = None
+    """Most tokens of memory; as configured if None."""
+
+    @classmethod
+    def words(
+        cls, owner: Owner, said: Utterance, *, session: str | None, at: datetime | None
+    ) -> Asking:
+        """One message; it is new unless its id is known."""
+        words = UserMessage(id=said.id or uuid.uuid4().hex, text=said.text, index=0, first=False)
+        return cls(
+            owner=owner,
+            incoming=Incoming(words=(words,)),
+            session=session,
+            at=said.time if at is None else at,
+            name=said.name,
+        )
+
+    @classmethod
+    def chat(
+        cls, owner: Owner, messages: Sequence[ChatMessage], *, session: str | None = None
+    ) -> Asking:
+        """A list of messages, some of which may be recorded already."""
+        return cls(
+            owner=owner,
+            incoming=incoming(messages, session=session),
+            messages=tuple(messages),
+            session=session,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A model's reply."""
+
+    text: str
+    once: bool = False
+    """Whether the same reply to the same message is recorded only once: for clients that ask again.
+    A different reply to the same message takes the place of the former one, unless the user may
+    have said the same again, or said more since."""
+    complete: bool = True
+    """Whether it came to its end. One that broke off is replaced when the client asks again."""
+    call: ModelCall | None = None
+    """What it cost, if that is not in the ledger yet."""
+
+    def id(self, turn: Turn) -> str | None:
+        """The id to record it under; None for a new one."""
+        if not self.once:
+            return None
+        digest = hashlib.blake2b(self.text.encode(), digest_size=8).hexdigest()
+        return f"{turn.id[:200]}{'+' if self.complete else PARTIAL}{digest}"
+
+
+@dataclass(kw_only=True, eq=False)
+class Exchange:
+    """A recorded message, what memory adds to the prompt of its reply, and a way to record that
+    reply."""
+
+    asking: Asking
+    service: Exchanges = field(repr=False)
+    turns: RecordedTurns = NOTHING
+    """The user's turns, as recorded."""
+    context: Context | None = None
+    version: int = 0
+    """The version of the summary that the context was built from."""
+    problems: list[Exception] = field(default_factory=list)
+    """Errors of memory, if there were any."""
+    repeated: bool = False
+    """Whether the message was recorded before: the client asks again."""
+    changes: list[str] = field(default_factory=list)
+    """What was changed to record the message: `text-cleaned`, `text-split`."""
+    seconds: float = 0.0
+    """How long it took to build the context."""
+    prepared: list[dict[str, Any]] | None = field(default=None, repr=False)
+    """The caller's messages with memory added."""
+    attempt: asyncio.Task[None] | None = field(default=None, repr=False)
+    """The task that still records and builds the context after `patience` ran out."""
+
+    @property
+    def owner(self) -> Owner:
+        """The owner of the memory."""
+        return self.asking.owner
+
+    @property
+    def turn(self) -> Turn:
+        """The user's turn that is answered."""
+        return self.turns[-1]
+
+    @property
+    def session(self) -> int | None:
+        """The number of the session, once anything is recorded."""
+        return self.turns[-1].session if self.turns else None
+
+    @property
+    def why(self) -> tuple[Contribution, ...]:
+        """What memory adds to the prompt, each with its reason."""
+        return self.context.contributions if self.context is not None else ()
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages to send to a model, with what memory adds."""
+        if self.prepared is not None:
+            return self.prepared
+        if self.context is not None:
+            return self.context.messages
+        given = self.asking.messages or tuple(
+            {"role": "user", "content": words.text} for words in self.asking.incoming.words
+        )
+        return [dict(message) for message in given]
+
+    async def finish(self, reply: str | Answer, *, record: bool = True) -> None:
+        """Record the reply and mark what was recalled for it as used. Returns when that is durable.
+        Without `record` it only marks: for replaying a dialogue."""
+        answer = Answer(text=reply) if isinstance(reply, str) else reply
+        await self.service.finish(self, answer, record=record)
+
+
+class Exchanges:
+    """Runs exchanges over one store."""
+
+    def __init__(
+        self, *, store: Store, recorder: Recorder, contexts: ContextBuilder, clock: Clock
+    ) -> None:
+        self._store = store
+        self._recorder = recorder
+        self._contexts = contexts
+        self._clock = clock
+        self._writing: dict[Owner, set[asyncio.Task[None]]] = {}
+        self._streams: set[asyncio.Future[None]] = set()
+
+    async def begin(self, asking: Asking) -> Exchange:
+        """Record the message durably, and build the context. A tolerant exchange never raises an
+        error of memory, and takes no longer than its patience."""
+        exchange = Exchange(asking=asking, service=self)
+        if not asking.incoming.words:
+            return exchange
+        if not asking.tolerant:
+            await self._attempt(exchange)
+            return exchange
+        # Cancelling does not stop a write, so it runs in its own task and the wait has a timeout.
+        attempt = asyncio.ensure_future(self._attempt(exchange))
+        done, _ = await asyncio.wait({attempt}, timeout=asking.patience)
+        if not done:
+            exchange.problems.append(TimeoutError("memory took too long"))
+            exchange.attempt = attempt
+            self._hold(asking.owner, attempt)
+        return exchange
+
+    async def finish(self, exchange: Exchange, answer: Answer, *, record: bool = True) -> None:
+        """See `Exchange.finish`. A tolerant exchange waits no longer than its patience; the write
+        goes on after that."""
+        task = asyncio.ensure_future(self._finish(exchange, answer, record=record))
+        self._hold(exchange.owner, task)
+        if exchange.asking.tolerant:
+            done, _ = await asyncio.wait({task}, timeout=exchange.asking.patience)
+            if not done:
+                exchange.problems.append(TimeoutError("memory took too long"))
+        else:
+            await asyncio.shield(task)
+
+    async def settled(self) -> None:
+        """Wait for all pending writes, and for streams that will be recorded."""
+        while waiting := [*self._streams, *(t for tasks in self._writing.values() for t in tasks)]:
+            await asyncio.wait(waiting)
+
+    @contextmanager
+    def streaming(self) -> Iterator[None]:
+        """Marks that a reply is being streamed, which is recorded when it ends or is stopped:
+        `settled` waits for it."""
+        stream: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._streams.add(stream)
+        try:
+            yield
+        finally:
+            self._streams.discard(stream)
+            stream.set_result(None)
+
+    def _hold(self, owner: Owner, task: asyncio.Task[None]) -> None:
+        """Keep a task that writes for this owner until it is done."""
+        tasks = self._writing.setdefault(owner, set())
+        tasks.add(task)
+
+        def done(task: asyncio.Task[None]) -> None:
+            tasks.discard(task)
+            if not tasks and self._writing.get(owner) is tasks:
+                del self._writing[owner]
+
+        task.add_done_callback(done)
+
+    async def _attempt(self, exchange: Exchange) -> None:
+        await self._guarded(exchange, self._record(exchange))
+        if exchange.turns:
+            await self._guarded(exchange, self._gather(exchange))
+
+    async def _guarded(self, exchange: Exchange, work: Coroutine[None, None, None]) -> None:
+        """Await `work`; in a tolerant exchange, note its error instead of raising it."""
+        try:
+            await work
+        except Exception as error:
+            if not exchange.asking.tolerant:
+                raise
+            _note(exchange, error)
+
+    async def _record(self, exchange: Exchange) -> None:
+        asking = exchange.asking
+        if pending := self._writing.get(asking.owner):  # record the previous reply first
+            await asyncio.wait(set(pending))
+        now = asking.at or self._clock.now()
+        if asking.messages:
+            exchange.turns = await self._recorder.record_once(
+                asking.owner, asking.incoming, session=asking.session, now=now
+            )
+            exchange.repeated = exchange.turn.id not in exchange.turns.new
+            exchange.changes += _changes(exchange)
+        else:
+            utterances = [
+                Utterance(speaker=Speaker.USER, text=words.text, id=words.id, name=asking.name)
+                for words in asking.incoming.words
+            ]
+            exchange.turns = await self._recorder.record(
+                asking.owner, utterances, session=asking.session, now=now
+            )
+
+    async def _gather(self, exchange: Exchange) -> None:
+        asking, began = exchange.asking, monotonic()
+        context, newest = await asyncio.gather(
+            self._contexts.for_turn(
+                exchange.turn,
+                owner=asking.owner,
+                now=asking.at or self._clock.now(),
+                text=asking.incoming.text,
+                sent=asking.messages or None,
+                budget=asking.budget,
+                on_failure=(lambda error: _note(exchange, error)) if asking.tolerant else None,
+            ),
+            self._store.summaries.find(asking.owner),
+        )
+        exchange.seconds = monotonic() - began
+        late = any(isinstance(problem, TimeoutError) for problem in exchange.problems)
+        if not late:  # else the request was sent without memory
+            last = asking.incoming.words[-1].index
+            context = replaced(context, given=asking.messages, last=last)
+            exchange.prepared = (
+                context.messages if asking.messages and context.contributions else None
+            )
+            exchange.context = context
+            exchange.version = newest.number if newest else 0
+
+    async def _finish(self, exchange: Exchange, answer: Answer, *, record: bool) -> None:
+        if exchange.attempt is not None:
+            await asyncio.wait({exchange.attempt})
+        if exchange.turns:
+            await self._guarded(exchange, self._write(exchange, answer, record=record))
+
+    async def _write(self, exchange: Exchange, answer: Answer, *, record: bool) -> None:
+        # Concurrent, so that they share one trip to the store and neither fails with the other.
+        writes = [self._record_reply(exchange, answer, record=record)]
+        if answer.call is not None:
+            call = replaced(answer.call, session=exchange.session)
+            writes.append(self._store.ledger.add(exchange.owner, call))
+        for outcome in await asyncio.gather(*writes, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _record_reply(self, exchange: Exchange, answer: Answer, *, record: bool) -> None:
+        if not answer.text:
+            return
+        if record:
+            asking, turn = exchange.asking, exchange.turn
+            parts = self._recorder.parts(Speaker.ASSISTANT, answer.text, id_=answer.id(turn))
+            recorded = await self._recorder.record(
+                asking.owner,
+                parts,
+                session=asking.session,
+                now=asking.at or self._clock.now(),
+                answers=turn.id,
+                replaces=await self._former(exchange, answer, parts),
+            )
+            if not recorded:
+                return  # the message was erased meanwhile, and with it what this reply quotes
+        if exchange.context is not None:
+            await self._contexts.mark_used(exchange.context)
+
+    async def _former(
+        self, exchange: Exchange, answer: Answer, parts: Sequence[Utterance]
+    ) -> list[str]:
+        """Ids of former replies to the same message, whose place this one takes."""
+        asking, turn = exchange.asking, exchange.turn
+        if not (answer.once and exchange.repeated) or asking.incoming.follow_up:
+            return []
+        later = await self._store.turns.read(
+            asking.owner, session=turn.session, after=turn.position, first=RECENT
+        )
+        if any(t.speaker is Speaker.USER for t in later):
+            return []  # the user went back in the conversation
+        # The first message of a list is also what a client without a history says anew.
+        surely_again = answer.complete and not asking.incoming.words[-1].first
+        kept = {part.id for part in parts}
+        return [t.id for t in later if (surely_again or is_partial(t)) and t.id not in kept]
+
+
+def _changes(exchange: Exchange) -> list[str]:
+    """What was changed to record the messages."""
+    changed = []
+    words = exchange.asking.incoming.words
+    if any(cleaned(message.text) != message.text for message in words):
+        changed.append("text-cleaned")
+    if len(exchange.turns) > len(words):
+        changed.append("text-split")
+    return changed
+
+
+def _note(exchange: Exchange, error: Exception) -> None:
+    """Note an error of memory on the exchange."""
+    exchange.problems.append(error)
+    log.warning("memory failed: %s", type(error).__name__)
+    log.debug("memory failed", exc_info=error)  # debug only: it may quote the user

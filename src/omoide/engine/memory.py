@@ -1,0 +1,398 @@
+"""`Memory`: all methods of a tenant's memory."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import replace as replaced
+from typing import TYPE_CHECKING
+
+from omoide.domain import CallPurpose, JobState, JobTask, MemoryKind, Speaker
+from omoide.domain.text import checked_text, normal_name
+from omoide.engine.editor import Editor
+from omoide.engine.erasure import ErasureTarget
+from omoide.engine.exchange import Asking
+from omoide.engine.ledger import Account
+from omoide.engine.messages import Utterance, utterances
+from omoide.engine.recorder import AHEAD, aware
+from omoide.engine.reply import Reply, stream_reply
+from omoide.errors import BadInput, NoSuchJob, NoSuchSession
+from omoide.language import detect_language
+from omoide.mechanisms.events.human_recall import HumanRecall
+from omoide.mechanisms.events.writer import ModelEventWriter
+from omoide.mechanisms.parts import recall_settings
+from omoide.mechanisms.search.recall import RecallFilter
+from omoide.transfer import import_conversations, restore
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+    from datetime import datetime
+
+    from omoide.domain import (
+        Job,
+        RecallResult,
+        Receipt,
+        RecordedTurns,
+        Session,
+    )
+    from omoide.engine.context import Context
+    from omoide.engine.exchange import Exchange
+    from omoide.engine.messages import ChatMessage, Words
+    from omoide.mechanisms.events.calibration import Calibration
+    from omoide.mechanisms.events.human_recall import RecallExplanation
+    from omoide.mechanisms.events.scoring import ForgettingCurve
+    from omoide.ports import Erased, Progress
+    from omoide.transfer import ExportContents, ForeignConversation, ImportResult, RestoreResult
+
+    Messages = str | Utterance | Sequence[ChatMessage]
+    """What the user says: a text, an `Utterance`, or messages with their history."""
+
+MAX_RECALLED = 1_000
+"""Most items of one recall."""
+
+
+class Memory(Editor):
+    """Long-term memory for the users of one tenant. Made by `omoide.open_async` or a `Runtime`.
+
+    `at=` sets the clock of any method, so that a past conversation can be recorded and replayed.
+    """
+
+    # ── Talking ─────────────────────────────────────────────────────────────────────────────
+
+    async def record(
+        self,
+        user: str,
+        turns: Words | Sequence[Words],
+        *,
+        session: str | None = None,
+        at: datetime | None = None,
+    ) -> RecordedTurns:
+        """Record turns; durable on return. A text is the user's; messages are mappings as OpenAI's
+        clients use them (`role`, `content`), or `Utterance`. A turn id that is already known is not
+        recorded again: the result is a tuple of turns whose `new` are the ids that this call
+        recorded. `session` names a conversation, which may span any number of sessions."""
+        return await self._services.recorder.record(
+            self._owner(user), utterances(turns), session=session, now=self._now(at)
+        )
+
+    @asynccontextmanager
+    async def exchange(
+        self,
+        user: str,
+        messages: Messages,
+        *,
+        session: str | None = None,
+        at: datetime | None = None,
+        budget: int | None = None,
+        tolerant: bool = False,
+    ) -> AsyncIterator[Exchange]:
+        """One message and its reply, with a model of your own:
+
+            async with memory.exchange("ana", "What is my cat called?") as turn:
+                reply = await ask(turn.messages)
+                await turn.finish(reply)
+
+        Before the block is entered, the message is recorded durably, and `turn.messages` has what
+        memory adds (the reasons are in `turn.why`). Of messages with a history only the new ones
+        are recorded. With `tolerant`, an error of memory is noted in `turn.problems` instead of
+        raised, so that it never stops a chat."""
+        yield await self.begin(
+            user, messages, session=session, at=at, budget=budget, tolerant=tolerant
+        )
+
+    async def begin(
+        self,
+        user: str,
+        messages: Messages,
+        *,
+        session: str | None = None,
+        at: datetime | None = None,
+        budget: int | None = None,
+        tolerant: bool = False,
+        patience: float | None = None,
+    ) -> Exchange:
+        """Begin an exchange without a `with` block, for a reply that outlives it: call its
+        `finish`. A tolerant one waits for memory at most `patience` seconds."""
+        asking = self._asking(user, messages, session=session, at=at)
+        asking = replaced(
+            asking, budget=_checked_budget(budget), tolerant=tolerant, patience=patience
+        )
+        return await self._services.exchanges.begin(asking)
+
+    async def context(
+        self,
+        user: str,
+        messages: Messages,
+        *,
+        at: datetime | None = None,
+        budget: int | None = None,
+    ) -> Context:
+        """What memory adds to the prompt of the reply to these messages: as `text`, or as whole
+        `messages`, with at most `budget` tokens of memory. Nothing is recorded."""
+        given = () if isinstance(messages, str | Utterance) else tuple(messages)
+        said = utterances(messages)
+        from_user = [i for i, utterance in enumerate(said) if utterance.speaker is Speaker.USER]
+        if not from_user:
+            raise BadInput("no message is the user's: there is nothing to find a context for")
+        context = await self._services.contexts.for_words(
+            said[: from_user[-1] + 1],
+            owner=self._owner(user),
+            now=self._now(at),
+            budget=_checked_budget(budget),
+        )
+        answered = [i for i, m in enumerate(given) if utterances(m) and m["role"] == "user"]
+        return replaced(context, given=given, last=answered[-1] if answered else 0)
+
+    async def reply(
+        self,
+        user: str,
+        text: str,
+        *,
+        session: str | None = None,
+        at: datetime | None = None,
+        id: str | None = None,  # noqa: A002 - the same word as in `record`
+    ) -> Reply:
+        """Record the user's message, and stream a reply to it that uses the memory."""
+        services, settings = self._services, self._settings
+        message = Utterance(speaker=Speaker.USER, text=text, id=id)
+        asking = self._asking(user, message, session=session, at=at)
+        exchange = await services.exchanges.begin(asking)
+        assert exchange.context is not None  # noqa: S101 - a strict exchange has one, or raised
+        account = Account(
+            ledger=self._store.ledger,
+            clock=services.clock,
+            owner=exchange.owner,
+            session=exchange.session,
+        )
+        request = exchange.context.request(
+            window=services.model.window, max_tokens=settings.reply_tokens
+        )
+        stream = account.stream(services.model, request, CallPurpose.REPLY)
+        return Reply(
+            turn=exchange.turn,
+            contributions=exchange.why,
+            pieces=stream_reply(stream, record=exchange.finish),
+            mark=exchange.turns.mark,
+        )
+
+    async def recall(
+        self,
+        user: str,
+        query: str,
+        *,
+        at: datetime | None = None,
+        k: int = 10,
+        budget: int | None = None,
+        asker: Speaker = Speaker.USER,
+        kinds: Collection[MemoryKind | str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+        speaker: Speaker | str | None = None,
+        about: str | None = None,
+        tags: Collection[str] = (),
+    ) -> RecallResult:
+        """What is relevant to `query`, best first, without a model call. `asker` is who "I" is in
+        it. `kinds` (turn, fact, event, memo, sentence), `since`, `until` and `speaker` (of a turn)
+        limit what is found; `about` (whom) and `tags` (any of them) limit it to such facts. The
+        result is a tuple of items; its `support` says how likely it is that anything is known about
+        the query."""
+        if not 1 <= k <= MAX_RECALLED:
+            raise BadInput(f"k must be from 1 to {MAX_RECALLED:,}, not {k}")
+        query = checked_text(query, longest=self._settings.max_turn_chars)
+        return await self._services.recall(
+            self._owner(user),
+            query,
+            summary=await self.summary(user, at=at),
+            at=self._now(at),
+            k=k,
+            budget=_checked_budget(budget),
+            asker=asker,
+            only=RecallFilter(
+                kinds=_checked_kinds(kinds),
+                since=None if since is None else aware(since, "since"),
+                until=None if until is None else aware(until, "until"),
+                speaker=None if speaker is None else Speaker(speaker),
+                about=about,
+                tags=frozenset(tags),
+            ),
+        )
+
+    async def explain(
+        self, user: str, text: str, *, at: datetime | None = None
+    ) -> RecallExplanation:
+        """Every event that was considered for `text`, and why it is recalled or not."""
+        text = checked_text(text, longest=self._settings.max_turn_chars)
+        return await self._human_recall.explain(
+            self._owner(user), text, now=self._now(at), language=detect_language(text)
+        )
+
+    async def curves(
+        self,
+        user: str,
+        *,
+        at: datetime | None = None,
+        days: float = 90.0,
+        newest: int | None = None,
+    ) -> tuple[ForgettingCurve, ...]:
+        """How events that are not superseded fade, and how they would after a recall; with
+        `newest`, only that many of the newest."""
+        return await self._human_recall.curves(
+            self._owner(user), now=self._now(at), days=days, newest=newest
+        )
+
+    async def calibrate(self, user: str, *, at: datetime | None = None) -> Calibration:
+        """Fit the calibration to the user's own turns and events; it is used from now on."""
+        return await self._human_recall.refit(self._owner(user), now=self._now(at))
+
+    async def end_session(
+        self, user: str, *, session: int | None = None, at: datetime | None = None
+    ) -> tuple[Session, ...]:
+        """End the user's open sessions, or one of them. They are digested in the background;
+        `run_jobs` waits for that."""
+        ended = await self._store.turns.end(self._owner(user), session=session, at=self._now(at))
+        self._services.worker.wake()
+        return ended
+
+    async def end_idle(self, *, at: datetime | None = None) -> int:
+        """End the sessions that were idle for longer than `Settings.idle`, and those whose last
+        turn is dated more than a day ahead. Returns how many."""
+        now, idle = self._now(at), self._settings.idle
+        turns = self._store.turns
+        ended = await turns.end_idle(self.tenant, before=now - idle, after=now + AHEAD)
+        if ended:
+            self._services.worker.wake()
+        return ended
+
+    async def run_jobs(self) -> int:
+        """Run all jobs that are due, and wait for them. Returns how many were started."""
+        return await self._services.worker.drain(self.tenant)
+
+    # ── Repairing ───────────────────────────────────────────────────────────────────────────
+
+    async def retry(
+        self, user: str, *, job: int | None = None, at: datetime | None = None
+    ) -> tuple[Job, ...]:
+        """Queue the user's dead jobs again, or one of them. Returns them as they were before."""
+        dead = await self.jobs(user, states=[JobState.DEAD])
+        chosen = tuple(j for j in dead if job in (None, j.id))
+        if job is not None and not chosen:
+            raise NoSuchJob(f"job {job} is not among the dead jobs of {user}")
+        now = self._now(at)
+        for j in chosen:
+            await self._store.jobs.set_state(j, state=JobState.WAITING, error=j.error, due=now)
+        self._services.worker.wake()
+        return chosen
+
+    async def digest(
+        self, user: str, *, session: int, at: datetime | None = None
+    ) -> tuple[Job, ...]:
+        """Queue a session to be digested again. Returns its waiting jobs."""
+        if session not in {s.number for s in await self.sessions(user)}:
+            raise NoSuchSession(f"{user} has no session {session}")
+        await self._queue(user, JobTask.DIGEST, session=session, at=at)
+        waiting = await self.jobs(user, states=[JobState.WAITING])
+        return tuple(j for j in waiting if j.session == session and j.task is JobTask.DIGEST)
+
+    async def embed(self, user: str, *, at: datetime | None = None) -> None:
+        """Queue a job that embeds everything of the user's that has no vector."""
+        if user not in await self.users():
+            raise BadInput(f"nothing is stored about {user}: there is nothing to embed")
+        await self._queue(user, JobTask.EMBED, session=None, at=at)
+
+    # ── Importing ───────────────────────────────────────────────────────────────────────────
+
+    async def restore(
+        self, user: str, contents: ExportContents, *, at: datetime | None = None
+    ) -> RestoreResult:
+        """Restore what `export` wrote (as read from a file by `omoide.transfer.read`)."""
+        restored = await restore(self._store, self._owner(user), contents, at=self._now(at))
+        self._services.worker.wake()
+        return restored
+
+    async def bring_in(
+        self,
+        user: str,
+        conversations: Iterable[ForeignConversation],
+        *,
+        digest: bool = True,
+        progress: Progress | None = None,
+        at: datetime | None = None,
+    ) -> ImportResult:
+        """Record conversations from another product's export, each once."""
+        result = await import_conversations(
+            self._store,
+            self._owner(user),
+            conversations,
+            at=self._now(at),
+            digest=digest,
+            progress=progress,
+        )
+        self._services.worker.wake()
+        return result
+
+    # ── Forgetting ──────────────────────────────────────────────────────────────────────────
+
+    async def erase(
+        self,
+        user: str,
+        *,
+        session: int | None = None,
+        turns: Sequence[str] | None = None,
+        sentences: Sequence[str] | None = None,
+        facts: Sequence[str] | None = None,
+    ) -> Erased:
+        """Remove for good: the user, or a session, or turns, or sentences of the summary, or facts
+        by their ids. The result counts what was removed, and has a signed `receipt`."""
+        what = ErasureTarget(session=session, turns=turns, sentences=sentences, facts=facts)
+        return await self._services.erasures.erase(self._owner(user), what)
+
+    async def is_genuine(self, receipt: Receipt) -> bool:
+        """Whether a receipt was signed by this database for this tenant, and not changed since."""
+        return receipt.tenant == self.tenant and await self._services.erasures.is_genuine(receipt)
+
+    # ── Internal ────────────────────────────────────────────────────────────────────────────
+
+    def _asking(
+        self, user: str, messages: Messages, *, session: str | None, at: datetime | None
+    ) -> Asking:
+        owner = self._owner(user)
+        at = None if at is None else aware(at, "at")
+        session = None if session is None else normal_name(session, "a session's key")
+        if isinstance(messages, str | Utterance):
+            return Asking.words(owner, utterances(messages)[0], session=session, at=at)
+        return replaced(Asking.chat(owner, messages, session=session), at=at)
+
+    async def _queue(
+        self, user: str, task: JobTask, *, session: int | None, at: datetime | None
+    ) -> None:
+        now = self._now(at)
+        await self._store.jobs.enqueue(self._owner(user), task, session=session, at=now)
+        self._services.worker.wake()
+
+    @property
+    def _human_recall(self) -> HumanRecall:
+        """The mechanism in use; if it is not in use, one that only reads."""
+        services = self._services
+        for mechanism in services.mechanisms:
+            if isinstance(mechanism, HumanRecall):
+                return mechanism
+        model = services.summariser
+        writer = ModelEventWriter(window=model.window, count=model.count, name=model.name)
+        return HumanRecall(
+            store=self._store,
+            embedder=services.embedder,
+            writer=writer,
+            knobs=recall_settings(services.settings),
+        )
+
+
+def _checked_budget(budget: int | None) -> int | None:
+    if budget is not None and budget < 1:
+        raise BadInput(f"budget must be at least 1 token, not {budget}")
+    return budget
+
+
+def _checked_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]:
+    known = {kind.value: kind for kind in MemoryKind}
+    if unknown := [kind for kind in kinds if kind not in known]:
+        raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")
+    return frozenset(known[kind] for kind in kinds) or frozenset(MemoryKind)

@@ -1,0 +1,227 @@
+"""Messages in OpenAI's chat format: what callers pass in, and what is sent to a model.
+
+A client of that protocol sends its whole history each time, a part of it, or none. So:
+
+- Only the user's messages after the last assistant message are new; earlier ones were recorded when
+  they were new. Nothing is ever imported from a history: `omoide import` does that.
+- Each is recorded under an id that hashes its position: the caller's session key and every user and
+  assistant message before it. A repeated request (a retry, a regenerated answer) has the same ids
+  and records nothing. System messages are not hashed, since many contain the time.
+- Sometimes the position is not enough: the first message of a list looks the same in every
+  conversation, and in every request of a client without a history. Then `Recorder` looks at what
+  was said since.
+- Tool calls and their results are neither recorded nor hashed. A request that ends in tool results
+  continues from the user's last message, which is already recorded.
+- Of a message with several parts, the text parts are used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from omoide.domain import Speaker
+from omoide.errors import BadInput
+from omoide.mechanisms.base import PromptPlace
+from omoide.prompts import render
+from omoide.prompts.quoting import as_list, quoted
+
+if TYPE_CHECKING:
+    from omoide.mechanisms.base import Contribution
+
+    ChatMessage = Mapping[str, Any]
+    """A message of OpenAI's chat protocol: `role`, `content` and any other keys."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utterance:
+    """A message to record, as a caller passes it in. Only `speaker` and `text` are required."""
+
+    speaker: Speaker
+    text: str
+    id: str | None = None
+    time: datetime | None = None
+    name: str | None = None
+
+
+Words = str | Utterance | Mapping[str, Any]
+"""One message, in any of the forms in which it may be passed in."""
+
+
+def utterances(said: Words | Sequence[Words]) -> list[Utterance]:
+    """Messages as utterances, from any of their forms. A text is the user's. A mapping has `role`
+    (user or assistant) and `content`, and may have `id`, `name` and `time`. Messages of other
+    roles, and those without any text, are left out."""
+    if isinstance(said, str | Utterance | Mapping):
+        said = [said]
+    converted = (_utterance(message, index) for index, message in enumerate(said))
+    return [utterance for utterance in converted if utterance is not None]
+
+
+def _utterance(message: Words, index: int) -> Utterance | None:
+    if isinstance(message, Utterance):
+        return message
+    if isinstance(message, str):
+        return Utterance(speaker=Speaker.USER, text=message)
+    if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
+        raise BadInput(
+            f"message {index} is {_shortened(message)}: give a text, an Utterance, or a mapping "
+            "with role and content"
+        )
+    if message["role"] not in ("user", "assistant") or not (text := text_of(message)).strip():
+        return None
+    return Utterance(
+        speaker=Speaker(message["role"]),
+        text=text,
+        id=message.get("id"),
+        name=message.get("name"),
+        time=_time(message.get("time"), index),
+    )
+
+
+def _time(value: object, index: int) -> datetime | None:
+    if value is None or isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(str(value))
+    except ValueError as error:
+        raise BadInput(
+            f"the time of message {index} is {_shortened(value)}: give a datetime or ISO 8601"
+        ) from error
+
+
+def _shortened(value: object) -> str:
+    return f"{value!r:.80}"
+
+
+def text_of(message: ChatMessage) -> str:
+    """The text of a message, or of its text parts."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = [part.get("text") for part in content if isinstance(part, dict)]
+    return "\n".join(text for text in parts if isinstance(text, str))
+
+
+def one_line(text: str) -> str:
+    """The text with all white space as single spaces, so that copies of it compare equal."""
+    return " ".join(text.split())
+
+
+def spoken_words(message: ChatMessage) -> tuple[Speaker, str] | None:
+    """Who speaks in a message, and the text on one line; None if it is no one's turn."""
+    role = message.get("role")
+    return (Speaker(role), one_line(text_of(message))) if role in ("user", "assistant") else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserMessage:
+    """A user message in a request."""
+
+    id: str
+    text: str
+    index: int
+    """Index of the message in the request."""
+    first: bool
+    """Whether no user or assistant message comes before it in the request."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incoming:
+    """The user messages of a request that are to be recorded and answered."""
+
+    words: tuple[UserMessage, ...]
+    """To be recorded; the last one is to be answered. Empty if the user says nothing."""
+    follow_up: bool = False
+    """Whether they were answered before, by a tool call or the beginning of an answer."""
+
+    @property
+    def text(self) -> str:
+        """The text that recall searches for."""
+        return "\n".join(words.text for words in self.words)
+
+
+def incoming(messages: Sequence[ChatMessage], *, session: str | None) -> Incoming:
+    """The messages of a request that are to be recorded and answered."""
+    position = hashlib.blake2b(digest_size=16, person=b"omoide-chat")
+    _hash(position, "session", session or "")
+    from_user: list[UserMessage] = []
+    new, first = 0, True
+    for index, message in enumerate(messages):
+        role = message.get("role")
+        if role not in ("user", "assistant"):
+            continue
+        text = text_of(message)
+        _hash(position, role, text)
+        if role == "assistant":
+            new = len(from_user)
+        elif text.strip():
+            id_ = f"chat-{position.hexdigest()}"
+            from_user.append(UserMessage(id=id_, text=text, index=index, first=first))
+        first = False
+    if new < len(from_user):
+        return Incoming(words=tuple(from_user[new:]))
+    return Incoming(words=tuple(from_user[-1:]), follow_up=True)
+
+
+def _hash(position: hashlib.blake2b, role: str, text: str) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    position.update(f"{role}:{len(data)}:".encode() + data)
+
+
+def with_memory(
+    messages: Sequence[ChatMessage],
+    contributions: Sequence[Contribution],
+    *,
+    last: int,
+    language: str,
+) -> list[dict[str, Any]]:
+    """The messages with memory added. What is known goes after the text of the client's own system
+    message, so that this stays a prefix that all its users share; what was recalled goes before the
+    user's text in message `last`. A second system message would break many chat templates."""
+    result = [dict(message) for message in messages]
+    if recalled := recalled_text(contributions, language):
+        result[last] = _before(result[last], recalled)
+    if memory := memory_text(contributions, language):
+        if result[0].get("role") in ("system", "developer"):
+            result[0] = _after(result[0], memory)
+        else:
+            result.insert(0, {"role": "system", "content": memory})
+    return result
+
+
+def memory_text(contributions: Sequence[Contribution], language: str) -> str:
+    """What is known about the user, for a system message; empty if nothing is. It does not ask for
+    a tone or length: the client chooses those."""
+    known = [c.text for c in contributions if c.place is PromptPlace.MEMORY]
+    if not known:
+        return ""
+    memory = "\n".join(map(quoted, known))
+    return render("proxy_memory", language, memory=memory).messages[0].content
+
+
+def recalled_text(contributions: Sequence[Contribution], language: str) -> str:
+    """What was recalled for a message, to go before its text; empty if nothing was."""
+    recalled = [c.text for c in contributions if c.place is PromptPlace.RECALLED]
+    if not recalled:
+        return ""
+    return render("proxy_recalled", language, recalled=as_list(recalled)).messages[0].content
+
+
+def _before(message: dict[str, Any], text: str) -> dict[str, Any]:
+    content = message.get("content")
+    if isinstance(content, list):
+        return {**message, "content": [{"type": "text", "text": text}, *content]}
+    return {**message, "content": f"{text}\n\n{content}"}
+
+
+def _after(message: dict[str, Any], text: str) -> dict[str, Any]:
+    content = message.get("content")
+    if isinstance(content, list):
+        return {**message, "content": [*content, {"type": "text", "text": text}]}
+    return {**message, "content": f"{content}\n\n{text}" if content else text}

@@ -1,0 +1,175 @@
+"""Recording turns: durably, and exactly once even if a client sends them again."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from omoide.domain import JobTask, NewTurn, Speaker
+from omoide.domain.text import checked_name, checked_text, cleaned, in_parts, normal_name
+from omoide.engine.digest import has_grown
+from omoide.engine.messages import Utterance
+from omoide.errors import BadInput, EmptyText
+from omoide.language import detect_language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from omoide.domain import Owner, RecordedTurns, Turn
+    from omoide.engine.messages import Incoming, UserMessage
+    from omoide.ports import Store
+
+MAX_TURNS = 10_000
+"""Most turns in one call: they are one transaction, and other writers wait for it."""
+AHEAD = timedelta(days=1)
+"""How far in the future a turn may be dated: time zones are confused, clocks run fast."""
+PARTIAL = "+~"
+"""In the id of a reply that broke off."""
+RECENT = 32
+"""How many turns back to look for a repeated message."""
+
+
+def aware(time: datetime, what: str) -> datetime:
+    """The same time; raises `BadInput` if it has no time zone."""
+    if time.tzinfo is None:
+        raise BadInput(f"{what}={time.isoformat()} has no time zone: give an aware datetime")
+    return time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorder:
+    """Records turns, for any owner."""
+
+    store: Store
+    idle: timedelta
+    """The pause after which a session ends."""
+    longest: int
+    """Most characters of one turn."""
+    follows: bool
+    """Whether a mechanism digests sessions while they are open."""
+    wake: Callable[[], None]
+    """Called when there may be a new job."""
+
+    async def record(
+        self,
+        owner: Owner,
+        said: Sequence[Utterance],
+        *,
+        session: str | None,
+        now: datetime,
+        answers: str | None = None,
+        replaces: Sequence[str] = (),
+    ) -> RecordedTurns:
+        """See `Memory.record`; `answers` and `replaces` as for `TurnStore.append`."""
+        if len(said) > MAX_TURNS:
+            raise BadInput(
+                f"at most {MAX_TURNS:,} turns can be recorded in one call, not {len(said):,}: "
+                "record them in several calls"
+            )
+        if session is not None:
+            session = normal_name(session, "a session's key")
+        recorded = await self.store.turns.append(
+            owner,
+            [self._new_turn(u, now) for u in said],
+            session=session,
+            idle=self.idle,
+            answers=answers,
+            replaces=replaces,
+        )
+        if self.follows and has_grown(recorded):
+            number = recorded[-1].session
+            await self.store.jobs.enqueue(owner, JobTask.DIGEST_OPEN, session=number, at=now)
+        self.wake()
+        return recorded
+
+    async def record_once(
+        self, owner: Owner, incoming: Incoming, *, session: str | None, now: datetime
+    ) -> RecordedTurns:
+        """The turns of a request's new messages, recorded now or before; durable on return."""
+        messages = [words for words in incoming.words if cleaned(words.text).strip()]
+        if not messages:
+            raise EmptyText("the message has no text that can be recorded")
+        last = messages[-1]
+        before = [part for words in messages[:-1] for part in self._parts_of(words, words.id)]
+        said = [*before, *self._parts_of(last, last.id)]
+        if not incoming.follow_up:  # mostly they are new: then no lookup is needed
+            turns = await self.record(owner, said, session=session, now=now)
+            if last.id in turns.new:
+                return turns
+        id_ = await self._known_id(owner, last, follow_up=incoming.follow_up, now=now)
+        said = [*before, *self._parts_of(last, id_)]
+        return await self.record(owner, said, session=session, now=now)
+
+    def parts(self, speaker: Speaker, text: str, *, id_: str | None) -> list[Utterance]:
+        """A message of any length as what can be recorded: cleaned, in parts if it is too long for
+        one turn; none if it has no text. Later parts get ids of their own."""
+        parts = in_parts(cleaned(text), longest=self.longest)
+        return [
+            Utterance(
+                speaker=speaker,
+                text=part,
+                id=id_ if id_ is None or number == 1 else f"{id_[:240]}/{number}",
+            )
+            for number, part in enumerate(parts, start=1)
+        ]
+
+    def _parts_of(self, words: UserMessage, id_: str) -> list[Utterance]:
+        return self.parts(Speaker.USER, words.text, id_=id_)
+
+    async def _known_id(
+        self, owner: Owner, words: UserMessage, *, follow_up: bool, now: datetime
+    ) -> str:
+        """The id for a message whose id is known or that was answered before: the known id if it
+        was merely sent again, a new one if the user said the same thing again."""
+        recent = await self.store.turns.read(owner, last=RECENT)
+        if follow_up:  # a client that drops old messages changes the position of this one
+            known = await self.store.turns.read(owner, ids=[words.id])
+            same = [t for t in recent if t.speaker is Speaker.USER and t.text == words.text]
+            return words.id if known or not same else same[-1].id
+        from_user = [t for t in recent if t.speaker is Speaker.USER]  # a reply's id begins the same
+        same = [t for t in from_user if _is_same(t.id, words.id)]
+        soon = same and now - same[-1].time <= self.idle
+        if soon and not (words.first and _said_since(same[-1], recent)):
+            return same[-1].id
+        return f"{words.id}-{recent[-1].position + 1 if recent else 1}"
+
+    def _new_turn(self, said: Utterance, now: datetime) -> NewTurn:
+        time = aware(said.time, "time") if said.time is not None else now
+        return NewTurn(
+            speaker=said.speaker,
+            text=checked_text(said.text, longest=self.longest),
+            time=time if time <= now + AHEAD else now,
+            id=checked_name(said.id, "a turn's id") if said.id is not None else uuid.uuid4().hex,
+            language=detect_language(said.text),
+            name=checked_name(said.name, "a speaker's name") if said.name is not None else None,
+        )
+
+
+def _is_same(turn: str, message: str) -> bool:
+    """Whether a turn's id is that of a message, said for the first time or again."""
+    return turn == message or (turn.startswith(f"{message}-") and "/" not in turn[len(message) :])
+
+
+def _said_since(turn: Turn, recent: Sequence[Turn]) -> bool:
+    """Whether a request that begins with the words of `turn` says them anew: the user said
+    something else since; or the client sends no history, as the session did not begin with them,
+    and they were answered."""
+    session = [t for t in recent if t.session == turn.session]
+    since = [t for t in session if t.position > turn.position and not _is_part(t, turn)]
+    if any(t.speaker is Speaker.USER for t in since):
+        return True
+    began_before = any(t.position < turn.position for t in session)
+    return began_before and any(not is_partial(t) for t in since)
+
+
+def _is_part(turn: Turn, whole: Turn) -> bool:
+    """Whether a turn is a later part of a message that was too long for one."""
+    return turn.speaker is whole.speaker and turn.id.startswith(f"{whole.id[:240]}/")
+
+
+def is_partial(turn: Turn) -> bool:
+    """Whether a turn is a reply that broke off."""
+    return turn.speaker is Speaker.ASSISTANT and PARTIAL in turn.id

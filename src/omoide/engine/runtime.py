@@ -1,0 +1,295 @@
+"""What one process needs: a store, models, mechanisms and background jobs.
+
+A `Runtime` is made once; `memory(tenant)` gives the `Memory` of one tenant. It closes the parts it
+owns, and none that the caller made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from omoide.domain import CallPurpose
+from omoide.domain.text import normal_name
+from omoide.engine.context import ContextBuilder
+from omoide.engine.corrections import Corrections
+from omoide.engine.digest import NO_MODEL, Digestion
+from omoide.engine.erasure import Erasures
+from omoide.engine.exchange import Exchanges
+from omoide.engine.facts import Facts
+from omoide.engine.ledger import Account
+from omoide.engine.memory import Memory
+from omoide.engine.memory_folder import MemoryFolders
+from omoide.engine.observed import ObservedStore
+from omoide.engine.recorder import Recorder
+from omoide.engine.services import Services
+from omoide.engine.versions import Versions
+from omoide.engine.worker import Worker
+from omoide.errors import BadInput, NoModel
+from omoide.mechanisms.base import DigestsOpenSessions, Participants
+from omoide.mechanisms.memos.compressors import TextTools
+from omoide.mechanisms.parts import budget_for, session_room
+from omoide.mechanisms.registry import MECHANISMS, MechanismParts, chosen
+from omoide.mechanisms.reply_forms import FORMS
+from omoide.mechanisms.search.recall import Recall
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+    from datetime import tzinfo
+    from types import TracebackType
+
+    from omoide.domain import ModelCall
+    from omoide.engine.worker import Tenants
+    from omoide.mechanisms.base import Ask, Mechanism, ReplyRequest
+    from omoide.mechanisms.registry import MechanismEntry
+    from omoide.ports import ChatModel, Clock, Completion, Embedder, Request, Store
+    from omoide.settings import Settings
+
+
+class Closeable(Protocol):
+    """Something that can be closed."""
+
+    async def close(self) -> None:
+        """Release its resources."""
+
+
+class Missing:
+    """Stands in for a chat model that was not configured: every call raises `NoModel`."""
+
+    name = "none"
+    window = 8192
+
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+        """Raises `NoModel`."""
+        pieces: tuple[str, ...] = ()
+        for piece in pieces:  # makes this a generator
+            yield piece
+        raise NoModel(NO_MODEL)
+
+    async def count(self, text: str) -> int:
+        """Raises `NoModel`."""
+        raise NoModel(NO_MODEL)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+class Runtime:
+    """A store, models and mechanisms that work together, for any number of tenants."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        store: Store,
+        clock: Clock,
+        model: ChatModel | None = None,
+        summariser: ChatModel | None = None,
+        embedder: Embedder | None = None,
+        mechanisms: Sequence[str | Mechanism] | None = None,
+        known: Mapping[str, MechanismEntry] = MECHANISMS,
+        text_tools: TextTools | None = None,
+        name: str = "",
+        owns: Sequence[Closeable] = (),
+    ) -> None:
+        """`model` replies and `summariser` (the same if None) writes the memory; without either,
+        turns are recorded and recalled, and sessions wait to be digested. `mechanisms` are names,
+        looked up in `known`, or objects; those of the settings if None. `text_tools` are what
+        compression needs. `name` identifies this process as a worker. `owns` are the parts that
+        `close` closes."""
+        self.settings = settings
+        self.observers: list[Callable[[ModelCall], None]] = []
+        """Called with each model call when it is written into the ledger."""
+        self.store = store = ObservedStore(
+            store, self._called, retention=timedelta(days=settings.retention)
+        )
+        self.clock = clock
+        self.model = model or Missing()
+        self.summariser = summariser or self.model
+        self.embedder = embedder
+        self._owns = tuple(owns)
+        self._text_tools = text_tools or TextTools()
+        self._can_write = not isinstance(self.summariser, Missing)
+        self.recall = Recall(store=store, embedder=embedder)
+        self.mechanisms = self._make(mechanisms or settings.mechanisms, known)
+        contexts = ContextBuilder(
+            store,
+            self.mechanisms,
+            form=chosen(FORMS, settings.effective_reply_form, "reply form"),
+            budget=budget_for(settings).memory,
+            room=session_room(settings, window=self.model.window),
+            company=Participants(
+                persona=settings.persona,
+                user_name=settings.user_name,
+                timezone=_zone(settings.timezone),
+            ),
+        )
+        digestion = Digestion(
+            store=store,
+            mechanisms=self.mechanisms,
+            model=self.summariser if self._can_write else None,
+            embedder=embedder,
+            clock=clock,
+        )
+        self.worker = Worker(
+            jobs=store.jobs,
+            name=name or f"omoide:{os.getpid()}:{secrets.token_hex(4)}",
+            clock=clock,
+            tasks=digestion.tasks,
+        )
+        recorder = Recorder(
+            store=store,
+            idle=settings.idle,
+            longest=settings.max_turn_chars,
+            follows=any(isinstance(m, DigestsOpenSessions) for m in self.mechanisms),
+            wake=self.worker.wake,
+        )
+        self.exchanges = Exchanges(store=store, recorder=recorder, contexts=contexts, clock=clock)
+        self.services = Services(
+            settings=settings,
+            store=store,
+            clock=clock,
+            model=self.model,
+            summariser=self.summariser,
+            embedder=embedder,
+            mechanisms=self.mechanisms,
+            recall=self.recall,
+            recorder=recorder,
+            contexts=contexts,
+            exchanges=self.exchanges,
+            folders=MemoryFolders(store=store, clock=clock, longest=settings.max_turn_chars),
+            versions=(versions := Versions(store)),
+            facts=Facts(store),
+            corrections=Corrections(store, versions, limit=settings.max_sentences),
+            worker=self.worker,
+            erasures=Erasures(store=store, clock=clock),
+        )
+        self._memories: dict[str, Memory] = {}
+
+    def memory(self, tenant: str | None = None) -> Memory:
+        """The memory of a tenant's users; by default, of the tenant in the settings."""
+        name = normal_name(tenant or self.settings.tenant, "the tenant")
+        if name not in self._memories:
+            self._memories[name] = Memory(self.services, tenant=name)
+        return self._memories[name]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The tenants that were used in this process."""
+        return tuple(self._memories)
+
+    async def tenants(self) -> tuple[str, ...]:
+        """Every tenant in the store."""
+        return await self.store.archive.tenants()
+
+    async def run_jobs(self, *tenants: str) -> int:
+        """Run all jobs of these tenants that are due, and wait for them. Returns how many were
+        started."""
+        return await self.worker.drain(*tenants)
+
+    async def end_idle(self, tenant: str) -> int:
+        """End the idle sessions of a tenant. Returns how many there were."""
+        return await self.memory(tenant).end_idle()
+
+    @asynccontextmanager
+    async def working(
+        self,
+        *,
+        tenants: Tenants | None = None,
+        every: float = 5.0,
+        pause: float = 0.0,
+        idle_every: float = 60.0,
+        at_once: int = 1,
+    ) -> AsyncIterator[None]:
+        """Run jobs in the background while the block lasts, `at_once` at a time: of the tenants
+        that were used in this process, or of those that `tenants` returns. Jobs that are left over
+        are done the next time."""
+        self.worker.at_once = at_once
+
+        async def used_tenants() -> tuple[str, ...]:
+            return self.known
+
+        task = asyncio.ensure_future(
+            self.worker.run(
+                tenants or used_tenants,
+                every=every,
+                pause=pause,
+                end_idle=self.end_idle,
+                idle_every=idle_every,
+            )
+        )
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Wait for pending writes, then close the parts it owns."""
+        await self.exchanges.settled()
+        await self.close_parts()
+
+    async def close_parts(self) -> None:
+        """Close the parts it owns at once, without waiting for pending writes."""
+        for part in self._owns:
+            await part.close()
+
+    async def __aenter__(self) -> Runtime:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _called(self, call: ModelCall) -> None:
+        for observer in self.observers:
+            observer(call)
+
+    def _make(
+        self, mechanisms: Sequence[str | Mechanism], known: Mapping[str, MechanismEntry]
+    ) -> tuple[Mechanism, ...]:
+        parts = MechanismParts(
+            settings=self.settings,
+            store=self.store,
+            model=self.model,
+            iterator=self.summariser,
+            embedder=self.embedder,
+            recall=self.recall,
+            clock=self.clock,
+            asker=self._asker,
+            text_tools=self._text_tools,
+        )
+        return tuple(
+            chosen(known, mechanism, "mechanism").make(parts)
+            if isinstance(mechanism, str)
+            else mechanism
+            for mechanism in mechanisms
+        )
+
+    def _asker(self, request: ReplyRequest) -> Ask:
+        """A function that asks the summariser on behalf of a reply."""
+        account = Account(
+            ledger=self.store.ledger,
+            clock=self.clock,
+            owner=request.owner,
+            session=request.session[-1].session,
+        )
+        return account.asker(self.summariser, CallPurpose.CHOOSE)
+
+
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise BadInput(
+            f"OMOIDE_TIMEZONE={name!r} is not a time zone; give one like Asia/Tokyo"
+        ) from error

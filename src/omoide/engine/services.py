@@ -1,0 +1,46 @@
+"""What `Memory` works with; shared by all tenants of a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from omoide.engine.context import ContextBuilder
+    from omoide.engine.corrections import Corrections
+    from omoide.engine.erasure import Erasures
+    from omoide.engine.exchange import Exchanges
+    from omoide.engine.facts import Facts
+    from omoide.engine.memory_folder import MemoryFolders
+    from omoide.engine.recorder import Recorder
+    from omoide.engine.versions import Versions
+    from omoide.engine.worker import Worker
+    from omoide.mechanisms.base import Mechanism
+    from omoide.mechanisms.search.recall import Recall
+    from omoide.ports import ChatModel, Clock, Embedder, Store
+    from omoide.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """The parts that `Runtime` puts together."""
+
+    settings: Settings
+    store: Store
+    clock: Clock
+    model: ChatModel
+    """The model that replies."""
+    summariser: ChatModel
+    """The model that writes the memory."""
+    embedder: Embedder | None
+    mechanisms: tuple[Mechanism, ...]
+    recall: Recall
+    recorder: Recorder
+    contexts: ContextBuilder
+    exchanges: Exchanges
+    folders: MemoryFolders
+    versions: Versions
+    facts: Facts
+    corrections: Corrections
+    worker: Worker
+    erasures: Erasures

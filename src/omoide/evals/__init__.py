@@ -1,1 +1,0 @@
-"""Measurements on public data, by the same verbs that users call."""

@@ -1,1 +1,0 @@
-"""Talks at which little or nothing is told, in five languages."""

@@ -1,1 +1,0 @@
-"""Results as tables, pictures and pages."""

@@ -1,1 +1,0 @@
-"""Does a reply know what it was not told? Questions of our own in five languages."""

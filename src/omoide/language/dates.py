@@ -1,0 +1,343 @@
+"""Relative dates become absolute: "next week" is written as the week that it was.
+
+A memory is read months after it was written, so that "User will move next week" has become
+untrue. Each pack says how its language names days (`[relative]`) and how it writes dates; this
+module resolves the parts of an expression against the day on which it was said. What is not sure
+from the text alone stays as it is. A "next Friday" that may be either of two days is written as
+both. Weeks begin on Monday; seasons are those of the northern half of the earth.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from omoide.language import periods
+from omoide.language.pack import over_packs, pack
+from omoide.language.periods import Period, unit_and_step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from omoide.language.relative import Relative, Written
+
+_GROUP = re.compile(r"\(\?P<([a-z]+)>")
+_HERE: Final = "⟨⟩"
+"""Stands for the expression in a pack's patterns of what is around it."""
+_AROUND: Final = 24
+"""Characters before and after an expression that say how it is meant."""
+_CLAUSE: Final = 100
+"""Characters before and after it in which its tense is looked for."""
+_PASSES: Final = 4
+"""Times that a text is gone through: a date that was written may free the words beside it."""
+_SENTENCE: Final = re.compile(r"[.!?。！？\n]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatedText:
+    """A text without relative dates, and the days that it speaks of."""
+
+    text: str
+    """The text, every relative expression replaced by an absolute one in its own language."""
+    since: date | None
+    """First day that the first time expression covers; None if it has no first day ("until
+    June"), or if there is no expression."""
+    until: date | None
+    """Last day of it, equal to `since` for one day; None likewise ("since June")."""
+    found: tuple[str, ...]
+    """The expressions that were replaced."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rules:
+    """The compiled rules of one language."""
+
+    table: Relative
+    pattern: re.Pattern[str]
+    first_rule: int
+    """Alternatives from this one on are relative; before it are those that stay."""
+    counted: Mapping[str, tuple[str, int]]
+    """The unit and step of each word of `periods`."""
+    months: Mapping[str, int]
+    weekdays: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where an expression is in a text."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def words(self) -> str:
+        """The expression."""
+        return self.text[self.start : self.end]
+
+    @property
+    def around(self) -> str:
+        """What is around the expression, with a mark in its place."""
+        before = self.text[max(0, self.start - _AROUND) : self.start]
+        return before + _HERE + self.text[self.end : self.end + _AROUND]
+
+    def clause(self, boundary: re.Pattern[str]) -> str:
+        """The clause around the expression, with a mark in its place."""
+        before = self.text[max(0, self.start - _CLAUSE) : self.start]
+        after = self.text[self.end : self.end + _CLAUSE]
+        begins = max((match.end() for match in boundary.finditer(before)), default=0)
+        ends = match.start() if (match := boundary.search(after)) else len(after)
+        return before[begins:] + _HERE + after[:ends]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Mention:
+    """A time expression and what it means."""
+
+    place: _Place
+    meant: tuple[Period, ...]
+    """One period, or two of which one is meant."""
+    got: Mapping[str, str]
+    relative: bool
+
+
+def with_absolute_dates(text: str, *, day: date, language: str) -> DatedText:
+    """The text as it reads on any day, if it was said on `day`.
+
+    >>> with_absolute_dates("User will move to Oslo next week.", day=date(2026, 5, 19),
+    ...                     language="en").text
+    'User will move to Oslo in the week of 25 May 2026.'
+    """
+    rules = _rules(language)
+    mentions = list(_mentions(text, rules, day))
+    since, until = _covered(mentions, rules.table, day)
+    found: list[str] = []
+    for _ in range(_PASSES):
+        replaced = [mention for mention in mentions if mention.relative]
+        if not replaced:
+            break
+        found += [mention.place.words for mention in replaced]
+        text = _replaced(text, replaced, rules)
+        mentions = list(_mentions(text, rules, day))
+    return DatedText(text=text, since=since, until=until, found=tuple(found))
+
+
+def _replaced(text: str, mentions: list[_Mention], rules: _Rules) -> str:
+    """The text with the mentions written as dates."""
+    pieces, done = [], 0
+    for mention in mentions:
+        pieces += [text[done : mention.place.start], _written(mention, rules)]
+        done = mention.place.end
+    return "".join([*pieces, text[done:]])
+
+
+@over_packs
+def _rules(language: str) -> _Rules:
+    table = pack(language).relative
+    texts = [table.fixed.pattern, *(rule.pattern for rule in (*table.absolute, *table.rules))]
+    unique = [_GROUP.sub(rf"(?P<\g<1>{i}>", text) for i, text in enumerate(texts)]
+    alternatives = "|".join(f"(?P<rule{i}>{text})" for i, text in enumerate(unique))
+    begins = r"\b(?=\w)" if pack(language).words.bounded else ""
+    return _Rules(
+        table=table,
+        pattern=re.compile(f"{begins}(?:{alternatives})", re.IGNORECASE),
+        first_rule=1 + len(table.absolute),
+        counted={
+            word.lower(): unit_and_step(key)
+            for key, words in table.periods.items()
+            for word in words
+        },
+        months={
+            name.lower(): number
+            for number, names in enumerate(table.month_names, 1)
+            for name in names.split()
+        },
+        weekdays={
+            name.lower(): number
+            for number, names in enumerate(table.weekday_names)
+            for name in names
+        },
+    )
+
+
+def _mentions(text: str, rules: _Rules, day: date) -> Iterator[_Mention]:
+    """The time expressions of a text that can be resolved, in order."""
+    for match in rules.pattern.finditer(text):
+        rule = int((match.lastgroup or "rule0").removeprefix("rule"))
+        if rule == 0:
+            continue
+        got = {
+            name.rstrip("0123456789"): " ".join(words.lower().split())
+            for name, words in match.groupdict().items()
+            if words is not None and not name.startswith("rule")
+        }
+        place = _Place(text=text, start=match.start(), end=match.end())
+        try:
+            meant = _meant(got, place, rules, day)
+        except (ValueError, OverflowError):  # month 13, or beyond the calendar
+            continue
+        except KeyError:  # a letter that equals another of its word but for its case: "laſt week"
+            continue
+        if meant:
+            relative = rule >= rules.first_rule
+            yield _Mention(place=place, meant=meant, got=got, relative=relative)
+
+
+def _meant(got: Mapping[str, str], place: _Place, rules: _Rules, day: date) -> tuple[Period, ...]:
+    """The period that an expression means, or the two that it may mean; none if that is unsure."""
+    table = rules.table
+    if "left" in got:
+        return ()
+    if "y" in got:
+        return (_absolute(got, rules),)
+    if "period" in got:
+        unit, step = rules.counted[got["period"]]
+        return (_within(periods.counted(unit, step, day=day), got, rules),)
+    tense = _tense(place, table)
+    if ("within" in got and tense != "future") or ("ahead" in got and tense == "past"):
+        return ()
+    if "vague" in got:
+        return (periods.one_day(day),)
+    if "n" in got:
+        count = _number(got["n"], table)
+        unit = table.spans[got["span"]] if "span" in got else "day"
+        return (periods.counted(unit, -count if "ago" in got else count, day=day),)
+    if "way" in got:
+        return _directed(table.ways[got["way"]], got, rules, day, past=tense == "past")
+    if tense is None or (tense == "past" and table.until.search(place.around)):
+        return ()
+    future = tense == "future"
+    if "weekday" in got:
+        return (periods.nearest_weekday(rules.weekdays[got["weekday"]], day=day, future=future),)
+    if table.timeless.search(place.clause(_SENTENCE)):
+        return ()
+    month, number = _month(got["m"], rules), _number(got["d"], table) if "d" in got else None
+    found = periods.nearest_date(month, number, day=day, future=future)
+    return () if found.number else (found,)
+
+
+def _absolute(got: Mapping[str, str], rules: _Rules) -> Period:
+    """A date with a year."""
+    year = periods.counted("year", 0, day=date(int(got["y"]), 1, 1))
+    found = _within(year, got, rules)
+    for unit in ("week", "weekend"):
+        if unit in got:
+            found = periods.counted(unit, 0, day=found.first)
+    return found
+
+
+def _within(whole: Period, got: Mapping[str, str], rules: _Rules) -> Period:
+    """The part of a week, month or year that is named with it."""
+    year = whole.first.year
+    if whole.unit == "week" and "weekday" in got:
+        return periods.counted("day", rules.weekdays[got["weekday"]], day=whole.first)
+    if whole.unit == "year" and "season" in got:
+        name = got["season"]
+        return periods.season_of(year, rules.table.season_names[name], name=name)
+    if whole.unit == "year" and "m" in got:
+        whole = periods.month_of(year, _month(got["m"], rules))
+    if whole.unit == "month" and "d" in got:
+        return periods.day_of(year, whole.first.month, _number(got["d"], rules.table))
+    return whole
+
+
+def _directed(
+    way: int, got: Mapping[str, str], rules: _Rules, day: date, *, past: bool
+) -> tuple[Period, ...]:
+    """What "last" or "next" with a weekday, a weekend, a month or a season may mean."""
+    if "weekday" in got:
+        return periods.weekdays_meant(way, rules.weekdays[got["weekday"]], day=day, past=past)
+    if "weekend" in got:
+        return periods.weekends_meant(way, day=day, past=past)
+    if "m" in got:
+        return periods.months_meant(way, _month(got["m"], rules), day=day)
+    name = got["season"]
+    return periods.seasons_meant(way, rules.table.season_names[name], name=name, day=day)
+
+
+def _month(said: str, rules: _Rules) -> int:
+    return rules.months[said] if said in rules.months else _number(said, rules.table)
+
+
+def _number(said: str, table: Relative) -> int:
+    return table.numbers[said] if said in table.numbers else int(said)
+
+
+def _tense(place: _Place, table: Relative) -> str | None:
+    """Whether the clause of an expression, or else its sentence, is about the past or the future;
+    None if it does not tell."""
+    if table.unsure.search(place.clause(_SENTENCE)):
+        return None
+    for boundary in (table.boundary, _SENTENCE):
+        clause = place.clause(boundary)
+        past, future = table.past.search(clause), table.future.search(clause)
+        if past or future:
+            return None if past and future else "past" if past else "future"
+    return None
+
+
+def _covered(
+    mentions: list[_Mention], table: Relative, day: date
+) -> tuple[date | None, date | None]:
+    """First and last day of the first expression."""
+    if not mentions:
+        return None, None
+    mention = mentions[0]
+    if "vague" in mention.got:  # for the last three years, some weeks ago
+        return (day if "ahead" in mention.got or "within" in mention.got else None), None
+    first, last = mention.meant[0].first, mention.meant[-1].last
+    place = mention.place
+    if table.since.search(place.around):
+        return first, None
+    if table.until.search(place.around):
+        return None, last
+    if len(mentions) > 1:
+        between = place.text[place.end : mentions[1].place.start]
+        last = mentions[1].meant[-1].last if between == table.alone.either else last
+    return first, last
+
+
+def _written(mention: _Mention, rules: _Rules) -> str:
+    """An expression as an absolute one."""
+    table, got, place = rules.table, mention.got, mention.place
+    beside = table.beside or table.alone
+    attached = "tail" in got or table.bare.search(place.around)
+    style = beside if attached else table.alone
+    dates = [_date(mention.meant[0], style, rules)]
+    dates += [_date(period, beside, rules) for period in mention.meant[1:]]
+    written = style.either.join(dates)
+    if part := got.get("part") or table.parts.get(got.get("period", "")):
+        written = style.part.format(day=_date(mention.meant[0], beside, rules), part=part)
+    if "whose" in got:
+        written = style.possessive.format(day=_date(mention.meant[0], beside, rules))
+    if "vague" in got:
+        form = style.before if "ago" in got else style.after
+        written = form.format(day=_date(mention.meant[0], beside, rules), vague=got["vague"])
+    written += table.tails.get(got.get("tail", ""), got.get("tail", ""))
+    before = place.text[max(0, place.start - 3) : place.start].strip()
+    if place.words[0].isupper() and (not before or before[-1] in ".!?"):
+        written = written[:1].upper() + written[1:]
+    return written
+
+
+def _date(period: Period, style: Written, rules: _Rules) -> str:
+    first = period.first
+    names = rules.table.month_names
+    form = {
+        "day": style.day,
+        "week": style.week,
+        "weekend": style.weekend,
+        "month": style.day if period.number else style.month,
+        "season": style.winter if first.year < period.last.year else style.season,
+        "year": style.year,
+    }[period.unit]
+    return form.format(
+        y=first.year,
+        m=first.month,
+        d=period.number or first.day,
+        next=period.last.year,
+        month=names[first.month - 1].split()[0] if names else first.month,
+        season=period.season,
+    )

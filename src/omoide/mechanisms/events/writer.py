@@ -1,0 +1,273 @@
+"""Writers of events at the end of a session, with and without a model.
+
+Hou et al. 2024 have their model make events from the chat history, with topics and keywords, and
+give no details. `ModelEventWriter` asks for one-sentence events with a JSON schema and uses the
+same guards as the summary. `ExtractiveEventWriter` takes the user's own informative sentences,
+without a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from omoide.claims.answers import Flaw, Problem, check, without_echoes, without_repeats
+from omoide.claims.citation import cite_sources
+from omoide.domain import RejectedAnswer, Speaker
+from omoide.errors import BadReply
+from omoide.language import content_terms, split_sentences
+from omoide.mechanisms.events import form as forms
+from omoide.mechanisms.flags import flagged
+from omoide.ports import Message, Request, Skill
+from omoide.prompts import render, vocabulary
+from omoide.prompts.transcript import lines, parts, spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from omoide.claims.contradiction import RetiredEvent
+    from omoide.domain import Event, Turn
+    from omoide.mechanisms.base import SessionToDigest
+    from omoide.mechanisms.events.form import EventDraft
+    from omoide.ports import Completion
+
+TOKENS = 80
+"""Tokens for one event in an answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventsWritten:
+    """The events of a session, or None and the rejected answers."""
+
+    events: tuple[Event, ...] | None
+    rejected: tuple[RejectedAnswer, ...] = ()
+    flags: tuple[str, ...] = ()
+    """What the guards found in answers that were taken all the same."""
+
+
+class EventWriter(Protocol):
+    """Makes events from a session."""
+
+    async def __call__(self, to_digest: SessionToDigest) -> EventsWritten:
+        """Make the session's events. Never raises for a bad answer; raises `ModelError` if the
+        model is unavailable."""
+
+
+@runtime_checkable
+class RetiringWriter(Protocol):
+    """A writer of events that also knows which older events they make untrue."""
+
+    async def retired(self, to_digest: SessionToDigest) -> tuple[RetiredEvent, ...]:
+        """The older events that the session's events make untrue."""
+
+
+class ModelEventWriter:
+    """Asks the session's model, in as many parts as fit its window."""
+
+    def __init__(
+        self,
+        *,
+        window: int,
+        count: Callable[[str], Awaitable[int]],
+        limit: int = forms.LIMIT,
+        tries: int = 3,
+        name: str = "",
+        flags: bool = False,
+    ) -> None:
+        """With `flags` there is one try, and every event that can be read is taken."""
+        self._window = window
+        self._count = count
+        self._limit = limit
+        self._tries = 1 if flags else tries
+        self._name = name
+        self._flags = flags
+
+    async def __call__(self, to_digest: SessionToDigest) -> EventsWritten:
+        """Ask once per part. If one part has no usable answer, there are no events."""
+        spoken_turns = [turn for turn in to_digest.turns if spoken(turn)]
+        if not any(turn.speaker is Speaker.USER for turn in spoken_turns):
+            return EventsWritten(events=())
+        frame = render("event_write", to_digest.language, session="", limit=str(self._limit))
+        fixed = sum([await self._count(message.content) for message in frame.messages])
+        room = self._window - fixed - self._answer_tokens * 2 - 200
+        drafts: list[EventDraft] = []
+        rejected: list[RejectedAnswer] = []
+        flags: list[str] = []
+        for part in await parts(lines(spoken_turns), room=max(room, 200), count=self._count):
+            session = "\n".join(line.labelled(to_digest.language) for line in part)
+            part_drafts, part_rejected = await self._part(session, to_digest, spoken_turns, flags)
+            rejected += part_rejected
+            if part_drafts is None:
+                return EventsWritten(events=None, rejected=tuple(rejected))
+            drafts += part_drafts
+        events = forms.to_events(
+            drafts,
+            turns=spoken_turns,
+            session=to_digest.session.number,
+            at=to_digest.at,
+            language=to_digest.language,
+            unsupported=self._flags,
+        )
+        whole = tuple(turn.id for turn in spoken_turns)
+        if self._flags and any(event.sources == whole for event in events if len(whole) > 1):
+            flags += flagged([Problem(flaw=Flaw.UNSUPPORTED)], to_digest.language)
+        return EventsWritten(events=events, rejected=tuple(rejected), flags=tuple(flags))
+
+    @property
+    def _answer_tokens(self) -> int:
+        return min(TOKENS * self._limit, self._window // 4)
+
+    async def _part(
+        self,
+        session: str,
+        to_digest: SessionToDigest,
+        turns: Sequence[Turn],
+        flags: list[str],
+    ) -> tuple[list[EventDraft] | None, list[RejectedAnswer]]:
+        language = to_digest.language
+        prompt = render("event_write", language, session=session, limit=str(self._limit))
+        first = Request(
+            messages=prompt.messages,
+            max_tokens=self._answer_tokens,
+            schema=forms.schema(language, self._limit),
+            skill=Skill.EVENTS,
+        )
+        instructions = "\n".join(m.content.replace(session, "") for m in prompt.messages)
+        request = first
+        rejected: list[RejectedAnswer] = []
+        for _ in range(self._tries):
+            completion = await to_digest.ask(request)
+            drafts, problems = self._read(completion, to_digest, turns, instructions)
+            if self._flags and _readable(completion.text):
+                flags += flagged(problems, language)
+                return list(forms.read_events(completion.text)), rejected
+            if not problems:
+                return drafts, rejected
+            reasons = tuple(problem.message(language) for problem in problems)
+            rejected.append(
+                RejectedAnswer(
+                    session=to_digest.session.number,
+                    text=completion.text,
+                    problems=reasons,
+                    model=completion.by or self._name,
+                    time=to_digest.at,
+                )
+            )
+            retry = render("event_retry", language, problems="\n".join(reasons)).messages
+            shown = Message(role="assistant", content=completion.text[:400] or "-")
+            request = replace(first, messages=(*first.messages, shown, *retry))
+        return None, rejected
+
+    def _read(
+        self,
+        completion: Completion,
+        to_digest: SessionToDigest,
+        turns: Sequence[Turn],
+        instructions: str,
+    ) -> tuple[list[EventDraft], tuple[Problem, ...]]:
+        if not completion.text.strip():
+            return [], (Problem(flaw=Flaw.EMPTY),)
+        if completion.finish == "length":
+            return [], (Problem(flaw=Flaw.CUT_SHORT),)
+        return read_drafts(
+            completion.text,
+            turns=turns,
+            instructions=instructions,
+            language=to_digest.language,
+            limit=self._limit,
+        )
+
+
+def _readable(text: str) -> bool:
+    """Whether events can be read in an answer."""
+    try:
+        forms.read_events(text)
+    except BadReply:
+        return False
+    return True
+
+
+def read_drafts(
+    text: str, *, turns: Sequence[Turn], instructions: str, language: str, limit: int
+) -> tuple[list[EventDraft], tuple[Problem, ...]]:
+    """The events in an answer, and the problems with them."""
+    try:
+        drafts = forms.read_events(text)
+    except BadReply:
+        return [], (Problem(flaw=Flaw.UNREADABLE),)
+    answer = forms.sentences(drafts, language)
+    kept = without_echoes(without_repeats(answer), turns, language=language)
+    problems = check(
+        answer,
+        cleaned=cite_sources(kept, old=(), turns=turns),
+        old=(),
+        turns=turns,
+        instructions=instructions,
+        language=language,
+        limit=limit,
+    )
+    texts = {sentence.text for sentence in kept}
+    return [draft for draft in drafts if draft.text in texts], problems
+
+
+class ExtractiveEventWriter:
+    """Takes the user's informative sentences verbatim."""
+
+    def __init__(self, *, least: int = 3, limit: int = 40) -> None:
+        self._least = least
+        self._limit = limit
+
+    async def __call__(self, to_digest: SessionToDigest) -> EventsWritten:
+        """The user's informative sentences; those with most terms if there are too many."""
+        label = vocabulary(to_digest.language)["user"]
+        sized: list[tuple[int, EventDraft]] = []
+        for turn in to_digest.turns:
+            if turn.speaker is not Speaker.USER:
+                continue
+            for sentence in split_sentences(spoken(turn)):
+                sentence_terms = {t for t in content_terms(sentence) if not t.startswith("~")}
+                asks = sentence.rstrip().endswith(("?", "？"))
+                if len(sentence_terms) >= self._least and not asks:
+                    text = f"{label}: {' '.join(sentence.split())}"
+                    sized.append(
+                        (
+                            len(sentence_terms),
+                            forms.EventDraft(text=text[:400], participants=(label,)),
+                        )
+                    )
+        if len(sized) > self._limit:
+            least = sorted((size for size, _ in sized), reverse=True)[self._limit - 1]
+            sized = [item for item in sized if item[0] >= least][: self._limit]
+        events = forms.to_events(
+            [draft for _, draft in sized],
+            turns=[turn for turn in to_digest.turns if spoken(turn)],
+            session=to_digest.session.number,
+            at=to_digest.at,
+            language=to_digest.language,
+        )
+        return EventsWritten(events=events)
+
+
+class NullEventWriter:
+    """Writes no events. Used as the fallback for small models: if their notes were unusable, asking
+    them for JSON would not help."""
+
+    async def __call__(self, to_digest: SessionToDigest) -> EventsWritten:
+        """Return no events; the turns are still stored."""
+        return EventsWritten(events=None)
+
+
+class FallbackEventWriter:
+    """Tries one writer, and a second one if the first got nothing usable from its model."""
+
+    def __init__(self, first: EventWriter, second: EventWriter) -> None:
+        self._first = first
+        self._second = second
+
+    async def __call__(self, to_digest: SessionToDigest) -> EventsWritten:
+        """The events of the first writer or else of the second, with all rejected answers."""
+        written = await self._first(to_digest)
+        if written.events is not None:
+            return written
+        second = await self._second(to_digest)
+        return EventsWritten(events=second.events, rejected=written.rejected + second.rejected)

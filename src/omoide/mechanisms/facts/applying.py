@@ -1,0 +1,295 @@
+"""Turns the operations of an answer into changes of facts: with sources, absolute dates, trust, and
+flags for what people should look at. Nothing is dropped: what cannot become a change is set aside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from omoide.claims.citation import cite_sources
+from omoide.domain import (
+    Fact,
+    FactChanges,
+    FactConfirmation,
+    FactEnd,
+    FactKind,
+    Sentence,
+    Speaker,
+    Trust,
+)
+from omoide.domain.fact import ASSISTANT, USER
+from omoide.language.dates import with_absolute_dates
+from omoide.mechanisms.facts.operations import Action, SetAside
+from omoide.mechanisms.facts.trust import trust_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import date, datetime
+
+    from omoide.domain import Turn
+    from omoide.mechanisms.facts.operations import Operation
+
+UNSUPPORTED = "no turn supports it"
+OUTRANKED = "it contradicts a fact from a more trusted source, which still holds"
+_DATED = (FactKind.PLAN, FactKind.PROMISE, FactKind.EVENT)
+
+
+class Outcome(StrEnum):
+    """What became of an entry of an answer."""
+
+    ADDED = "added"
+    REPLACED = "replaced"
+    """Added, and known facts ended by it."""
+    ENDED = "ended"
+    CONFIRMED = "confirmed"
+    REPEATED = "repeated"
+    """It repeats another entry of the same answer."""
+    ASIDE = "set aside"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppliedAnswer:
+    """What an answer changes, and what was set aside."""
+
+    changes: FactChanges
+    aside: tuple[SetAside, ...] = ()
+    outcomes: Mapping[Outcome, int] = field(default_factory=dict)
+    """How many entries ended in which way; together as many as went in."""
+
+
+def apply_operations(
+    operations: Iterable[Operation],
+    *,
+    known: Sequence[Fact],
+    turns: Sequence[Turn],
+    session: int,
+    at: datetime,
+    language: str,
+) -> AppliedAnswer:
+    """The changes that the operations make to the known facts."""
+    application = _Application(
+        known={fact.id: fact for fact in known},
+        turns=turns,
+        session=session,
+        at=at,
+        language=language,
+    )
+    for operation in operations:
+        application.apply(operation)
+    return application.result
+
+
+class _Application:
+    """Applies the operations of one answer, in order."""
+
+    def __init__(
+        self,
+        *,
+        known: dict[str, Fact],
+        turns: Sequence[Turn],
+        session: int,
+        at: datetime,
+        language: str,
+    ) -> None:
+        self._known = known
+        self._turns = turns
+        self._by_id: Mapping[str, Turn] = {turn.id: turn for turn in turns}
+        self._session = session
+        self._at = at
+        self._language = language
+        self._added: dict[str, Fact] = {}
+        self._ended: dict[str, FactEnd] = {}
+        self._confirmed: list[FactConfirmation] = []
+        self._aside: list[SetAside] = []
+        self._outcomes: Counter[Outcome] = Counter()
+
+    @property
+    def result(self) -> AppliedAnswer:
+        """All changes so far."""
+        return AppliedAnswer(
+            changes=FactChanges(
+                added=tuple(self._added.values()),
+                ended=tuple(self._ended.values()),
+                confirmed=tuple(self._confirmed),
+            ),
+            aside=tuple(self._aside),
+            outcomes=dict(self._outcomes),
+        )
+
+    def apply(self, operation: Operation) -> None:
+        """Apply one operation."""
+        if operation.action is Action.CONFIRM:
+            outcome = self._confirm(operation)
+        elif operation.action is Action.END:
+            outcome = self._end_alone(operation)
+        else:
+            outcome = self._add(operation)
+        if not operation.by_rule:
+            self._outcomes[outcome] += 1
+
+    def _confirm(self, operation: Operation) -> Outcome:
+        if not operation.facts:
+            return Outcome.REPEATED
+        for id_ in operation.facts:
+            sources = operation.turns or self._cited(operation, self._known[id_].text)
+            self._confirmed.append(FactConfirmation(id=id_, at=self._at, sources=sources))
+        return Outcome.CONFIRMED
+
+    def _end_alone(self, operation: Operation) -> Outcome:
+        ending = [
+            id_
+            for id_ in operation.facts
+            if self._may_end(id_, self._trust(operation, self._known[id_].text, operation.turns))
+        ]
+        if not ending:
+            return self._set_aside(self._known[operation.facts[0]].text, OUTRANKED)
+        said = self._said(operation.turns).date()
+        for id_ in ending:
+            self._ended.setdefault(
+                id_,
+                FactEnd(
+                    id=id_,
+                    at=self._at,
+                    until=operation.until or _last_day(self._known[id_], said),
+                    reason=operation.reason,
+                    sources=operation.turns,
+                ),
+            )
+        return Outcome.ENDED
+
+    def _add(self, operation: Operation) -> Outcome:
+        sources = operation.turns or self._cited(operation, operation.text)
+        if operation.by_rule and operation.facts:  # what is left of a known fact
+            sources = self._known[operation.facts[0]].sources
+        if not sources:
+            return self._set_aside(operation.text, UNSUPPORTED)
+        new = self._fact(operation, sources)
+        if new.id in self._added:
+            return Outcome.REPEATED
+        if twin := self._same(new):
+            self._confirmed.append(FactConfirmation(id=twin, at=self._at, sources=sources))
+            return Outcome.CONFIRMED
+        new = self._replacing(new, operation)
+        self._added[new.id] = new
+        return Outcome.REPLACED if new.supersedes else Outcome.ADDED
+
+    def _set_aside(self, text: str, reason: str) -> Outcome:
+        self._aside.append(SetAside(text=text, reason=reason))
+        return Outcome.ASIDE
+
+    def _fact(self, operation: Operation, sources: tuple[str, ...]) -> Fact:
+        said = self._said(sources)
+        dated = with_absolute_dates(operation.text, day=said.date(), language=self._language)
+        since = operation.since or dated.since
+        later = operation.kind is FactKind.STATE and since is not None and since > said.date()
+        about = operation.about or USER
+        return Fact(
+            id=fact_id(self._session, about, dated.text),
+            about=about,
+            text=dated.text,
+            said=said,
+            learned=self._at,
+            kind=FactKind.PLAN if later else operation.kind,  # what begins later is planned
+            language=self._language,
+            session=self._session,
+            since=since,
+            until=operation.until or dated.until,
+            sources=sources,
+            trust=self._trust(operation, dated.text, sources),
+            reason=operation.reason,
+            flags=operation.flags,
+        )
+
+    def _replacing(self, new: Fact, operation: Operation) -> Fact:
+        """The new fact, once it has ended those that it replaces. A plan does not end what holds
+        until then, and nothing ends a fact from a more trusted source."""
+        if operation.action is not Action.REPLACE:
+            return new
+        planned = [
+            id_
+            for id_ in operation.facts
+            if new.kind is FactKind.PLAN and self._known[id_].kind is not FactKind.PLAN
+        ]
+        outranked = [id_ for id_ in operation.facts if not self._may_end(id_, new.trust)]
+        kept = {*planned, *outranked, *self._ended}
+        replaced = [id_ for id_ in operation.facts if id_ not in kept]
+        for id_ in replaced:
+            self._ended[id_] = FactEnd(
+                id=id_,
+                at=self._at,
+                until=_last_day(self._known[id_], _day_before(new)),
+                by=new.id,
+                reason=operation.reason,
+                sources=new.sources,
+            )
+        flags = (*new.flags, OUTRANKED) if outranked else new.flags
+        return replace(new, supersedes=tuple(replaced), flags=flags)
+
+    def _may_end(self, id_: str, trust: Trust) -> bool:
+        order = list(Trust)
+        old = self._known[id_].trust
+        if old is Trust.CORRECTED:  # the user may say something new about what they corrected
+            return trust in (Trust.USER, Trust.CORRECTED)
+        return order.index(trust) >= order.index(old)
+
+    def _same(self, new: Fact) -> str:
+        """Id of a known fact that says the same, if it holds."""
+        plain = _plain(new.text)
+        return next(
+            (
+                fact.id
+                for fact in self._known.values()
+                if fact.about == new.about
+                and fact.id not in self._ended
+                and _plain(fact.text) == plain
+            ),
+            "",
+        )
+
+    def _said(self, sources: Iterable[str]) -> datetime:
+        times = [self._by_id[id_].time for id_ in sources if id_ in self._by_id]
+        return min(times, default=self._turns[-1].time if self._turns else self._at)
+
+    def _cited(self, operation: Operation, text: str) -> tuple[str, ...]:
+        about = operation.about
+        speaker = Speaker(about) if about in (USER, ASSISTANT) else None
+        (cited,) = cite_sources([Sentence(text=text, about=speaker)], old=(), turns=self._turns)
+        return cited.sources
+
+    def _trust(self, operation: Operation, text: str, sources: Sequence[str]) -> Trust:
+        return trust_of(
+            text,
+            sources,
+            turns=self._turns,
+            about=operation.about or USER,
+            language=self._language,
+            known=[self._known[id_].text for id_ in operation.facts if operation.text],
+        )
+
+
+def fact_id(session: int, about: str, text: str) -> str:
+    """An id derived from session, person and text, so that a retry adds nothing."""
+    return "f" + hashlib.sha256(f"{session}\n{about}\n{_plain(text)}".encode()).hexdigest()[:20]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().rstrip(" .。．").split())
+
+
+def _day_before(new: Fact) -> date:
+    """The last day of what a fact replaces: the day before it began, or the day it was said."""
+    began = new.since
+    return began - timedelta(days=1) if began and began <= new.said.date() else new.said.date()
+
+
+def _last_day(old: Fact, day: date) -> date | None:
+    """The last day of a fact that ends on `day`. The days of a plan or an event are its own, and
+    nothing ends before it began."""
+    if old.kind in _DATED and (old.since or old.until):
+        return old.until
+    return max(day, old.since) if old.since else day

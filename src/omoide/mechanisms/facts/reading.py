@@ -1,0 +1,237 @@
+"""Reads a large model's answer: operations on facts and topics as JSON, wherever it stands in the
+text. Each entry that cannot be used is set aside with a reason."""
+
+from __future__ import annotations
+
+import json
+import re
+from calendar import monthrange
+from datetime import date
+from itertools import islice
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from omoide.claims.facts import line_fact, note_lines
+from omoide.domain import FactKind
+from omoide.domain.fact import ASSISTANT, USER
+from omoide.errors import BadReply
+from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside, Topic
+from omoide.prompts import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omoide.domain import Fact
+    from omoide.prompts.transcript import Line
+
+TRIED = 50
+"""Most places that are tried as the beginning of JSON."""
+LONGEST = 1000
+"""Most characters of one fact."""
+_NUMBER = re.compile(r"\d+")
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?![\d-])")
+
+
+def read_answer(
+    answer: str, *, known: Sequence[Fact], session: Sequence[Line], language: str
+) -> FormAnswer:
+    """The operations and topics of an answer; plain lines that begin with a speaker count as facts
+    to add. Raises `BadReply` if it holds neither."""
+    found = _object(answer)
+    if found is None:
+        return _plain_lines(answer, language)
+    operations: list[Operation] = []
+    aside: list[SetAside] = []
+    reader = _Reader(known=known, session=session, language=language)
+    for entry in found["changes"]:
+        result = reader.read(entry)
+        if isinstance(result, Operation):
+            operations.append(result)
+        else:
+            aside.append(result)
+    topics = found.get("topics")
+    return FormAnswer(
+        operations=tuple(operations),
+        aside=tuple(aside),
+        topics=_topics(topics if isinstance(topics, list) else [], lines=len(session)),
+    )
+
+
+def _plain_lines(answer: str, language: str) -> FormAnswer:
+    """The lines of an answer that is not JSON."""
+    operations: list[Operation] = []
+    aside: list[SetAside] = []
+    for line in note_lines(answer):
+        note = line_fact(line, language)
+        if note is not None:
+            text = note.sentence(language)
+            operations.append(Operation(action=Action.ADD, about=note.about.value, text=text))
+        elif line != vocabulary(language)["none"]:
+            aside.append(SetAside(text=line[:LONGEST], reason="it does not begin with a speaker"))
+    if not operations and (aside or not answer.strip()):
+        raise BadReply(f'wanted JSON with a list "changes", got {answer[:80]!r}')
+    return FormAnswer(operations=tuple(operations), aside=tuple(aside))
+
+
+def _object(answer: str) -> dict[str, Any] | None:
+    """The first JSON object with a list of changes, or a bare list as one."""
+    decoder = json.JSONDecoder(strict=False)
+    end = 0
+    for opening in islice(re.finditer(r"[\[{]", answer), TRIED):
+        if opening.start() < end:  # inside a value that holds no changes
+            continue
+        try:
+            value, end = decoder.raw_decode(answer, opening.start())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and isinstance(value.get("changes"), list):
+            return value
+        if isinstance(value, list) and (not value or isinstance(value[0], dict)):
+            return {"changes": value}
+    return None
+
+
+class _Reader:
+    """Reads the entries of one answer."""
+
+    def __init__(self, *, known: Sequence[Fact], session: Sequence[Line], language: str) -> None:
+        self._known = {number: fact.id for number, fact in enumerate(known, 1)}
+        self._turns = {number: line.turn for number, line in enumerate(session, 1)}
+        self._speakers = _names(session, language)
+
+    def read(self, entry: object) -> Operation | SetAside:
+        """One entry as an operation, or set aside."""
+        if not isinstance(entry, dict):
+            return SetAside(text=_shown(entry), reason="it is not an object with a text")
+        text = " ".join(_string(entry.get("text")).split())
+        facts, unknown = self._facts(entry.get("facts"))
+        try:
+            action = Action(_string(entry.get("do")).strip().lower() or _implied(facts, text))
+        except ValueError:
+            return SetAside(text=_shown(entry), reason=f"there is no change {entry.get('do')!r}")
+        if action in (Action.ADD, Action.REPLACE) and not text:
+            return SetAside(text=_shown(entry), reason="it says nothing")
+        if action in (Action.END, Action.CONFIRM) and not facts:
+            if action is Action.END or not text:
+                return SetAside(text=_shown(entry), reason="it names no fact that is known")
+            action = Action.ADD
+        flags = ["it names a fact that is not known"] if unknown else []
+        if action is Action.REPLACE and not facts:
+            action = Action.ADD
+        if len(text) > LONGEST:
+            return SetAside(text=_shown(entry), reason=f"it has more than {LONGEST} characters")
+        return Operation(
+            action=action,
+            about=self._about(_string(entry.get("about"))),
+            text=text,
+            kind=_kind(_string(entry.get("kind"))),
+            facts=facts,
+            turns=self._cited(entry.get("turns")),
+            since=first_day(_string(entry.get("since"))),
+            until=last_day(_string(entry.get("until"))),
+            reason=" ".join(_string(entry.get("why")).split())[:LONGEST],
+            flags=tuple(flags),
+        )
+
+    def _facts(self, value: object) -> tuple[tuple[str, ...], bool]:
+        numbers = _numbers(value)
+        ids = tuple(dict.fromkeys(self._known[n] for n in numbers if n in self._known))
+        return ids, any(n not in self._known for n in numbers)
+
+    def _cited(self, value: object) -> tuple[str, ...]:
+        cited = (self._turns[n] for n in _numbers(value) if n in self._turns)
+        return tuple(dict.fromkeys(turn for turn in cited if turn))
+
+    def _about(self, name: str) -> str:
+        name = " ".join(name.split())
+        return self._speakers.get(name.casefold(), name[:80] or USER)
+
+
+def _names(session: Sequence[Line], language: str) -> Mapping[str, str]:
+    """How an answer may call the two speakers: by role in English or the session's language, or by
+    name."""
+    names = {role: role for role in (USER, ASSISTANT)}
+    names |= {vocabulary(language)[role].casefold(): role for role in (USER, ASSISTANT)}
+    names |= {line.name.casefold(): line.speaker.value for line in session if line.name}
+    return names
+
+
+def _implied(facts: tuple[str, ...], text: str) -> str:
+    if not facts:
+        return Action.ADD
+    return Action.REPLACE if text else Action.CONFIRM
+
+
+def _kind(name: str) -> FactKind:
+    name = name.strip().lower()
+    return FactKind(name) if name in tuple(FactKind) else FactKind.STATE
+
+
+def _topics(listed: Sequence[object], *, lines: int) -> tuple[Topic, ...]:
+    topics = []
+    for entry in listed:
+        if not isinstance(entry, dict):
+            continue
+        name = " ".join(_string(entry.get("topic")).split())
+        numbers = _numbers([entry.get("first"), entry.get("last")])
+        if name and len(numbers) == 2 and 1 <= numbers[0] <= numbers[1] <= lines:
+            topics.append(
+                Topic(
+                    topic=name[:120],
+                    summary=" ".join(_string(entry.get("summary")).split())[:LONGEST] or name,
+                    first=numbers[0],
+                    last=numbers[1],
+                )
+            )
+    return tuple(topics)
+
+
+def first_day(text: str) -> date | None:
+    """The first day of a date, month or year in ISO form; None if there is none."""
+    return _day(text, last=False)
+
+
+def last_day(text: str) -> date | None:
+    """The last day of a date, month or year in ISO form; None if there is none."""
+    return _day(text, last=True)
+
+
+def _day(text: str, *, last: bool) -> date | None:
+    match = _DATE.match(text.strip())
+    if match is None:
+        return None
+    year, month, day = (int(part) if part else 0 for part in match.groups())
+    try:
+        if not month:
+            return date(year, 12, 31) if last else date(year, 1, 1)
+        return date(year, month, day or (monthrange(year, month)[1] if last else 1))
+    except ValueError:
+        return None
+
+
+def _numbers(value: object) -> list[int]:
+    """The whole numbers in a value: 3, "F3", [1, "2"] or "lines 4 and 5"."""
+    if isinstance(value, bool) or value is None:
+        return []
+    if isinstance(value, int):
+        return [value]
+    if isinstance(value, float):
+        return [int(value)] if isfinite(value) and value == int(value) else []
+    if isinstance(value, str):
+        return [int(number) for number in _NUMBER.findall(value)[:50] if len(number) < 10]
+    if isinstance(value, list):
+        return [number for item in value[:50] for number in _numbers(item)]
+    return []
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _shown(entry: object) -> str:
+    """An entry as people can read it: its text, or the JSON."""
+    text = entry.get("text") if isinstance(entry, dict) else None
+    shown = (
+        text if isinstance(text, str) and text.strip() else json.dumps(entry, ensure_ascii=False)
+    )
+    return shown[:LONGEST]

@@ -1,0 +1,206 @@
+"""The form for small models: short notes about each speaker from that speaker's own words.
+
+A model of 1.5 B parameters can note facts, but it confuses who said what and cannot say what a
+session changes (docs/experiments/*-small-model-summary.md). So it is asked for notes by grammar,
+and code works out the rest: which note repeats a known fact, which makes one untrue. A note that
+the checks doubt is set aside with the reason, where people can see it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from omoide.claims.attribution import Partner, owner
+from omoide.claims.contradiction import about, contradiction, retire
+from omoide.claims.facts import Fact as Note
+from omoide.claims.facts import alike, line_fact, note_lines
+from omoide.claims.names import name_fact, name_facts, name_from_turns, named
+from omoide.claims.notes import from_example, not_a_note
+from omoide.claims.overlap import marks
+from omoide.claims.support import unsupported
+from omoide.domain import FactKind, Speaker
+from omoide.errors import BadReply
+from omoide.language import in_written_style, pack
+from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside
+from omoide.mechanisms.summary.both_form import BothForm
+from omoide.ports import Message
+from omoide.prompts import render, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omoide.domain import Fact
+    from omoide.mechanisms.summary.forms import FormRequest
+    from omoide.prompts.transcript import Line
+
+
+NO_SPEAKER = "it does not begin with a speaker"
+
+
+class SmallForm:
+    """Notes about both speakers from one call; code decides what they change."""
+
+    name = "small"
+    topics = False
+
+    def __init__(self, partner: Partner | None = None) -> None:
+        self._notes = BothForm(partner)
+
+    def ask(
+        self, *, known: Sequence[Fact], session: Sequence[Line], language: str
+    ) -> FormRequest | None:
+        """One question about whoever said something to note; None if nobody did."""
+        del known  # code compares the notes with the known facts
+        questions = self._notes.ask(old=(), session=session, language=language, limit=0)
+        return questions[0] if questions else None
+
+    def ask_again(
+        self, request: FormRequest, answer: str, *, problem: str, language: str
+    ) -> FormRequest:
+        """The request, the answer that could not be used, and why. A long answer is cut: otherwise
+        the model copies it."""
+        retry = render("memory_retry", language, problems=problem, limit="10")
+        shown = Message(role="assistant", content=answer[:400] or "-")
+        messages = (*request.request.messages, shown, *retry.messages)
+        return replace(request, request=replace(request.request, messages=messages))
+
+    def read(
+        self, answer: str, *, known: Sequence[Fact], session: Sequence[Line], language: str
+    ) -> FormAnswer:
+        """Each line as an operation or set aside. Raises `BadReply` if no line is a note."""
+        notes: list[Note] = []
+        aside: list[SetAside] = []
+        said = {
+            speaker: "\n".join(line.text for line in session if line.speaker is speaker)
+            for speaker in Speaker
+        }
+        written = [line for line in note_lines(answer) if line != vocabulary(language)["none"]]
+        for line in written:
+            note = line_fact(line, language)
+            if note is None:
+                aside.append(SetAside(text=line, reason=NO_SPEAKER))
+                continue
+            note = replace(note, text=in_written_style(note.text, language))
+            note = owner(note, said, language)
+            if reason := _doubt(note, session, said, language):
+                aside.append(SetAside(text=line, reason=reason))
+            else:
+                notes.append(note)
+        foreign = all(entry.reason == NO_SPEAKER for entry in aside)
+        if not answer.strip() or (aside and foreign and not notes):
+            raise BadReply(f"wanted lines about a speaker, got {answer[:80]!r}")
+        operations = _Changes(known=known, said=said, language=language).of(
+            _with_name(notes, session, language)
+        )
+        return FormAnswer(operations=tuple(operations), aside=tuple(aside))
+
+
+def _doubt(note: Note, session: Sequence[Line], said: Mapping[Speaker, str], language: str) -> str:
+    """Why a note must not become a fact; empty if nothing speaks against it."""
+    return (
+        not_a_note(note, language)
+        or unsupported(note, session, language)
+        or from_example(note, said[note.about], language)
+    )
+
+
+def _with_name(notes: Sequence[Note], session: Sequence[Line], language: str) -> list[Note]:
+    """The notes, with the name by which the user introduced themselves in front."""
+    name = name_from_turns(session, language)
+    if not name or any(named(n.text, language, known=name) for n in notes if _of_user(n)):
+        return list(notes)
+    return [name_fact(name, language), *notes]
+
+
+def _of_user(note: Note) -> bool:
+    return note.about is Speaker.USER
+
+
+class _Changes:
+    """What notes change in the known facts."""
+
+    def __init__(
+        self, *, known: Sequence[Fact], said: Mapping[Speaker, str], language: str
+    ) -> None:
+        self._language = language
+        self._said = said
+        self._known = {
+            fact.id: note for fact in known if (note := line_fact(fact.text, fact.language))
+        }
+
+    def of(self, notes: Sequence[Note]) -> list[Operation]:
+        """One operation for each distinct note, and one for what is left of a fact that a note
+        makes partly untrue."""
+        operations: list[Operation] = []
+        seen: list[Note] = []
+        for note in notes:
+            twin = next((other for other in seen if alike(note, other)), None)
+            if twin is not None and marks(note.text) <= marks(twin.text):
+                operations.append(self._operation(Action.CONFIRM, note))
+                continue
+            seen.append(note)
+            operations += self._of(note)
+        return operations
+
+    def _of(self, note: Note) -> list[Operation]:
+        same = [id_ for id_, old in self._known.items() if self._same(note, old)]
+        if any(marks(note.text) <= marks(self._known[id_].text) for id_ in same):
+            return [self._operation(Action.CONFIRM, note, facts=same[:1])]
+        untrue = {id_: why for id_, old in self._known.items() if (why := self._untrue(old, note))}
+        ended = [*same, *(id_ for id_ in untrue if id_ not in same)]
+        if not ended:
+            return [self._operation(Action.ADD, note)]
+        reason = next(iter(untrue.values()), "said more fully")
+        operations = [self._operation(Action.REPLACE, note, facts=ended, reason=reason)]
+        for id_ in untrue:
+            holding, _ = retire([self._known[id_]], [note], self._language, said=self._said)
+            operations += [
+                replace(self._operation(Action.ADD, rest), facts=(id_,), by_rule=True)
+                for rest in holding
+            ]
+        for id_ in ended:
+            del self._known[id_]
+        return operations
+
+    def _same(self, note: Note, old: Note) -> bool:
+        """Whether the note says what is known. Two facts about a relative have the relative in
+        common, so there one must say all that the other says."""
+        if not alike(note, old):
+            return False
+        if about(note.whole or note.text, self._language) == "user" and not note.whole:
+            return True
+        one, other = marks(note.text), marks(old.text)
+        return one <= other or other <= one
+
+    def _untrue(self, old: Note, new: Note) -> str:
+        """Why the new note makes the old one untrue; empty if it does not."""
+        holding, gone = retire([old], [new], self._language, said=self._said)
+        if holding == [old] or not gone:
+            return ""
+        words = self._said.get(old.about, "")
+        return contradiction(gone[0].text, new.text, language=self._language, said=words) or (
+            "it has changed"
+        )
+
+    def _operation(
+        self, action: Action, note: Note, *, facts: Sequence[str] = (), reason: str = ""
+    ) -> Operation:
+        return Operation(
+            action=action,
+            about=note.about.value,
+            text=note.sentence(self._language),
+            kind=self._kind(note),
+            facts=tuple(facts),
+            reason=reason,
+        )
+
+    def _kind(self, note: Note) -> FactKind:
+        rules = pack(self._language)
+        if name_facts([note], self._language):
+            return FactKind.TRAIT
+        if rules.note.commitment.search(note.text):
+            return FactKind.PROMISE
+        if rules.change.planned.search(note.text):
+            return FactKind.PLAN
+        return FactKind.STATE

@@ -1,0 +1,44 @@
+"""How much a fact is trusted, by the turns that it rests on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.claims.overlap import coverage, stems
+from omoide.domain import Speaker, Trust, weakest
+from omoide.domain.fact import ASSISTANT
+from omoide.language import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from omoide.domain import Turn
+
+_TRUST = {Speaker.USER: Trust.USER, Speaker.ASSISTANT: Trust.ASSISTANT}
+
+
+def trust_of(
+    text: str,
+    sources: Collection[str],
+    *,
+    turns: Sequence[Turn],
+    about: str,
+    language: str,
+    known: Iterable[str] = (),
+) -> Trust:
+    """That of the weakest source. What the assistant says around the user's own words does not
+    count: the line before them asks or leads up to them, and the line after them only takes them
+    up, if the user's words, and the `known` facts that it changes, say most of it anyway."""
+    cited = [turn for turn in turns if turn.id in sources]
+    own = [turn for turn in cited if turn.speaker is Speaker.USER]
+    led_up = {turn.position - 1 for turn in own}
+    taken_up = {turn.position + 1 for turn in own}
+    new = set(stems(text)) - set(stems(" ".join(known)))
+    said = set(stems(" ".join(turn.text for turn in own)))
+    enough = coverage(new, said) >= pack(language).note.support
+    around = led_up | taken_up if enough else led_up
+    return weakest(
+        _TRUST[turn.speaker]
+        for turn in cited
+        if turn.speaker is Speaker.USER or about == ASSISTANT or turn.position not in around
+    )

@@ -1,0 +1,324 @@
+"""The prompt of a reply: the memory, what was recalled, and the session so far.
+
+`paper` is Wang et al. 2023, Table 2: r_t = LLM(C_t, M_N) in one message of five steps; appendix B
+has its baselines: `retrieval`, `retrieval+memory`, and worked examples before the case. `chat`
+sends the session as chat messages after a system message that does not change during a session,
+so that every turn hits the model's prefix cache; what was recalled goes with the last message.
+`agent` is the same with the prompt of Hou et al. 2024: a persona with a sense of time;
+`agent+clock` has the time to the minute. `small` is
+`chat` with worked examples in front: a model of 1.5 B parameters uses a given fact far more often
+after it has seen how (figures: docs/experiments/*-replies-by-example.md).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from string import Template
+from typing import TYPE_CHECKING, Protocol
+
+from omoide.claims.names import told_in
+from omoide.domain import Speaker
+from omoide.language import estimate_tokens
+from omoide.language.asking import asks_about_oneself
+from omoide.mechanisms.base import PromptPlace
+from omoide.mechanisms.events.human_time import present, today
+from omoide.ports import Message, Request, Skill
+from omoide.prompts import render, vocabulary
+from omoide.prompts.quoting import quoted
+from omoide.prompts.transcript import lines, spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide.domain import Turn
+    from omoide.mechanisms.base import Contribution, ReplyRequest
+
+
+class ReplyForm(Protocol):
+    """A way of asking for a reply."""
+
+    def __call__(
+        self,
+        moment: ReplyRequest,
+        contributions: Sequence[Contribution],
+        *,
+        window: int,
+        max_tokens: int,
+    ) -> Request:
+        """Build the request for a reply to the session's last turn."""
+
+
+def paper_form(
+    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+) -> Request:
+    """The paper's prompt; what was recalled is listed with the memory (retrieval + memory)."""
+    known = "\n".join(_once(contributions))
+    room = window - max_tokens - estimate_tokens(known) - 600
+    dialogue = _dialogue(moment, room)
+    memory = known or vocabulary(moment.language)["none"]
+    prompt = render("reply_paper", moment.language, memory=memory, dialogue=dialogue)
+    return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
+
+
+def chat_form(
+    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+) -> Request:
+    """Chat messages after a system message with the memory."""
+    if moment.participants.persona:
+        return agent_form(moment, contributions, window=window, max_tokens=max_tokens)
+    before = _friend("reply", moment, contributions)
+    return _as_chat(moment, contributions, before, window=window, max_tokens=max_tokens)
+
+
+def small_form(
+    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+) -> Request:
+    """`chat_form` for small models, which follow examples better than instructions."""
+    if moment.participants.persona:
+        return agent_form(moment, contributions, window=window, max_tokens=max_tokens)
+    return _as_chat(
+        moment,
+        contributions,
+        _friend("reply_small", moment, contributions),
+        recalled="reply_small_recalled",
+        window=window,
+        max_tokens=max_tokens,
+    )
+
+
+def _friend(
+    form: str, moment: ReplyRequest, contributions: Sequence[Contribution]
+) -> tuple[Message, ...]:
+    """The messages before the session: the role of an old friend, and its memory."""
+    language = moment.language
+    known = _listed(contributions, PromptPlace.MEMORY)
+    if name := user_name(moment, known):
+        line = Template(vocabulary(language)["called"]).substitute(name=name)
+        known = [line, *(text for text in known if text != line)]
+    memory = "\n".join(known) or vocabulary(language)["none"]
+    return render(form, language, memory=memory, now=today(moment.now, language)).messages
+
+
+def agent_form(
+    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+) -> Request:
+    """Chat messages after the system message of Hou et al. 2024: the persona, the user, the date
+    and the part of the day."""
+    return _agent(
+        moment,
+        contributions,
+        now=today(moment.now, moment.language),
+        window=window,
+        max_tokens=max_tokens,
+    )
+
+
+def clock_form(
+    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+) -> Request:
+    """`agent_form` with the time of day to the minute, as in the paper. The beginning of the
+    prompt then changes with every message, so that it is never cached."""
+    return _agent(
+        moment,
+        contributions,
+        now=present(moment.now, moment.language),
+        window=window,
+        max_tokens=max_tokens,
+    )
+
+
+def _agent(
+    moment: ReplyRequest,
+    contributions: Sequence[Contribution],
+    *,
+    now: str,
+    window: int,
+    max_tokens: int,
+) -> Request:
+    language = moment.language
+    known = _listed(contributions, PromptPlace.MEMORY)
+    system = render(
+        "event_agent",
+        language,
+        persona=quoted(moment.participants.persona) or vocabulary(language)["friend"],
+        user=user_name(moment, known) or vocabulary(language)["user"],
+        now=now,
+        memory="\n".join(known) or vocabulary(language)["none"],
+    ).messages
+    return _as_chat(moment, contributions, system, window=window, max_tokens=max_tokens)
+
+
+def _as_chat(
+    moment: ReplyRequest,
+    contributions: Sequence[Contribution],
+    before: tuple[Message, ...],
+    *,
+    window: int,
+    max_tokens: int,
+    recalled: str = "reply_recalled",
+) -> Request:
+    """The messages `before`, then the session; what was recalled goes with the last message."""
+    asked = spoken(moment.session[-1])
+    last = Message(role="user", content=asked)
+    if recalled_texts := _listed(contributions, PromptPlace.RECALLED):
+        notes = "\n".join(f"- {text}" for text in recalled_texts)
+        (last,) = render(recalled, moment.language, recalled=notes, text=last.content).messages
+    fixed = sum(estimate_tokens(message.content) for message in (*before, last))
+    earlier = latest_that_fit(moment.session[:-1], window - max_tokens - fixed - 100)
+    history = tuple(
+        Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
+    )
+    return Request(
+        messages=(*before, *history, last),
+        max_tokens=max_tokens,
+        frequency_penalty=PENALTY,
+        skill=Skill.ANSWER if asks_about_oneself(asked, moment.language) else Skill.REPLY,
+    )
+
+
+PENALTY = 0.4
+"""Without a penalty, small models at temperature 0 fall into loops ("rice cakes" ninety times)."""
+_LOOP = re.compile(r"(.{6,80}?)\1{3}$", re.DOTALL)
+
+
+def is_looping(text: str) -> bool:
+    """Whether a reply has begun to repeat itself endlessly."""
+    return _LOOP.search(text[-400:]) is not None
+
+
+def retrieval_form(
+    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+) -> Request:
+    """The paper's baseline: retrieved utterances and the dialogue."""
+    retrieved = "\n".join(_once(contributions)) or vocabulary(moment.language)["none"]
+    dialogue = _dialogue(moment, window - max_tokens - estimate_tokens(retrieved) - 500)
+    prompt = render("reply_retrieval", moment.language, retrieved=retrieved, dialogue=dialogue)
+    return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
+
+
+def retrieval_and_memory_form(
+    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+) -> Request:
+    """The paper's combination: the memory, retrieved utterances and the dialogue."""
+    none = vocabulary(moment.language)["none"]
+    known = _listed(contributions, PromptPlace.MEMORY)
+    memory = "\n".join(known) or none
+    retrieved = "\n".join(_once(contributions)[len(known) :]) or none
+    taken = estimate_tokens(memory) + estimate_tokens(retrieved)
+    prompt = render(
+        "reply_retrieval_memory",
+        moment.language,
+        memory=memory,
+        retrieved=retrieved,
+        dialogue=_dialogue(moment, window - max_tokens - taken - 600),
+    )
+    return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkedExample:
+    """A worked example: the memory, the dialogue and the right reply."""
+
+    memory: str
+    dialogue: str
+    reply: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FewShotForm:
+    """The paper's prompt after k worked examples (its Table 7). `given` are a benchmark's
+    examples; if empty, ours are used, three a language."""
+
+    k: int
+    given: tuple[WorkedExample, ...] = ()
+
+    def __call__(
+        self,
+        moment: ReplyRequest,
+        contributions: Sequence[Contribution],
+        *,
+        window: int,
+        max_tokens: int,
+    ) -> Request:
+        """The examples, then the case."""
+        language = moment.language
+        shots = (self.given or own_examples(language))[: self.k]
+        examples = "\n\n".join(
+            message.content
+            for shot in shots
+            for message in render(
+                "reply_shot",
+                language,
+                memory=shot.memory,
+                dialogue=shot.dialogue,
+                reply=shot.reply,
+            ).messages
+        )
+        memory = "\n".join(_once(contributions)) or vocabulary(language)["none"]
+        taken = estimate_tokens(memory) + estimate_tokens(examples)
+        prompt = render(
+            "reply_shots",
+            language,
+            examples=examples,
+            memory=memory,
+            dialogue=_dialogue(moment, window - max_tokens - taken - 400),
+        )
+        return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
+
+
+def own_examples(language: str) -> tuple[WorkedExample, ...]:
+    """Our own worked examples."""
+    parts = [message.content for message in render("shots", language).messages]
+    triples = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return tuple(WorkedExample(memory=m, dialogue=d, reply=r) for m, d, r in triples)
+
+
+FORMS: dict[str, ReplyForm] = {
+    "chat": chat_form,
+    "small": small_form,
+    "agent": agent_form,
+    "agent+clock": clock_form,
+    "paper": paper_form,
+    "retrieval": retrieval_form,
+    "retrieval+memory": retrieval_and_memory_form,
+    "2-shot": FewShotForm(k=2),
+    "3-shot": FewShotForm(k=3),
+}
+
+
+def user_name(moment: ReplyRequest, known: Sequence[str]) -> str:
+    """The user's name: from their turns, the settings or the memory, in this order."""
+    by_turn = [t.name for t in moment.session if t.speaker is Speaker.USER and t.name]
+    if name := (*by_turn[::-1], moment.participants.user_name)[0]:
+        return " ".join(quoted(name).split())[:60]
+    return next((name for text in reversed(known) if (name := told_in(text, moment.language))), "")
+
+
+def _dialogue(moment: ReplyRequest, room: int) -> str:
+    shown = lines(latest_that_fit(moment.session, room))
+    return "\n".join(line.labelled(moment.language) for line in shown)
+
+
+def _listed(contributions: Sequence[Contribution], place: PromptPlace) -> list[str]:
+    """The texts for that place, quoted so that they cannot close the marks around them."""
+    return [quoted(c.text) for c in contributions if c.place is place]
+
+
+def _once(contributions: Sequence[Contribution]) -> list[str]:
+    """The memory, then what was recalled, without sentences of the memory that are repeated next
+    to the message: the paper's prompts show the memory once."""
+    known = _listed(contributions, PromptPlace.MEMORY)
+    recalled = _listed(contributions, PromptPlace.RECALLED)
+    return [*known, *(text for text in recalled if text not in known)]
+
+
+def latest_that_fit(turns: Sequence[Turn], room: int) -> list[Turn]:
+    """As many of the latest turns as fit. Recall can still find those left out here."""
+    kept: list[Turn] = []
+    for turn in reversed(turns):
+        room -= estimate_tokens(turn.text) + 8
+        if room < 0:
+            break
+        kept.append(turn)
+    return kept[::-1]

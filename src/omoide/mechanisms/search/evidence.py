@@ -1,0 +1,378 @@
+"""Scores each turn of an owner by words, meaning, context, speaker and dates.
+
+A turn's score is a weighted sum (`weights`) of ten kinds of evidence, each in its natural unit:
+
+    words          BM25 of the query's content terms
+    near_words     what neighbours add: a term of theirs counts less with distance (e^(-d/1.5), up
+                   to three turns each way, the best of them)
+    meaning        the cosine in standard deviations
+    near_meaning   half of the neighbours' cosines, faded likewise
+    session        BM25 of the whole session, as a share of the query's maximum score
+    speaker        1 if the turn's speaker is whom the query is about
+    time           e^(-days/10) from the days the query names to the turn's day or days it names
+    when           1 if the query asks for a time and the turn names one
+    question       the share of the turn that only asks, fading with its n terms (e^(-n/16)): a
+                   long request to an assistant tells much, "Really? When?" nothing
+    answers        how well the question fits that the turn before, by somebody else, asked
+
+Neighbours count as far as people take turns: a list of notes by one person is no conversation. For
+a query that is not a question, neighbours and question count half and the speaker a quarter; a
+speaker that is only guessed counts a quarter too. Everything is array arithmetic over the turns of
+one owner; docs/recall.md shows what each kind contributes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import exp, log
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from omoide.domain import Support
+from omoide.language.terms import FULL
+from omoide.mechanisms.search.weights import KINDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from omoide.mechanisms.search.question import ParsedQuery
+    from omoide.mechanisms.search.weights import EvidenceWeights
+    from omoide.ports.store import SearchData, TurnTable
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
+KERNEL = tuple(exp(-distance / 1.5) for distance in (1, 2, 3))
+"""Weight of a neighbouring turn, by distance."""
+LIKE, LIKE_SPEAKER = 0.5, 0.25
+"""Factors if the query is not a question: for neighbours and question; and for the speaker, also if
+that is only guessed."""
+K1, B = 0.9, 0.9
+"""BM25 parameters for a turn. An assistant's turns are often ten times as long as the user's: a
+lower `B` would put them first whatever is asked."""
+SESSION_K1, SESSION_B = 1.2, 0.4
+"""BM25 parameters for a session."""
+FADE = 10
+"""Days over which the time evidence falls by a factor of e."""
+FREQUENT_TERM_RATIO = 25
+"""A term is frequent if more than one in this many turns has it."""
+MOST_STATED = 100
+"""Terms outside questions above which a turn counts as a statement; its informativeness is too
+near to 1 to tell how many there are."""
+MAX_SPAN_DAYS = 40
+"""Longest period, in days, that counts as a date: a whole year says little."""
+_EPOCH = 719_163
+"""1 January 1970 as `date.toordinal`."""
+_DAY = 86_400_000_000
+"""Microseconds in a day."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TurnEvidence:
+    """The evidence for each turn: one array per kind, one number per turn."""
+
+    weights: EvidenceWeights
+    words: Floats
+    near_words: Floats
+    meaning: Floats
+    near_meaning: Floats
+    session: Floats
+    speaker: Floats
+    time: Floats
+    when: Floats
+    question: Floats
+    answers: Floats
+    spread: tuple[float, float] | None
+    """Mean and standard deviation of the cosines; None if there are no vectors."""
+    possible: float
+    """The words score of a turn that has each term of the query once."""
+
+    @cached_property
+    def context(self) -> Floats:
+        """The weighted sum of everything but the turn's own words and meaning."""
+        context: Floats = self.weights.session * self.session
+        for kind in KINDS:
+            if kind not in ("words", "meaning", "session"):
+                context += getattr(self.weights, kind) * getattr(self, kind)
+        return context
+
+    @cached_property
+    def total(self) -> Floats:
+        """The score of each turn."""
+        w = self.weights
+        total: Floats = self.context + w.words * self.words + w.meaning * self.meaning
+        return total
+
+    def parts(self, row: int) -> tuple[tuple[str, float], ...]:
+        """What each kind adds to the score of a turn, the largest first; without zeros."""
+        points = [
+            (kind, getattr(self.weights, kind) * float(getattr(self, kind)[row])) for kind in KINDS
+        ]
+        return tuple(sorted((p for p in points if p[1]), key=lambda point: -abs(point[1])))
+
+
+def weigh_evidence(
+    data: SearchData, question: ParsedQuery, weights: EvidenceWeights
+) -> TurnEvidence:
+    """Collect the evidence for every turn."""
+    import numpy as np
+
+    table = data.table
+    features = table.features
+    if features is None:
+        raise ValueError("the search data has no features; pass it through `FeatureReader` first")
+    none = np.zeros(len(table.ids), np.float32)
+    strength = 1.0 if question.asks else LIKE
+    shape = shape_of(table)
+    near = strength * shape.taking_turns
+    words, near_words, session, possible = _words(data, question, shape, near)
+    meaning, near_meaning, spread = _meaning(data, shape, near)
+    when = none
+    if question.wants_time:
+        when = none.copy()
+        when[features.spans[:, 0]] = 1
+    about = np.array(sorted(question.about or question.likely), np.int64)
+    matching = 1.0 if question.asks and question.about else LIKE_SPEAKER
+    asked = 3 * words / (possible or 1) + np.maximum(meaning, 0)
+    return TurnEvidence(
+        weights=weights,
+        words=words,
+        near_words=near_words,
+        meaning=meaning,
+        near_meaning=near_meaning,
+        session=session,
+        speaker=np.float32(matching) * np.isin(table.voice, about) if len(about) else none,
+        time=_time(features.spans, shape, question) if question.days else none,
+        when=when,
+        question=np.float32(strength) * shape.only_asking,
+        answers=_answers(asked, shape),
+        spread=spread,
+        possible=possible,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableShape:
+    """What every query needs to know about a turn table."""
+
+    beside: list[NDArray[np.bool_]]
+    """By distance: for each turn, whether the turn that far after it is in the same session."""
+    group: Ints
+    """The session of each turn, counted from 0."""
+    turns: Ints
+    """Number of turns of each session."""
+    size: NDArray[np.float64]
+    """Number of terms of each session."""
+    day: NDArray[np.int32]
+    """The day of each turn, as `date.toordinal`."""
+    asking: Floats
+    """The share of each turn that only asks."""
+    only_asking: Floats
+    """The same, fading with the turn's length."""
+    follows: NDArray[np.bool_]
+    """For each turn but the last, whether somebody else speaks next in the same session."""
+    taking_turns: float
+    """How often the speaker changes from one turn to the next, 0 to 1."""
+
+
+_shapes: WeakKeyDictionary[TurnTable, TableShape] = WeakKeyDictionary()
+
+
+def shape_of(table: TurnTable) -> TableShape:
+    """The shape of a turn table, cached until a turn is added."""
+    import numpy as np
+
+    if (known := _shapes.get(table)) is not None:
+        return known
+    session = table.session
+    starts = np.flatnonzero(np.diff(session, prepend=-1))
+    turns = np.diff(starts, append=len(session))
+    size = np.add.reduceat(table.length, starts, dtype=np.float64) if len(starts) else np.zeros(0)
+    day = (table.time.astype(np.int64) // _DAY).astype(np.int32)
+    beside = session[1:] == session[:-1]
+    follows = beside & (table.voice[1:] != table.voice[:-1])
+    shape = _shapes[table] = TableShape(
+        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < len(session)],
+        group=np.repeat(np.arange(len(turns)), turns),
+        turns=turns,
+        size=size,
+        day=day + np.int32(_EPOCH),
+        asking=(asking := _asking(table)),
+        only_asking=asking * np.exp(table.length * np.float32(-1 / FULL)),
+        follows=follows,
+        taking_turns=float(follows.sum() / max(int(beside.sum()), 1)),
+    )
+    return shape
+
+
+def _asking(table: TurnTable) -> Floats:
+    """The share of each turn's terms that are in questions, from its informativeness."""
+    import numpy as np
+
+    if table.features is None:
+        return np.zeros(len(table.ids), np.float32)
+    stated = -FULL * np.log(np.maximum(1 - table.features.values, np.float32(1e-6)))
+    share = np.clip(1 - stated / np.maximum(table.length, 1), 0, 1)
+    return np.where((table.length > 0) & (stated < MOST_STATED), share, 0).astype(np.float32)
+
+
+def _answers(asked: Floats, shape: TableShape) -> Floats:
+    """How well each turn's preceding question fits, if it follows one of somebody else."""
+    import numpy as np
+
+    answers = np.zeros_like(asked)
+    if len(asked) > 1:
+        answers[1:] = shape.follows * (shape.taking_turns * shape.asking[:-1] * asked[:-1])
+    return answers
+
+
+def _words(
+    data: SearchData, question: ParsedQuery, shape: TableShape, strength: float
+) -> tuple[Floats, Floats, Floats, float]:
+    """BM25 of each turn, what neighbours add to it, BM25 of its session as a share of the query's
+    maximum, and that maximum."""
+    import numpy as np
+
+    table = data.table
+    count, length = len(table.ids), table.length
+    words, best = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    if not count:
+        return words, best, words, 0.0
+    size = shape.size
+    mean_length = max(float(size.sum()) / count, 1)
+    session_norm = SESSION_K1 * (1 - SESSION_B + SESSION_B * size / max(float(size.mean()), 1))
+    sessions, scratch, possible = np.zeros(len(size)), np.zeros(count, np.float32), 0.0
+    for term in question.terms:
+        postings = data.postings.get(term)
+        having = len(postings.rows) if postings else 0
+        rarity = log(1 + (count - having + 0.5) / (having + 0.5))
+        if having or not term.startswith("~"):  # an unknown folded form says nothing
+            possible += rarity
+        if postings is None:
+            continue
+        where, times = postings.rows, postings.counts
+        norm = K1 * (1 - B + B * length[where] / mean_length)
+        gain = (rarity * (K1 + 1) * times / (times + norm)).astype(np.float32, copy=False)
+        words[where] += gain
+        if having * FREQUENT_TERM_RATIO > count:
+            _add_best_frequent(best, where, gain, shape=shape, strength=strength)
+        else:
+            _add_best(best, where, gain, scratch=scratch, session=table.session, strength=strength)
+        inside = np.bincount(shape.group[where], weights=times, minlength=len(size))
+        sessions += rarity * (SESSION_K1 + 1) * inside / (inside + session_norm)
+    shares = (sessions / (possible or 1)).astype(np.float32)
+    return words, np.maximum(best - words, 0), np.repeat(shares, shape.turns), possible
+
+
+def _add_best(
+    total: Floats, where: Ints, gain: Floats, *, scratch: Floats, session: Ints, strength: float
+) -> None:
+    """Add the best gain to each turn: its own in full, or a neighbour's in part. `scratch` is a
+    buffer of zeros, and is zeros again afterwards."""
+    import numpy as np
+
+    scratch[where] = gain
+    touched = [where]
+    for distance, share in enumerate(KERNEL, start=1):
+        for there in (where - distance, where + distance):
+            inside = (there >= 0) & (there < len(total))
+            inside[inside] = session[there[inside]] == session[where[inside]]
+            to = there[inside]
+            scratch[to] = np.maximum(scratch[to], strength * share * gain[inside])
+            touched.append(to)
+    rows = np.concatenate(touched)
+    total[rows] += scratch[rows]  # a row that occurs twice is still added only once
+    scratch[rows] = 0
+
+
+def _add_best_frequent(
+    total: Floats, where: Ints, gain: Floats, *, shape: TableShape, strength: float
+) -> None:
+    """`_add_best` for a frequent term, for which processing all turns is faster."""
+    import numpy as np
+
+    own = np.zeros_like(total)
+    own[where] = gain
+    best = own.copy()
+    for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
+        part = np.float32(strength * share) * same
+        np.maximum(best[:-distance], part * own[distance:], out=best[:-distance])
+        np.maximum(best[distance:], part * own[:-distance], out=best[distance:])
+    total += best
+
+
+def _meaning(
+    data: SearchData, shape: TableShape, strength: float
+) -> tuple[Floats, Floats, tuple[float, float] | None]:
+    """Cosines in standard deviations, and half of the neighbours', fading with distance. A turn
+    without a vector yet gets the mean."""
+    import numpy as np
+
+    cosines = data.cosines
+    nothing = np.zeros(len(data.table.ids), np.float32)
+    if cosines is None:
+        return nothing, nothing, None
+    missing = np.isnan(cosines)
+    any_missing = bool(missing.any())
+    known = cosines[~missing] if any_missing else cosines
+    if not len(known):
+        return nothing, nothing, None
+    mean = float(known.mean())
+    deviation = max(float(known @ known) / len(known) - mean * mean, 1e-9) ** 0.5
+    score = (cosines - np.float32(mean)) / np.float32(deviation)
+    if any_missing:
+        score[missing] = 0
+    near = nothing
+    for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
+        part = same * np.float32(0.5 * strength * share)
+        near[:-distance] += part * score[distance:]
+        near[distance:] += part * score[:-distance]
+    return score, near, (mean, deviation)
+
+
+def _time(spans: Ints, shape: TableShape, question: ParsedQuery) -> Floats:
+    """Near 1 for turns that were said on, or name, a day that the query names."""
+    import numpy as np
+
+    # 32 bits are enough and take a fraction of the time.
+    day = shape.day
+    named = spans[spans[:, 2] - spans[:, 1] <= MAX_SPAN_DAYS].astype(np.int32)
+    turn, start, end = named.T
+    gap = np.full(len(day), 10_000, np.int32)
+    for first, last in question.days:
+        apart = np.maximum(np.int32(first) - day, day - np.int32(last))
+        np.minimum(gap, np.maximum(apart, 0, out=apart), out=gap)
+        apart = np.maximum(np.int32(first) - end, start - np.int32(last))
+        np.minimum.at(gap, turn, np.maximum(apart, 0))
+    fading: Floats = np.exp(gap * np.float32(-1 / FADE))
+    return fading
+
+
+def judge_support(data: SearchData, question: ParsedQuery, evidence: TurnEvidence) -> Support:
+    """Judge whether the memory contains anything about what was asked. `known` is left at 0: see
+    `gate`."""
+    import numpy as np
+
+    table, words = data.table, evidence.words
+    total = evidence.total
+    found = Support(
+        best=float(total.max(initial=0)),
+        mismatch=0.0,
+        turns=len(total),
+        asks=question.asks,
+        personal=question.personal,
+    )
+    if not len(total):
+        return found
+    heard = (words + evidence.near_words)[int(total.argmax())] / max(evidence.possible, 1e-6)
+    own = float(words.max()) / max(evidence.possible, 1e-6)
+    found = replace(found, words=min(max(float(heard), own), 1.0))
+    if data.cosines is not None and evidence.spread is not None:
+        found = replace(found, cosine=float(np.nanmax(data.cosines)))
+    if question.about:
+        theirs = np.isin(table.voice, np.array(sorted(question.about)))
+        best_of_others = words[~theirs].max(initial=0)
+        found = replace(found, mismatch=float(best_of_others - words[theirs].max(initial=0)))
+    return found

@@ -1,0 +1,110 @@
+"""The gate: whether anything that was recalled goes into a prompt, and how much of it.
+
+Everything that adds memory to a prompt asks it: `context`, `reply`, the proxy and, through
+`Memory.context`, tools. A question gets what memory has if memory is likely to know anything about
+it; a remark only what clearly belongs to it; a greeting nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import exp, log
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide.domain import RecalledItem, Support
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecallBudget:
+    """The most that recall may bring to one prompt."""
+
+    items: int
+    tokens: int
+    memory: int
+    """Most tokens of memory in all, with the summary and other mechanisms."""
+    far: float
+    """How far below the best item, in log odds, another may be and still answer a question. Of the
+    evidence among the first six, 96 to 99 % is within 4 on all corpora but MemDaily."""
+
+
+BUDGETS: Final = {
+    "small": RecallBudget(items=6, tokens=400, memory=1600, far=4.0),
+    "large": RecallBudget(items=30, tokens=3000, memory=4600, far=5.0),
+}
+"""By the model's profile: a model of 1.5 B parameters is confused by more than a few notes, while a
+strong one answered 10 points more of LoCoMo's questions with 30 items instead of 6."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownOdds:
+    """Log odds that memory has something about a query, as a linear function of `Support`."""
+
+    bias: float
+    words: float
+    cosine: float
+    size: float
+    """Per e-fold of the number of turns: the more there are, the better some turn fits by
+    chance."""
+
+    def known(self, support: Support) -> float:
+        """The probability that memory has something about the query."""
+        odds = (
+            self.bias
+            + self.words * support.words
+            + self.cosine * (support.cosine or 0.0)
+            + self.size * log(1 + support.turns)
+        )
+        return 1 / (1 + exp(min(max(-odds, -700), 700)))
+
+
+WORDS_ONLY: Final = KnownOdds(bias=0.69, words=6.8, cosine=0.0, size=-0.62)
+CALIBRATED: Final = {
+    "use-multilingual": KnownOdds(bias=-2.84, words=3.8, cosine=8.46, size=-0.46),
+}
+"""By the name of the embedder's space. An embedder that is not listed is judged by words only."""
+UNSURE: Final = 0.3
+"""The least probability with such an embedder, whose vectors may know more than the words: enough
+for a question that only memory can answer."""
+
+PERSONAL: Final = 0.2
+"""How likely it must be that memory knows anything, for a question that only memory can answer."""
+ASKED: Final = 0.75
+"""The same for any other question."""
+SAID: Final = 0.75
+"""The same for what is no question."""
+SAID_ITEMS: Final = 3
+"""Most items for what is no question."""
+SAID_FAR: Final = 2.0
+"""`RecallBudget.far` for what is no question."""
+
+
+def judged(support: Support, space: str | None) -> Support:
+    """The support with its calibrated probability, for recall in that embedder's space."""
+    if support.cosine is not None and (odds := CALIBRATED.get(space or "")):
+        return replace(support, known=odds.known(support))
+    known = WORDS_ONLY.known(support) if support.words else 0.0
+    least = 0.0 if support.cosine is None else UNSURE
+    return replace(support, known=max(known, least))
+
+
+def is_open(support: Support) -> bool:
+    """Whether anything that was recalled may go into a prompt."""
+    if not support.asks:
+        return support.known >= SAID
+    return support.known >= (PERSONAL if support.personal else ASKED)
+
+
+def admitted(
+    items: Sequence[RecalledItem], support: Support, *, far: float
+) -> tuple[RecalledItem, ...]:
+    """The recalled items that may go into a prompt, of those that fit it: none if memory hardly
+    knows anything about what was said, the few nearest for a remark, and for a question all that
+    are at most `far` behind the best."""
+    if not items or not is_open(support):
+        return ()
+    far = far if support.asks else min(far, SAID_FAR)
+    near = tuple(item for item in items if item.score >= items[0].score - far)
+    return near if support.asks else near[:SAID_ITEMS]

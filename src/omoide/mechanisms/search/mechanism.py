@@ -1,0 +1,117 @@
+"""Search as a mechanism: recalls turns that fit the user's message and are not in the prompt."""
+
+from __future__ import annotations
+
+from string import Template
+from typing import TYPE_CHECKING
+
+from omoide.domain import MemoryKind, Speaker, empty_summary
+from omoide.language import detect_language, pack
+from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
+from omoide.mechanisms.events.human_time import dated
+from omoide.mechanisms.search.gate import admitted
+from omoide.mechanisms.search.recall import RecallFilter
+from omoide.prompts import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from omoide.domain import RecalledItem
+    from omoide.mechanisms.base import ReplyRequest
+    from omoide.mechanisms.search.gate import RecallBudget
+    from omoide.mechanisms.search.recall import Recall
+
+
+class SearchMechanism(ReadOnlyMechanism):
+    """Ranks all turns by words, meaning, context, speaker and dates, without a model call. What
+    goes into the prompt, if anything, the gate decides (`search.gate`).
+
+    A small model that is shown its own earlier replies repeats them, whatever was asked. If
+    `replies` is false, the assistant's turns are recalled only if the user asks about them.
+    """
+
+    name = "search"
+
+    def __init__(self, recall: Recall, *, budget: RecallBudget, replies: bool = True) -> None:
+        self._recall = recall
+        self._budget = budget
+        self._replies = replies
+
+    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+        """The best turns that are not in the prompt already; nothing if none fits."""
+        both = self._replies or asks_about_replies(moment.text)
+        found = await self._recall(
+            moment.owner,
+            moment.text,
+            summary=empty_summary(moment.now),
+            at=moment.now,
+            k=2 * self._budget.items,
+            besides=moment.not_recalled,
+            only=RecallFilter(kinds=frozenset({MemoryKind.TURN})),
+            joined=both,
+        )
+        shown = {_key(turn.text) for turn in moment.session}
+        items = self._fitting(
+            item
+            for item in _unrepeated(found, shown)
+            if both or item.speaker is not Speaker.ASSISTANT
+        )
+        items = admitted(items, found.support, far=self._budget.far)
+        return tuple(
+            Contribution(
+                mechanism=self.name,
+                place=PromptPlace.RECALLED,
+                kind=MemoryKind.TURN,
+                id=item.sources[0],
+                text=_labelled(item, moment),
+                value=0.9 / rank,
+                sources=item.sources,
+                time=item.time,
+                why=f"search rank {rank}",
+                score=item.score,
+            )
+            for rank, item in enumerate(items, start=1)
+        )
+
+    def _fitting(self, items: Iterator[RecalledItem]) -> tuple[RecalledItem, ...]:
+        """As many of the items as the budget allows; one that is too long is skipped."""
+        kept: list[RecalledItem] = []
+        left = self._budget.tokens
+        for item in items:
+            if len(kept) < self._budget.items and item.tokens <= left:
+                kept.append(item)
+                left -= item.tokens
+        return tuple(kept)
+
+
+def asks_about_replies(text: str) -> bool:
+    """Whether somebody asks what the other said, advised or promised."""
+    return pack(detect_language(text)).questions.after_replies.search(text) is not None
+
+
+def _key(text: str) -> str:
+    """The text without case, white space and marks at its ends, to tell repeats by."""
+    return " ".join(text.casefold().split()).strip(" .!?。！？…\"'")
+
+
+def _unrepeated(items: Sequence[RecalledItem], shown: set[str]) -> Iterator[RecalledItem]:
+    """The items that say something the prompt, and a better item, does not say word for word."""
+    said = set(shown)
+    for item in items:
+        key = _key(item.text)
+        if not any(key == other or (len(key) > 12 and key in other) for other in said):
+            said.add(key)
+            yield item
+
+
+def _labelled(item: RecalledItem, moment: ReplyRequest) -> str:
+    """Day, speaker, the question if it answers one, and the text. Without the speaker a model
+    takes the user's words for its own; "last Friday" needs the weekday."""
+    words = vocabulary(moment.language)
+    who = item.name or (words[item.speaker.value] if item.speaker else "")
+    if item.speaker is Speaker.USER:
+        who = item.name or moment.participants.user_name or who
+    if item.answers:
+        asked = Template(words["asked"]).substitute(question=item.answers)
+        who = f"{who}, {asked}"
+    return f"{dated(item.time, moment.now, moment.language)}, {who}: {' '.join(item.text.split())}"

@@ -1,0 +1,56 @@
+"""A question and the reply to it as one unit: "Three times a week" says nothing alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from omoide.language.sentences import QUESTION, split_sentences
+from omoide.mechanisms.search.evidence import shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide.ports.store import TurnTable
+
+ASKS: Final = 0.5
+"""The share of a turn in questions from which the next speaker's turn counts as its answer."""
+ONLY_ASKS: Final = 0.9
+"""The share from which a turn gives way to its answer: it tells nothing itself."""
+LONGEST: Final = 200
+"""Most characters of a question that are shown with its answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerPair:
+    """A turn and the question that it answers, both by id."""
+
+    turn: str
+    question: str
+
+
+def pair_turns(
+    table: TurnTable, ids: Sequence[str], *, joined: bool = False
+) -> dict[str, AnswerPair]:
+    """The pairs that these turns belong to, by the turn's id: as the answer or, if `joined`, as the
+    question."""
+    shape, pairs = shape_of(table), dict[str, AnswerPair]()
+    last = len(table.ids) - 1
+    for name in ids:
+        row = table.row_by_id[name]
+        if row > 0 and shape.follows[row - 1] and shape.asking[row - 1] >= ASKS:
+            pairs[name] = AnswerPair(turn=name, question=table.ids[row - 1])
+        elif joined and row < last and shape.follows[row] and shape.asking[row] >= ONLY_ASKS:
+            pairs[name] = AnswerPair(turn=table.ids[row + 1], question=name)
+    return pairs
+
+
+def last_question(text: str) -> str:
+    """The last question of a turn on one line, shortened; the whole turn if it has none.
+
+    >>> last_question("Nice! How often do you train?")
+    'How often do you train?'
+    """
+    asked = [s for s in split_sentences(text) if QUESTION.search(s)]
+    line = " ".join((asked[-1] if asked else text).split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

@@ -1,0 +1,146 @@
+"""Parses a query: its terms, whom and when it is about, and whether it is a question.
+
+It uses the patterns of the query's language pack, without a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from omoide.domain import Speaker
+from omoide.language import detect_language, pack
+from omoide.language.sentences import split_sentences
+from omoide.language.tables import NEVER
+from omoide.language.terms import KANA_ONLY, query_terms, stop_stems, terms
+from omoide.language.times import day_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from omoide.ports.store import NamedSpeaker
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsedQuery:
+    """What a query looks for."""
+
+    terms: tuple[str, ...]
+    about: frozenset[int] = frozenset()
+    """Which voices it is about; empty if it does not say."""
+    likely: frozenset[int] = frozenset()
+    """If it does not say, which voices it is likely about: with an assistant, its user's."""
+    days: tuple[tuple[int, int], ...] = ()
+    """Periods that it names, as `date.toordinal`."""
+    wants_time: bool = False
+    asks: bool = True
+    """Whether it is a question. A statement looks for similar turns, not for an answer."""
+    personal: bool = False
+    """Whether it asks about the asker, about somebody by name or about what the other said: what
+    memory may know."""
+
+
+@lru_cache(maxsize=64)
+def search_terms(text: str) -> tuple[str, ...]:
+    """The index terms to look up for a query. Bigrams of pure hiragana, which are mostly grammar
+    and occur in most turns, are left out if there are other terms."""
+    candidates = query_terms(text)
+    content = [term for term in candidates if not KANA_ONLY.fullmatch(term)]
+    return tuple(dict.fromkeys([*content, *_lone(text)])) or tuple(candidates)
+
+
+def _lone(text: str) -> list[str]:
+    """Words of one character. A bigram ties them to the particle after them, so that 猫の would
+    not find 猫を."""
+    how = pack(detect_language(text)).questions
+    between = () if how.between is NEVER else how.between.split(text)
+    words = [*between, *how.lone.findall(text)]
+    return [word for word in words if len(word) == 1 and word not in how.empty]
+
+
+def parse_query(
+    text: str, *, asked: date, voices: Sequence[NamedSpeaker], asker: Speaker = Speaker.USER
+) -> ParsedQuery:
+    """Parse a query of `asker` on that day. `voices` are the speakers in the memory."""
+    candidates = search_terms(text)
+    how = pack(detect_language(text)).questions
+    names = {term for voice in voices if voice.name for term in _terms_of_name(voice.name)}
+    asks = bool(how.asks.search(text))
+    about = _about(text, voices, asker)
+    return ParsedQuery(
+        terms=tuple(term for term in candidates if term not in names) or candidates,
+        about=about,
+        likely=frozenset() if about or names or not asks else _of_user(voices),
+        days=tuple(day_numbers(text, asked)),
+        wants_time=bool(how.wants_time.search(text)),
+        asks=asks,
+        personal=asks and _personal(text, voices),
+    )
+
+
+def _of_user(voices: Sequence[NamedSpeaker]) -> frozenset[int]:
+    """The user's voices, if the other is an assistant and not a person with a name."""
+    assistants = [voice for voice in voices if voice.speaker is Speaker.ASSISTANT]
+    if not assistants or any(voice.name for voice in voices):
+        return frozenset()
+    return frozenset(i for i, voice in enumerate(voices) if voice.speaker is Speaker.USER)
+
+
+def _personal(text: str, voices: Sequence[NamedSpeaker]) -> bool:
+    """Whether a question needs memory. Where the subject is mostly left out, one that does not say
+    "you" may be about the asker."""
+    rules = pack(detect_language(text))
+    words = set(terms(text))
+    if any(voice.name and _names(voice.name, text, words) for voice in voices):
+        return True
+    if rules.questions.after_replies.search(text):
+        return True
+    asked = [s for s in split_sentences(text) if rules.questions.asks.search(s)]
+    if any(rules.person.first.search(sentence) for sentence in asked):
+        return True
+    return rules.person.dropped and not rules.person.second.search(text)
+
+
+def _terms_of_name(name: str) -> set[str]:
+    """The terms of a name in a query, with and without diacritics."""
+    return {*terms(name), *query_terms(name)}
+
+
+def _about(text: str, voices: Sequence[NamedSpeaker], asker: Speaker) -> frozenset[int]:
+    """Whose turns a query is about: of the person it names, or else of its first pronoun. A request
+    without either ("Can you suggest a snack?") is about the asker."""
+    words = set(terms(text))
+    names = {voice.name for voice in voices if voice.name and _names(voice.name, text, words)}
+    if len(names) == 1:
+        (name,) = names
+        return _called(name, voices)
+    if names:
+        return frozenset()
+    rules = pack(detect_language(text))
+    plain = rules.questions.courtesy.sub(" ", text)
+    first, second = rules.person.first.search(plain), rules.person.second.search(plain)
+    request = plain != text and not second
+    if request or (first and (not second or first.start() < second.start())):
+        return frozenset(i for i, voice in enumerate(voices) if voice.speaker is asker)
+    if second:
+        return frozenset(i for i, voice in enumerate(voices) if voice.speaker is not asker)
+    return frozenset()
+
+
+def _names(name: str, text: str, words: set[str]) -> bool:
+    """Whether a text names someone. "Will" and "May" must be capitalised to count."""
+    distinctive = set(terms(name)) - stop_stems()
+    return bool(words & distinctive) if distinctive else name in text
+
+
+def _called(name: str, voices: Sequence[NamedSpeaker]) -> frozenset[int]:
+    """The voices of that name, and unnamed ones that can only be the same person."""
+    known = {voice.speaker for voice in voices if voice.name == name}
+    others = {voice.speaker for voice in voices if voice.name not in (name, None)}
+    return frozenset(
+        i
+        for i, voice in enumerate(voices)
+        if voice.name == name or (voice.name is None and voice.speaker in known - others)
+    )

@@ -1,0 +1,54 @@
+"""The weights of the kinds of evidence, learnt from several corpora, one set per embedder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceWeights:
+    """The weight of each kind of evidence, in natural log odds.
+
+    Listwise logistic regression over six corpora that count alike. Each was left out once to
+    judge the others' weights by it (docs/experiments/2026-11-16-recall-ranking.md). The defaults
+    are those of the multilingual embedder.
+    """
+
+    words: float = 0.23
+    near_words: float = 0.38
+    meaning: float = 0.9
+    near_meaning: float = 0.9
+    session: float = 2.2
+    speaker: float = 2.8
+    time: float = 4.6
+    when: float = 1.0
+    question: float = -4.4
+    answers: float = 0.3
+
+
+KINDS: Final = tuple(field.name for field in fields(EvidenceWeights))
+"""The kinds of evidence, by name."""
+
+WITHOUT_EMBEDDER: Final = EvidenceWeights(
+    words=0.42,
+    near_words=0.56,
+    meaning=0,
+    near_meaning=0,
+    session=2.8,
+    speaker=2.8,
+    time=5.9,
+    when=1.25,
+    question=-2.6,
+    answers=0.7,
+)
+LEARNT: Final[dict[str, EvidenceWeights]] = {"use-multilingual": EvidenceWeights()}
+"""The weights for each embedder that they were learnt with, by the name of its space."""
+
+
+def weights_for(space: str | None) -> EvidenceWeights:
+    """The weights for an embedder's space; None for no embedder. An embedder that they were not
+    learnt with gets those of the default one."""
+    if space is None:
+        return WITHOUT_EMBEDDER
+    return LEARNT.get(space, EvidenceWeights())

@@ -1,1 +1,0 @@
-"""One mechanism a file."""

@@ -1,1 +1,0 @@
-"""What the three papers are compared with."""

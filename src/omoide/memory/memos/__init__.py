@@ -1,1 +1,0 @@
-"""Compressed memos, paper C, and MemoChat: writing, compressing, finding, keeping few."""

@@ -1,1 +1,0 @@
-"""Recall without a model call: seven kinds of evidence, weighed."""

@@ -1,1 +1,0 @@
-"""The recursive summary, paper A: the iterator, the forms it asks in, and the mechanism."""

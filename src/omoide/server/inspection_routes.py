@@ -1,0 +1,153 @@
+"""Routes that inspect memory: memos, events and their forgetting curves, and why something was
+recalled.
+
+Events and memos are shown whichever mechanisms are enabled, because some may have been imported or
+made under other settings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.demo import LANGUAGES
+from omoide.domain import Speaker
+from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
+from omoide.server.read_routes import READ, get, json_response, page
+from omoide.server.schema import moment
+from omoide.server.shapes.builders import NUMBERED
+from omoide.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.responses import Response
+
+    from omoide.domain import Session, Turn
+    from omoide.mechanisms.events.scoring import EventCandidate
+
+OPENING_LENGTH = 80
+"""Characters of a session's first message that are shown."""
+
+
+async def about(call: RouteCall) -> Response:
+    """Describe this server and what the caller may do."""
+    memory = call.memory.about
+    return json_response(
+        {
+            "version": __version__,
+            "model": memory.model,
+            "mechanisms": memory.mechanisms,
+            "preset": memory.preset,
+            "user": call.context.default_user,
+            "scopes": sorted(call.caller.scopes),
+            "now": call.context.runtime.clock.now(),
+            "demos": LANGUAGES,
+        }
+    )
+
+
+async def session_cards(call: RouteCall) -> Response:
+    """List sessions, newest first, each with its first words."""
+    before, limit = call.query.get("before"), call.query.get("limit", 100)
+    sessions = await call.memory.sessions(call.user)
+    selected = [s for s in reversed(sessions) if before is None or s.number < before][:limit]
+    turns = [await call.memory.turns(call.user, session=s.number) for s in selected]
+    return json_response({"items": [_card(s, t) for s, t in zip(selected, turns, strict=True)]})
+
+
+def _card(session: Session, turns: Sequence[Turn]) -> dict[str, object]:
+    first = next((t for t in turns if t.speaker is Speaker.USER), turns[0] if turns else None)
+    opening = " ".join(first.text.split())[:OPENING_LENGTH] if first else ""
+    return {**vars(session), "opening": opening}
+
+
+async def memos(call: RouteCall) -> Response:
+    """List memos, oldest first."""
+    items = await call.memory.memos(call.user)
+    return page(call, enumerate(items), lambda pair: pair[0], lambda pair: pair[1])
+
+
+async def events(call: RouteCall) -> Response:
+    """List events, in the order they were mentioned."""
+    items = await call.memory.events(call.user)
+    return page(call, enumerate(items), lambda pair: pair[0], lambda pair: pair[1])
+
+
+async def curves(call: RouteCall) -> Response:
+    """Forgetting curves of the newest events, now and if they were recalled now."""
+    items = await call.memory.curves(
+        call.user,
+        days=call.query.get("days", 365),
+        newest=call.query.get("limit", 100),
+    )
+    return json_response({"items": items})
+
+
+async def explain(call: RouteCall) -> Response:
+    """List every event that is scored for a text."""
+    body = call.body
+    explained = await call.memory.explain(
+        call.user,
+        body["text"],
+        at=moment(body["at"], where="at") if "at" in body else None,
+    )
+    items = [_scored(candidate) for candidate in explained.candidates]
+    return json_response({"items": items, "calibration": explained.calibration})
+
+
+def _scored(candidate: EventCandidate) -> dict[str, object]:
+    return {
+        "event": candidate.event,
+        "by": candidate.by,
+        "odds": candidate.odds,
+        "recalled": candidate.recalled,
+        "why": candidate.why,
+    }
+
+
+async def latest(call: RouteCall) -> Response:
+    """What memory contributed to the user's latest reply."""
+    mark = await call.erasure_mark()
+    reply = call.context.latest_replies.of(call.caller.tenant, call.user, mark=mark)
+    return json_response({"latest": reply})
+
+
+_DAYS = {"type": "integer", "minimum": 1, "maximum": 3650, "default": 365}
+
+ROUTES = (
+    get("/api/about", about, "About", about="Describe this server", user=False),
+    get(
+        "/api/sessions/latest",
+        session_cards,
+        "SessionCards",
+        Parameter(name="before", shape=NUMBERED, about="Only sessions with a lower number."),
+        LIMIT,
+        about="Sessions, newest first, with their first words",
+    ),
+    get("/api/memos", memos, "MemoPage", LIMIT, CURSOR, about="List memos"),
+    get("/api/events", events, "EventPage", LIMIT, CURSOR, about="List events"),
+    get(
+        "/api/events/curves",
+        curves,
+        "Curves",
+        Parameter(name="days", shape=_DAYS, about="Days to look ahead."),
+        LIMIT,
+        about="Forgetting curves of the newest events",
+    ),
+    get(
+        "/api/latest",
+        latest,
+        "LatestReply",
+        about="What memory contributed to the latest reply, and why",
+    ),
+    RouteSpec(
+        method="POST",
+        path="/api/explain",
+        handler=explain,
+        about="Every event that is scored for a text, with r, t, g and p",
+        needs=READ,
+        takes="Explain",
+        answer="Explained",
+        fails=(409,),
+    ),
+)

@@ -1,0 +1,164 @@
+"""An upstream's answer in the one internal form, which every protocol is written from."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """One piece of an answer as it arrives."""
+
+    kind: Literal["text", "refusal", "reasoning", "tool"]
+    text: str
+    """Text, or a part of a tool call's arguments."""
+    call: int = 0
+    """Which of the answer's tool calls it belongs to."""
+
+
+@dataclass(kw_only=True)
+class ToolCall:
+    """A function that the model wants to be called; `arguments` is JSON."""
+
+    id: str
+    name: str
+    arguments: str = ""
+
+    @property
+    def input(self) -> dict[str, Any]:
+        """The arguments as an object; empty if the model wrote no valid JSON object."""
+        try:
+            value = json.loads(self.arguments or "{}")
+        except (ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+
+@dataclass(kw_only=True)
+class ChatAnswer:
+    """The first choice of a chat completion, as far as it arrived."""
+
+    model: str
+    text: str = ""
+    refusal: str = ""
+    reasoning: str = ""
+    tool_calls: list[ToolCall] = field(default_factory=list)
+    finish: str | None = None
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    _places: dict[int, int] = field(default_factory=dict, repr=False)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """As reported by the upstream; 0 if it did not."""
+        return _count(self.usage.get("prompt_tokens"))
+
+    @property
+    def completion_tokens(self) -> int:
+        """As reported by the upstream; 0 if it did not."""
+        return _count(self.usage.get("completion_tokens"))
+
+    @property
+    def cached_tokens(self) -> int:
+        """Tokens of the prompt that came from the upstream's cache."""
+        details = self.usage.get("prompt_tokens_details")
+        return _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+
+    @property
+    def reasoning_tokens(self) -> int:
+        """Tokens of the completion that were reasoning."""
+        details = self.usage.get("completion_tokens_details")
+        return _count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
+
+    def add(self, chunk: Mapping[str, Any]) -> list[Piece]:
+        """Add one chunk of a stream, or a whole completion; returns what it brought."""
+        if isinstance(model := chunk.get("model"), str) and model:
+            self.model = model[:256]
+        if isinstance(usage := chunk.get("usage"), dict):
+            self.usage = usage
+        pieces: list[Piece] = []
+        choices = chunk.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if not isinstance(choice, dict) or choice.get("index", 0) != 0:
+                continue
+            message = choice.get("delta") or choice.get("message")
+            if isinstance(message, dict):
+                pieces += self._message(message)
+            if isinstance(finish := choice.get("finish_reason"), str):
+                self.finish = finish
+        return pieces
+
+    def _message(self, message: Mapping[str, Any]) -> list[Piece]:
+        pieces: list[Piece] = []
+        reasoning = message.get("reasoning_content") or message.get("reasoning")
+        if isinstance(reasoning, str) and reasoning:
+            self.reasoning += reasoning
+            pieces.append(Piece(kind="reasoning", text=reasoning))
+        if isinstance(text := message.get("content"), str) and text:
+            self.text += text
+            pieces.append(Piece(kind="text", text=text))
+        if isinstance(refusal := message.get("refusal"), str) and refusal:
+            self.refusal += refusal
+            pieces.append(Piece(kind="refusal", text=refusal))
+        calls = message.get("tool_calls")
+        for position, call in enumerate(calls if isinstance(calls, list) else ()):
+            if isinstance(call, dict):
+                pieces.append(self._tool(call, position))
+        return pieces
+
+    def _tool(self, delta: Mapping[str, Any], position: int) -> Piece:
+        index = delta.get("index")
+        index = index if isinstance(index, int) else position
+        id_ = delta.get("id")
+        function = delta.get("function")
+        function = function if isinstance(function, dict) else {}
+        place = self._places.get(index)
+        # Some servers number every call 0 and tell them apart by their ids.
+        if place is None or (id_ and self.tool_calls[place].id != id_):
+            place = self._places[index] = len(self.tool_calls)
+            name = str(function.get("name") or "")
+            id_ = id_ if isinstance(id_, str) and id_ else f"call_{secrets.token_hex(12)}"
+            self.tool_calls.append(ToolCall(id=id_, name=name))
+        arguments = function.get("arguments")
+        arguments = arguments if isinstance(arguments, str) else ""
+        self.tool_calls[place].arguments += arguments
+        return Piece(kind="tool", text=arguments, call=place)
+
+
+async def chunks(
+    blocks: AsyncIterator[bytes], *, stream: bool
+) -> AsyncIterator[dict[str, Any] | None]:
+    """The JSON objects of an answer's bytes: of server-sent events, or one whole. None stands for
+    the end mark of a stream."""
+    rest = bytearray()
+    async for block in blocks:
+        rest += block
+        if stream:
+            *lines, last = rest.replace(b"\r\n", b"\n").split(b"\n")
+            rest = bytearray(last)
+            for line in lines:
+                if line.startswith(b"data:"):
+                    for chunk in _parsed(line[5:]):
+                        yield chunk
+    if rest and (not stream or rest.startswith(b"data:")):
+        for chunk in _parsed(rest[5:] if stream else rest):
+            yield chunk
+
+
+def _parsed(data: bytes | bytearray) -> list[dict[str, Any] | None]:
+    if data.strip() == b"[DONE]":
+        return [None]
+    try:
+        chunk = json.loads(data)
+    except (ValueError, RecursionError):
+        return []
+    return [chunk] if isinstance(chunk, dict) else []
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -1,0 +1,197 @@
+"""Conversations that the server keeps for its clients, with the user's memory: stored responses and
+conversations of OpenAI's Responses protocol, threads of Anthropic's Messages.
+
+A thread is a conversation, or a response and those that continue it. Its parts are notes of one
+kind (`response:THREAD`), so one read gives the whole thread. Every id names its thread:
+`resp_THREAD…`, `conv_THREAD`, `msg_THREAD…`. Being notes of the user, they are exported and
+restored with the rest, and erased with it: `Archive.erase` removes all notes of a user who loses
+any turn, since a note may quote it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from omoide.domain import Note, Owner
+from omoide.server.problems import HttpProblem
+
+if TYPE_CHECKING:
+    from omoide.ports import Clock, NoteStore
+    from omoide.server.endpoint import RouteCall
+
+_ID = re.compile(r"(resp|conv|msg|fc)_([0-9a-f]{24})([0-9a-f]{24})?")
+_HEAD = "000000"
+"""The key of the note that makes a thread a conversation."""
+
+Item = dict[str, Any]
+
+
+def new_thread() -> str:
+    """The id of a new thread, without a prefix."""
+    return secrets.token_hex(12)
+
+
+def new_id(prefix: str, thread: str) -> str:
+    """A new id of something in a thread."""
+    return f"{prefix}_{thread}{secrets.token_hex(12)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One stored part of a thread: a response with its input, or items that were added."""
+
+    key: str
+    input: list[Item]
+    response: dict[str, Any] = field(default_factory=dict)
+    """The response as it was answered; empty where items were added without one."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """The conversation, in its first entry."""
+
+    @property
+    def id(self) -> str:
+        """The id of the response; empty if there is none."""
+        return str(self.response.get("id", ""))
+
+    @property
+    def items(self) -> list[Item]:
+        """The input and what was answered."""
+        return [*self.input, *self.response.get("output", ())]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thread:
+    """A thread as stored, oldest entry first."""
+
+    id: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def conversation(self) -> dict[str, Any] | None:
+        """What a conversation says about itself; None if the thread is not one."""
+        return self.entries[0].about or None if self.entries else None
+
+    @property
+    def items(self) -> list[Item]:
+        """All items of a conversation, in order."""
+        return [item for entry in self.entries for item in entry.items]
+
+    def find(self, response: str) -> Entry | None:
+        """The entry of a response."""
+        return next((entry for entry in self.entries if entry.id == response), None)
+
+    def until(self, entry: Entry) -> list[Item]:
+        """The items up to the end of an entry: of the whole conversation, or of the chain of
+        responses that the entry continues, which may have branches beside it."""
+        if self.conversation is not None:
+            place = self.entries.index(entry)
+            return [item for e in self.entries[: place + 1] for item in e.items]
+        chain: list[Entry] = []
+        current: Entry | None = entry
+        while current is not None and current not in chain:
+            chain.append(current)
+            current = self.find(str(current.response.get("previous_response_id") or ""))
+        return [item for e in reversed(chain) for item in e.items]
+
+
+class Threads:
+    """The threads of one user."""
+
+    def __init__(self, notes: NoteStore, owner: Owner, clock: Clock) -> None:
+        self._notes = notes
+        self._owner = owner
+        self._clock = clock
+
+    async def response(self, id_: str, *, param: str | None = None) -> tuple[Thread, Entry]:
+        """A stored response. Raises `HttpProblem` if this user has none of that id."""
+        thread = await self._thread(id_, "resp")
+        entry = thread.find(id_) if thread else None
+        if thread is None or entry is None:
+            code = "previous-response-not-found" if param else "response-not-found"
+            raise self._missing(f"response {id_[:80]!r}", code, param)
+        return thread, entry
+
+    async def conversation(self, id_: str, *, param: str | None = None) -> Thread:
+        """A stored conversation. Raises `HttpProblem` if this user has none of that id."""
+        thread = await self._thread(id_, "conv")
+        if thread is None or thread.conversation is None:
+            raise self._missing(f"conversation {id_[:80]!r}", "conversation-not-found", param)
+        return thread
+
+    async def of_message(self, id_: str) -> Thread | None:
+        """The conversation that an answer of that id belongs to; None if this user has none."""
+        thread = await self._thread(id_, "msg")
+        return thread if thread and thread.conversation and thread.find(id_) else None
+
+    async def item(self, id_: str, *, param: str) -> Item:
+        """A stored item, for a request that refers to it."""
+        thread = await self._thread(id_, "msg", "fc")
+        found = [item for item in (thread.items if thread else ()) if item.get("id") == id_]
+        if not found:
+            raise self._missing(f"item {id_[:80]!r}", "item-not-found", param)
+        return found[0]
+
+    async def add(
+        self,
+        thread: str,
+        *,
+        after: Thread | None,
+        input: list[Item],  # noqa: A002 - the protocol's word
+        response: dict[str, Any] | None = None,
+        about: dict[str, Any] | None = None,
+    ) -> None:
+        """Store an entry at the end of a thread; durable on return."""
+        count = len(after.entries) if after else 0
+        key = _HEAD if about else f"{count + 1:06d}-{secrets.token_hex(4)}"
+        value = {"input": input, "response": response or {}, "about": about or {}}
+        note = Note(
+            kind=_kind(thread),
+            key=key,
+            text=json.dumps(value, ensure_ascii=False, separators=(",", ":")),
+            time=self._clock.now(),
+        )
+        await self._notes.put(self._owner, note)
+
+    async def remove(self, thread: Thread, entry: Entry | None = None) -> None:
+        """Remove a whole thread, or one entry of it."""
+        keys = None if entry is None else [entry.key]
+        await self._notes.remove(self._owner, kind=_kind(thread.id), keys=keys)
+
+    async def _thread(self, id_: str, *prefixes: str) -> Thread | None:
+        match = _ID.fullmatch(id_)
+        if match is None or match.group(1) not in prefixes:
+            return None
+        thread = match.group(2)
+        notes = await self._notes.read(self._owner, kind=_kind(thread))
+        return Thread(id=thread, entries=tuple(_entry(note) for note in notes))
+
+    def _missing(self, what: str, code: str, param: str | None) -> HttpProblem:
+        where = f"{param}: " if param else ""
+        return HttpProblem(
+            400 if param else 404,
+            code,
+            f"{where}{what} is not stored for user {self._owner.user!r}: it was never stored "
+            "(store: false), was deleted or erased, or belongs to another user",
+            param=param,
+        )
+
+
+def threads_of(call: RouteCall) -> Threads:
+    """The threads of a call's user."""
+    runtime = call.context.runtime
+    owner = Owner(tenant=call.caller.tenant, user=call.user)
+    return Threads(runtime.store.notes, owner, runtime.clock)
+
+
+def _kind(thread: str) -> str:
+    return f"response:{thread}"
+
+
+def _entry(note: Note) -> Entry:
+    value = json.loads(note.text)
+    return Entry(
+        key=note.key, input=value["input"], response=value["response"], about=value["about"]
+    )

@@ -1,1 +1,0 @@
-"""Small models tuned for memory: instruction data in the mechanisms' own forms, and LoRA."""

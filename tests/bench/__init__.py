@@ -1,0 +1,1 @@
+"""Tests of omoide-bench. They need its package, no weights and no server."""

@@ -1,0 +1,231 @@
+"""BEAM, PersonaMem, MemDaily and LoCoMo with audited gold, on fixtures made for the tests."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.errors import BadData, BadInput
+from omoide.ports import Completion
+from omoide.testing import ScriptedModel
+from omoide_bench.corpora import beam as beam_evidence
+from omoide_bench.data import beam, locomo, memdaily, personamem
+from omoide_bench.judges import RubricCase, RubricJudge, calibrate_rubric
+from omoide_bench.judges.rubric import read_met
+from omoide_bench.running.execute import execute
+from omoide_bench.tasks.choices import read_choice
+from tests.bench.bench_lab import FIXTURES, course, job, lab
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from omoide.ports import Request
+    from omoide_bench.judges.asking import Ask
+
+
+def test_beam_has_ideal_answers_rubrics_and_evidence_of_every_form() -> None:
+    """Whatever the ideal answer is called, and however the evidence is nested; marks of the authors
+    at the end of a message are gone."""
+    [chat] = beam.load(FIXTURES)
+    questions = {question.category: question for question in chat.questions}
+    assert questions["event_ordering"].evidence == {"0", "4", "6"}
+    assert questions["contradiction_resolution"].evidence == {"6"}
+    assert questions["abstention"].answer is not None
+    assert questions["instruction_following"].answer is None
+    assert len(questions["event_ordering"].rubric) == 3
+    assert not any("->->" in line.text for line in chat.lines)
+    [conversation] = beam_evidence.load(FIXTURES)
+    assert len(conversation.questions) == 4
+
+
+def test_personamem_without_personas_and_labels() -> None:
+    """Turns have neither the system message nor a label; options and the right one are read."""
+    [user] = personamem.load(FIXTURES)
+    assert [len(session.lines) for session in user.sessions] == [3, 3]
+    assert not any("persona" in line.text or line.text.startswith("User:") for line in user.lines)
+    assert "\n\n" in user.sessions[1].lines[1].text
+    first, second = user.questions
+    assert first.text == "What shall I play at the school fair?"
+    assert second.text == "Which composer did I say I like?"
+    assert (first.right_choice, second.right_choice) == (1, 3)
+    assert second.choices[3] == "Bach."
+
+
+def test_memdaily_options() -> None:
+    """Options are trimmed; a question whose options are missing has none."""
+    first, second = memdaily.load(FIXTURES)
+    assert first.questions[0].choices == ("大理", "成都", "昆明", "贵阳")
+    assert first.questions[0].right_choice == 2
+    assert second.questions[0].choices == ()
+
+
+def test_an_option_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    """A right answer that is none of the options is an error of the file."""
+    for file in ("documents.json", "queries.json"):
+        text = (FIXTURES / "personamem" / file).read_text()
+        (tmp_path / file).write_text(text.replace('"d"', '"x"'))
+    with pytest.raises(BadData, match="one of the options a, b, c, d, got 'x'"):
+        personamem.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "chosen"),
+    [
+        ('{"choice": "C"}', 2),
+        ("[[B]]", 1),
+        ("(d) since you said so", 3),
+        ("Answer: a", 0),
+        ("选B", 1),
+        ("E", None),
+        ("As you like.", None),
+        ("A dog would be nice.", None),
+        ("", None),
+    ],
+)
+def test_reading_a_choice(answer: str, chosen: int | None) -> None:
+    """A letter in JSON, in brackets or at the beginning; anything else is not a choice."""
+    assert read_choice(answer, 4) == chosen
+
+
+async def test_choices_are_scored_and_unreadable_ones_are_not() -> None:
+    """The right letter scores 1, a wrong one 0, and an answer without one is unscored."""
+    work = job("personamem", "search")
+    for answers, scores in ((["B", "A"], [1.0, 0.0]), (["{}", "D"], [None, 1.0])):
+        model = ScriptedModel([f'{{"choice": "{a}"}}' if a != "{}" else a for a in answers])
+        async with lab(model) as parts:
+            result = await execute(work, lab=parts, course=course(work))
+        items = {item.id[-2:]: item for item in result.methods[0].items}
+        assert [items[name].scores.get("right choice") for name in ("q1", "q2")] == scores
+    assert "no option" in items["q1"].unscored["right choice"]
+    options = model.requests[0].messages[-1].content
+    assert options.endswith("D. Whatever the others play.")
+
+
+async def test_memdaily_asks_in_chinese_and_scores_the_evidence() -> None:
+    """The prompt is Chinese, and the message with the answer is in it."""
+    work = job("memdaily", "search")
+    model = ScriptedModel(['{"choice": "C"}'])
+    async with lab(model) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    [item] = result.methods[0].items
+    assert item.scores == {"right choice": 1.0, "evidence": 1.0}
+    assert "选择题" in model.requests[0].messages[0].content
+
+
+@pytest.mark.parametrize(("task", "count"), [("beam", 4), ("memdaily", 1)])
+async def test_evidence_alone_needs_no_model(task: str, count: int) -> None:
+    """With answers=no a model that must not be called is not called."""
+    work = job(task, "search", answers="no")
+    async with lab(ScriptedModel([])) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    scored = [item for item in result.methods[0].items if "evidence" in item.scores]
+    assert len(scored) == count
+    assert any(item.scores["evidence"] > 0 for item in scored)
+
+
+async def test_beam_replies_are_judged_by_rubric() -> None:
+    """The share of met requirements; without an answer, saying so is noted without a judge; the
+    judge's worth stands in the notes."""
+    work = job("beam", "search")
+    partner = ScriptedModel([lambda _: "I don't know, you never mentioned it."] * 5)
+    judge = ScriptedModel([_verdict] * 200, name="strict")
+    async with lab(partner, judge=judge) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    [method] = result.methods
+    scores = {item.group: item.scores for item in method.items}
+    assert scores["abstention"]["rubric"] == 1
+    assert scores["event_ordering"]["rubric"] == 0
+    assert scores["abstention"]["says unknown"] == 1
+    groups = {(a.group, a.measure): a.mean for a in method.aggregates}
+    assert groups["answerable", "rubric"] == 0
+    assert any("gives ideal answers" in note for note in result.notes)
+
+
+def _verdict(request: Request) -> str:
+    """Yes to a refusal where nothing is known, no to everything else."""
+    asked = request.messages[-1].content
+    refused = "don't know" in asked or "no information" in asked.partition("Reply to be")[2]
+    met = refused and "Requirement: There is no information" in asked
+    return json.dumps({"met": "yes" if met else "no"})
+
+
+async def test_a_rubric_judge_is_measured_on_ideal_and_wrong_replies() -> None:
+    """One that looks for the requirement's words tells them apart; one that says yes to all is
+    shown to; one that cannot be read leaves all unscored."""
+    cases = [
+        RubricCase(question="When?", rubric=("May",), reply="In May."),
+        RubricCase(question="Who?", rubric=("Ann", "Bo"), reply="Ann and Bo."),
+        RubricCase(question="Why?", rubric=("no information",), reply="?", no_answer=True),
+    ]
+
+    def seeing(text: str) -> str:
+        wanted = text.partition("Requirement: ")[2].partition("\n")[0]
+        given = text.partition("checked: ")[2]
+        return "yes" if wanted in given or (wanted == "no information" and "?" in given) else "no"
+
+    for verdict, right, auc in ((seeing, 1.0, 1.0), (lambda _: "yes", 1.0, 0.5)):
+        found = await calibrate_rubric(RubricJudge(ask=_asking(verdict)), cases)
+        assert found.right is not None
+        assert found.right.mean == right
+        assert all(area == auc for area in found.auc.values())
+        assert found.asked == 8
+    mumbled = await calibrate_rubric(RubricJudge(ask=_asking(lambda _: "hmm")), cases)
+    assert mumbled.right is None
+    assert mumbled.unscored == mumbled.asked
+    with pytest.raises(BadInput, match="two different ideal answers"):
+        await calibrate_rubric(RubricJudge(ask=_asking(seeing)), cases[:1])
+    with pytest.raises(BadInput, match="no rubric"):
+        await RubricJudge(ask=_asking(seeing)).mark(
+            RubricCase(question="When?", rubric=(), reply="Now.")
+        )
+
+
+def _asking(verdict: Callable[[str], str]) -> Ask:
+    """An `ask` that answers with the verdict on the last message."""
+
+    async def ask(request: Request) -> Completion:
+        met = verdict(request.messages[-1].content)
+        return Completion(
+            text=met, prompt_tokens=1, completion_tokens=1, seconds=0.0, finish="stop"
+        )
+
+    return ask
+
+
+def test_reading_a_mark() -> None:
+    """JSON, brackets or the first word."""
+    assert [read_met(text) for text in ('{"met": "yes"}', "[[no]]", "Partly, since", "maybe")] == [
+        *(1.0, 0.0, 0.5, None)
+    ]
+
+
+async def test_locomo_is_scored_against_the_published_and_the_audited_gold() -> None:
+    """A right answer of the audit is wrong by the published gold; questions that the audit left
+    alone score the same by both; corrected evidence counts."""
+    work = job("locomo", "search", categories="single-hop,multi-hop", audit="yes")
+    model = ScriptedModel([lambda _: "a blue canoe"] * 2)
+    async with lab(model) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    scores = {item.group: item.scores for item in result.methods[0].items}
+    assert scores["single-hop"]["F1"] < 0.5
+    assert scores["single-hop"]["F1, audited"] == 1
+    assert scores["multi-hop"]["F1, audited"] == scores["multi-hop"]["F1"]
+    assert "evidence, audited" in scores["multi-hop"]
+    pets = next(
+        q for d in locomo.load_audited(FIXTURES) for q in d.questions if q.id.endswith(".3")
+    )
+    assert pets.audited is not None
+    assert pets.audited.evidence == {"D1:3"}
+
+
+def test_an_audit_of_other_questions_is_an_error(tmp_path: Path) -> None:
+    """The audit names questions by position: it must be about the same file."""
+    (tmp_path / "locomo10.json").write_text((FIXTURES / "locomo" / "locomo10.json").read_text())
+    audit = json.loads((FIXTURES / "locomo" / "audit_errors.json").read_text())
+    audit[0]["question"] = "What did Bo sell?"
+    (tmp_path / "audit_errors.json").write_text(json.dumps(audit))
+    with pytest.raises(BadData, match=r"the question of conv-44\.1"):
+        locomo.load_audited(tmp_path)

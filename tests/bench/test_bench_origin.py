@@ -1,0 +1,94 @@
+"""Results of one version of omoide, or of one set of prompts, are not mixed with another's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.errors import BadInput
+from omoide_bench.reports.comparing import compared_results
+from omoide_bench.reports.report import write_report
+from omoide_bench.running.execute import execute
+from omoide_bench.running.joining import joined
+from omoide_bench.running.origin import by_origin, differing
+from omoide_bench.running.results import write
+from tests.bench.bench_lab import course, job, lab
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from omoide_bench.running.results import Result
+
+NAMES = ("old", "new")
+
+
+@pytest.fixture
+async def result() -> Result:
+    """A small run."""
+    work = job("msc", "bm25", "session", sessions="5")
+    async with lab() as parts:
+        return await execute(work, lab=parts, course=course(work))
+
+
+def versioned(result: Result, version: str) -> Result:
+    """The same, as another version would have made it."""
+    return replace(result, versions={**result.versions, "omoide": version})
+
+
+def prompted(result: Result, name: str) -> Result:
+    """The same with another text of a prompt."""
+    return replace(result, prompts={**result.prompts, name: "0" * 12})
+
+
+async def test_a_result_names_the_version_and_the_prompts(result: Result) -> None:
+    """Without them nobody could tell what was mixed."""
+    assert result.versions["omoide"]
+    assert all(len(digest) == 12 for digest in result.prompts.values())
+    assert differing(result, result) == []
+
+
+async def test_what_differs_is_said(result: Result) -> None:
+    """The versions, and the prompts by name."""
+    assert differing(result, versioned(result, "9.9")) == [
+        f"omoide {result.versions['omoide']} and 9.9"
+    ]
+    assert differing(result, prompted(result, "en/reply")) == ["different prompts: en/reply"]
+    other_language = replace(result, prompts={"xx/reply": "1" * 12})
+    assert differing(result, other_language) == [], "they share no prompt, so none differs"
+
+
+async def test_comparing_and_joining_refuse_a_mix(result: Result) -> None:
+    """Unless that is what is asked for."""
+    for other in (versioned(result, "9.9"), prompted(result, "en/reply")):
+        with pytest.raises(BadInput, match="--across"):
+            compared_results(result, other, names=NAMES)
+        with pytest.raises(BadInput, match="--across"):
+            joined([("old", result), ("new", other)])
+        assert compared_results(result, other, names=NAMES, across=True)
+        notes = joined([("old", result), ("new", other)], across=True).notes
+        assert any(note.startswith("between old and new: ") for note in notes)
+
+
+async def test_a_report_separates_a_mix(result: Result, tmp_path: Path) -> None:
+    """It begins with which results belong together; without a mix it says nothing of it."""
+    write(tmp_path / "one.json", result)
+    write(tmp_path / "two.json", result)
+    write_report(tmp_path, tmp_path / "alike")
+    assert "Not to be compared" not in (tmp_path / "alike" / "report.md").read_text()
+    write(tmp_path / "two.json", versioned(result, "9.9"))
+    write_report(tmp_path, tmp_path / "mixed")
+    told = (tmp_path / "mixed" / "report.md").read_text()
+    assert told.index("Not to be compared") < told.index("Task msc")
+    assert "9.9" in told
+
+
+async def test_results_are_grouped_by_what_made_them(result: Result) -> None:
+    """The largest group first, each result in one."""
+    other = versioned(result, "9.9")
+    named = [("a", other), ("b", result), ("c", result), ("d", other), ("e", result)]
+    assert [[name for name, _ in group] for group in by_origin(named)] == [
+        ["b", "c", "e"],
+        ["a", "d"],
+    ]

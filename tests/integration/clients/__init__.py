@@ -1,0 +1,1 @@
+"""The vendors' own clients against the server, one suite over all of them."""

@@ -1,0 +1,1 @@
+"""Tests of omoide-tune. They need its package and, at most, the tiny model."""

@@ -1,0 +1,104 @@
+"""The pages under docs/ agree with the repository."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_architecture import LAYERS
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = ROOT / "docs/experiments"
+DECISIONS = ROOT / "docs/decisions"
+PAGES = sorted(
+    path
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    if "docs/mechanisms/" not in path.as_posix()  # pieces that tools put together into one page
+)
+BEING_WRITTEN = {"engine/exchange.py", "engine/recorder.py", "engine/messages.py"}
+"""Files of the rewritten engine that this page describes; empty once they are merged."""
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def targets(page: Path) -> list[str]:
+    """Files that a page links to, code blocks left out."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return [link for link in LINK.findall(text) if "://" not in link and ":" not in link]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    """A page links only to files that exist."""
+    assert [link for link in targets(page) if not (page.parent / link).exists()] == []
+
+
+def test_every_experiment_is_listed_newest_first() -> None:
+    """The index names each experiment once, and no date comes after an older one."""
+    listed = [
+        link for link in targets(EXPERIMENTS / "README.md") if re.match(r"\d{4}-\d\d-\d\d-", link)
+    ]
+    files = {path.name for path in EXPERIMENTS.glob("[0-9]*.md")}
+    assert sorted(listed) == sorted(files)
+    dates = [name[:10] for name in listed]
+    assert dates == sorted(dates, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "entry", sorted(EXPERIMENTS.glob("[0-9]*.md")), ids=lambda entry: entry.stem
+)
+def test_an_experiment_begins_with_its_date_and_verdict(entry: Path) -> None:
+    """The third line is the date of the file's name and a verdict, the same as in the index."""
+    lines = entry.read_text(encoding="utf-8").split("\n")
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)\. \*\*(.+)\*\*", lines[2])
+    assert found is not None
+    assert entry.name.startswith(found.group(1))
+    index = (EXPERIMENTS / "README.md").read_text(encoding="utf-8")
+    assert f"({entry.name}): {found.group(2)}\n" in index
+
+
+def test_the_picture_shows_the_layers() -> None:
+    """The boxes of docs/architecture.md name the packages of each layer, and no others."""
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    boxes = re.findall(r'^  L(\d+)\["([\w, ]+)"\]$', page, flags=re.MULTILINE)
+    shown = {name: int(layer) for layer, names in boxes for name in names.split(", ")}
+    assert shown == LAYERS
+
+
+def test_the_walks_name_files_that_exist() -> None:
+    """Files of the core that docs/architecture.md names are there."""
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)", page))
+    core = ROOT / "src/omoide"
+    missing = {name for name in named if not any(found_at(name, core))}
+    assert missing <= BEING_WRITTEN
+
+
+def found_at(name: str, core: Path) -> list[Path]:
+    """Where a file is whose path ends so: within the core, or in the repository."""
+    return [*core.rglob(name), *ROOT.glob(name)]
+
+
+def test_every_decision_is_listed() -> None:
+    """The index of decisions names each of them, in order."""
+    listed = [link for link in targets(DECISIONS / "README.md") if link[0].isdigit()]
+    assert listed == sorted(path.name for path in DECISIONS.glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize(
+    "decision", sorted(DECISIONS.glob("[0-9]*.md")), ids=lambda decision: decision.stem
+)
+def test_a_decision_has_its_three_parts(decision: Path) -> None:
+    """Context, decision and consequences, in this order and nothing else."""
+    heads = re.findall(r"^## (.+)$", decision.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert heads == ["Context", "Decision", "Consequences"]
+
+
+def test_the_changelog_has_no_line_twice() -> None:
+    """Each change is told once, under a heading of Keep a Changelog."""
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    changes = [line for line in lines if line.startswith("- ")]
+    assert len(changes) == len(set(changes))
+    kinds = {line.removeprefix("### ") for line in lines if line.startswith("### ")}
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}

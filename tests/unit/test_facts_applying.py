@@ -1,0 +1,245 @@
+"""Operations become changes of facts: sources, dates, trust and ends; the counts add up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omoide.domain import Fact, FactKind, Speaker, Trust, Turn
+from omoide.mechanisms.facts.applying import (
+    OUTRANKED,
+    UNSUPPORTED,
+    AppliedAnswer,
+    Outcome,
+    apply_operations,
+)
+from omoide.mechanisms.facts.operations import Action, Operation
+
+START = datetime(2026, 5, 20, 9, tzinfo=UTC)  # a Wednesday
+AT = START + timedelta(hours=1)
+
+
+def turn(number: int, speaker: Speaker, text: str) -> Turn:
+    """A turn of the session."""
+    return Turn(
+        id=f"t{number}",
+        session=3,
+        position=number,
+        speaker=speaker,
+        text=text,
+        time=START + timedelta(minutes=number),
+        language="en",
+    )
+
+
+TURNS = [
+    turn(1, Speaker.USER, "From June I'll work in Bergen, I'm moving there next week."),
+    turn(2, Speaker.ASSISTANT, "You should see the fish market. Do you still have a cat?"),
+    turn(3, Speaker.USER, "Yes, Miso."),
+    turn(4, Speaker.ASSISTANT, "I heard that you sold your car."),
+    turn(5, Speaker.USER, "My son Tim has left university."),
+    turn(6, Speaker.ASSISTANT, "So he joined you after all, and you won a boat."),
+]
+
+
+def known(id_: str, text: str, *, trust: Trust = Trust.USER) -> Fact:
+    """A fact from before."""
+    before = START - timedelta(days=30)
+    return Fact(id=id_, about="user", text=text, said=before, learned=before, trust=trust)
+
+
+def applied(*operations: Operation, facts: tuple[Fact, ...] = ()) -> AppliedAnswer:
+    """What the operations change."""
+    return apply_operations(operations, known=facts, turns=TURNS, session=3, at=AT, language="en")
+
+
+def add(text: str, *turns: str, kind: FactKind = FactKind.STATE) -> Operation:
+    """An operation that adds a fact about the user."""
+    return Operation(action=Action.ADD, about="user", text=text, kind=kind, turns=turns)
+
+
+def test_relative_dates_are_written_as_dates() -> None:
+    """ "Next week" counts from the day it was said, and the plan gets its days."""
+    (fact,) = applied(
+        add("User will move to Bergen next week.", "t1", kind=FactKind.PLAN)
+    ).changes.added
+    assert "next week" not in fact.text
+    assert "25 May 2026" in fact.text
+    assert (fact.since, fact.until) == (date(2026, 5, 25), date(2026, 5, 31))
+    assert fact.overdue(date(2026, 8, 20))
+    assert not fact.overdue(date(2026, 5, 26))
+
+
+def test_what_begins_later_is_a_plan() -> None:
+    """Whatever its verb: a small model gives no kind, and not every language marks the future."""
+    later, now = applied(
+        add("User moves to Bergen next week.", "t1"), add("User works in Oslo.", "t1")
+    ).changes.added
+    assert (later.kind, later.since) == (FactKind.PLAN, date(2026, 5, 25))
+    assert (now.kind, now.since, now.until) == (FactKind.STATE, None, None)
+
+
+def test_a_fact_without_lines_cites_the_turn_that_says_it() -> None:
+    """Its sources are found by its words; one that nothing supports is set aside."""
+    answer = applied(add("User has a cat, Miso."), add("User plays the trombone."))
+    assert [set(fact.sources) & {"t3"} for fact in answer.changes.added] == [{"t3"}]
+    assert [(one.text, one.reason) for one in answer.aside] == [
+        ("User plays the trombone.", UNSUPPORTED)
+    ]
+
+
+def test_a_replacement_ends_the_old_fact_and_names_it() -> None:
+    """Nothing is overwritten: the old one is ended, by the new one, with the reason."""
+    old = known("f1", "User lives in Oslo.")
+    move = Operation(
+        action=Action.REPLACE,
+        about="user",
+        text="User lives in Bergen.",
+        facts=("f1",),
+        turns=("t1",),
+        reason="moved",
+    )
+    answer = applied(move, facts=(old,))
+    (new,), (end,) = answer.changes.added, answer.changes.ended
+    assert new.supersedes == (end.id,) == ("f1",)
+    assert (end.by, end.reason, end.until) == (new.id, "moved", START.date())
+    assert answer.outcomes == {Outcome.REPLACED: 1}
+
+
+def test_a_plan_does_not_end_what_holds_until_then() -> None:
+    """Who will move still lives where they live."""
+    plan = Operation(
+        action=Action.REPLACE,
+        about="user",
+        text="User will live in Bergen.",
+        kind=FactKind.PLAN,
+        facts=("f1",),
+        turns=("t1",),
+    )
+    answer = applied(plan, facts=(known("f1", "User lives in Oslo."),))
+    assert answer.changes.ended == ()
+    assert len(answer.changes.added) == 1
+
+
+def test_what_the_assistant_says_does_not_end_what_the_user_said() -> None:
+    """It is kept and flagged, and so is the fact that it contradicts."""
+    sold = Operation(
+        action=Action.REPLACE, about="user", text="User sold a car.", facts=("f1",), turns=("t4",)
+    )
+    gone = Operation(action=Action.END, facts=("f1",), turns=("t4",))
+    answer = applied(sold, gone, facts=(known("f1", "User has a car."),))
+    (fact,) = answer.changes.added
+    assert (fact.trust, fact.flags) == (Trust.ASSISTANT, (OUTRANKED,))
+    assert answer.changes.ended == ()
+    assert [one.reason for one in answer.aside] == [OUTRANKED]
+
+
+def test_an_answer_to_a_question_is_the_users_word() -> None:
+    """The assistant's question right before it does not weaken it."""
+    (fact,) = applied(add("User has a cat, Miso.", "t2", "t3")).changes.added
+    assert fact.trust is Trust.USER
+
+
+def test_an_acknowledgement_does_not_weaken_the_users_word() -> None:
+    """A large model cites the reply too; what the user said still ends the old fact."""
+    left = Operation(
+        action=Action.REPLACE,
+        about="Tim",
+        text="User's son Tim has left university and joined the bakery.",
+        facts=("f1",),
+        turns=("t5", "t6"),
+    )
+    old = known("f1", "User's son Tim studies law and does not want to join the bakery.")
+    answer = applied(left, facts=(old,))
+    assert answer.changes.added[0].trust is Trust.USER
+    assert [end.id for end in answer.changes.ended] == ["f1"]
+    gone = Operation(action=Action.END, facts=("f2",), turns=("t5", "t6"))
+    ended = applied(gone, facts=(known("f2", "User's son Tim is at university."),))
+    assert [end.id for end in ended.changes.ended] == ["f2"]
+
+
+def test_what_only_the_reply_says_is_the_assistants_word() -> None:
+    """Citing the user's line before it does not make it the user's."""
+    boat = Operation(
+        action=Action.REPLACE,
+        about="user",
+        text="User won a boat.",
+        facts=("f1",),
+        turns=("t5", "t6"),
+    )
+    answer = applied(boat, facts=(known("f1", "User has a car."),))
+    (fact,) = answer.changes.added
+    assert (fact.trust, fact.flags) == (Trust.ASSISTANT, (OUTRANKED,))
+    assert answer.changes.ended == ()
+
+
+def test_a_plan_that_came_true_keeps_its_days() -> None:
+    """Its last day is not overwritten by the day on which it was replaced, nor before its first."""
+    plan = replace(
+        known("f1", "User will move to Bergen."),
+        kind=FactKind.PLAN,
+        since=date(2026, 5, 4),
+        until=date(2026, 5, 10),
+    )
+    state = replace(known("f2", "User rents a room."), since=date(2026, 5, 19))
+    moved = Operation(
+        action=Action.REPLACE,
+        about="user",
+        text="User lives in Bergen.",
+        facts=("f1", "f2"),
+        turns=("t1",),
+        since=date(2026, 5, 4),
+    )
+    plan_end, state_end = applied(moved, facts=(plan, state)).changes.ended
+    assert plan.ended_with(plan_end).until == date(2026, 5, 10)
+    assert state_end.until == date(2026, 5, 19)
+    over = Operation(action=Action.END, facts=("f1",), turns=("t1",))
+    (end,) = applied(over, facts=(plan,)).changes.ended
+    assert plan.ended_with(end).until == date(2026, 5, 10)
+
+
+def test_a_correction_is_ended_by_the_user_only() -> None:
+    """Not by what the assistant says."""
+    corrected = known("f1", "User has a car.", trust=Trust.CORRECTED)
+    by_user = Operation(action=Action.END, facts=("f1",), turns=("t1",))
+    by_assistant = Operation(action=Action.END, facts=("f1",), turns=("t4",))
+    assert applied(by_user, facts=(corrected,)).changes.ended
+    assert not applied(by_assistant, facts=(corrected,)).changes.ended
+
+
+def test_the_same_words_again_confirm_a_fact() -> None:
+    """Whether the model says so or adds it once more."""
+    old = known("f1", "User has a cat.")
+    answer = applied(add("User has a cat", "t3"), facts=(old,))
+    (again,) = answer.changes.confirmed
+    assert (again.id, again.sources) == ("f1", ("t3",))
+    assert answer.outcomes == {Outcome.CONFIRMED: 1}
+
+
+OPERATIONS = st.lists(
+    st.builds(
+        Operation,
+        action=st.sampled_from([Action.ADD, Action.REPLACE, Action.CONFIRM]),
+        about=st.sampled_from(["user", "assistant", "Tom"]),
+        text=st.sampled_from(["User has a cat.", "User lives in Bergen.", "Tom ran."]),
+        kind=st.sampled_from(list(FactKind)),
+        facts=st.sampled_from([(), ("f1",), ("f1", "f2")]),
+        turns=st.sampled_from([(), ("t1",), ("t3", "t4")]),
+    ),
+    max_size=8,
+)
+
+
+@given(OPERATIONS)
+def test_every_operation_ends_somewhere(operations: list[Operation]) -> None:
+    """The outcomes add up to what went in, and each added fact has sources."""
+    facts = (known("f1", "User lives in Oslo."), known("f2", "User has a cat."))
+    answer = applied(*operations, facts=facts)
+    assert sum(answer.outcomes.values()) == len(operations)
+    assert answer.outcomes.get(Outcome.ASIDE, 0) == len(answer.aside)
+    assert all(fact.sources for fact in answer.changes.added)
+    claimed = [(old, fact.id) for fact in answer.changes.added for old in fact.supersedes]
+    assert sorted(claimed) == sorted((end.id, end.by) for end in answer.changes.ended)

@@ -1,0 +1,277 @@
+"""A session becomes facts in one call, and the summary, events and memos are made of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from omoide.domain import FactFilter, FactKind, Owner, Trust
+from omoide.errors import StoreError
+
+from .conftest import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    import pytest
+
+    from omoide.domain import Fact
+
+    from .conftest import World
+
+    Make = Callable[..., Awaitable[World]]
+
+ANA = Owner(tenant="default", user="ana")
+LARGE = replace(SETTINGS, form="small", profile="large")
+
+
+def change(text: str, *turns: int, **more: object) -> dict[str, object]:
+    """An entry that adds a fact."""
+    return {"do": "add", "facts": [], "text": text, "about": "user", "turns": turns, **more}
+
+
+def answer(*changes: dict[str, object], topics: list[object] | None = None) -> str:
+    """A model's whole answer."""
+    return json.dumps({"changes": changes, "topics": topics or []})
+
+
+async def facts(world: World, *, at_end: bool = True) -> dict[str, Fact]:
+    """Ana's facts by text: those that hold now, or all."""
+    only = FactFilter(at=world.clock.now()) if at_end else FactFilter()
+    return {fact.text: fact for fact in await world.store.facts.read(ANA, only=only)}
+
+
+async def test_the_model_sees_both_sides_dated_and_the_facts_with_numbers(make_world: Make) -> None:
+    """Nothing is filtered, and what is known can be named by number."""
+    world = await make_world(settings=LARGE)
+    await world.session(
+        "ana", "Do you have dogs? I have two.", answers=(answer(change("User has two dogs.", 1)),)
+    )
+    await world.session("ana", "One of them died.", answers=(answer(),))
+    first, second = (request.messages[-1].content for request in world.iterator.requests)
+    assert (
+        "[2026-01-05, Monday]\n1 User: Do you have dogs? I have two.\n2 Assistant: Go on." in first
+    )
+    assert "F1 [2026-01-05] User has two dogs." in second
+
+
+async def test_a_changed_fact_is_ended_and_the_summary_has_the_new_one(make_world: Make) -> None:
+    """The old one stays in the record with the day and the reason it ended."""
+    world = await make_world(settings=LARGE)
+    await world.session(
+        "ana", "I live in Oslo.", answers=(answer(change("User lives in Oslo.", 1, kind="state")),)
+    )
+    await world.session(
+        "ana",
+        "I moved to Bergen last week.",
+        answers=(answer(change("User lives in Bergen.", 1, do="replace", facts=[1], why="moved")),),
+    )
+    old = (await facts(world, at_end=False))["User lives in Oslo."]
+    new = (await facts(world))["User lives in Bergen."]
+    assert (old.ended_by, old.end_reason) == (new.id, "moved")
+    summary = await world.memory.summary("ana")
+    assert [s.text for s in summary.sentences] == ["User lives in Bergen."]
+    assert [s.fact for s in summary.sentences] == [new.id]
+    assert summary.notes == ("1 entries: 1 replaced",)
+    assert len(world.iterator.requests) == 2
+
+
+async def test_what_the_model_gets_wrong_is_kept_aside_and_shown(make_world: Make) -> None:
+    """An unsupported claim and an unknown change are in the list of rejected answers."""
+    world = await make_world(settings=LARGE)
+    await world.session(
+        "ana",
+        "I have a cat.",
+        answers=(
+            answer(
+                change("User has a cat.", 1),
+                change("User owns a yacht in Monaco."),
+                change("User sings.", do="shout"),
+            ),
+        ),
+    )
+    assert list(await facts(world)) == ["User has a cat."]
+    aside = {one.text: one.problems for one in await world.memory.rejected("ana")}
+    assert aside == {
+        "User owns a yacht in Monaco.": ("no turn supports it",),
+        "User sings.": ("there is no change 'shout'",),
+    }
+    (note,) = (await world.memory.summary("ana")).notes
+    assert note == "3 entries: 1 added, 2 set aside"
+
+
+async def test_a_plan_whose_day_has_passed_is_told_as_such(make_world: Make) -> None:
+    """Months later the prompt says that the day is over."""
+    world = await make_world(settings=LARGE)
+    await world.session(
+        "ana",
+        "I'm moving to Bergen next week.",
+        answers=(answer(change("User will move to Bergen next week.", 1, kind="plan")),),
+    )
+    (plan,) = (await facts(world)).values()
+    assert (plan.since, plan.until) == (date(2026, 1, 12), date(2026, 1, 18))
+    before = await world.memory.context("ana", "Hello!", at=world.clock.now() - timedelta(days=2))
+    assert "has passed" not in before.text
+    after = await world.memory.context("ana", "Hello!", at=world.clock.now() + timedelta(days=90))
+    assert "12 January 2026" in after.text
+    assert "the day has passed" in after.text
+
+
+async def test_one_call_serves_summary_events_and_memos(make_world: Make) -> None:
+    """Each event names its fact, and the topics become memos."""
+    settings = replace(LARGE, mechanisms=("summary", "human-recall", "memos"))
+    world = await make_world(settings=settings)
+    topics: list[object] = [
+        {"topic": "A cat", "first": 1, "last": 2, "summary": "User adopted a cat."},
+        {"topic": "Work", "first": 3, "last": 4, "summary": "User is a nurse."},
+    ]
+    await world.session(
+        "ana",
+        "I adopted a cat called Miso.",
+        "I'm a nurse.",
+        answers=(
+            answer(
+                change("User has a cat, Miso.", 1), change("User is a nurse.", 3), topics=topics
+            ),
+        ),
+    )
+    assert len(world.iterator.requests) == 1
+    held = await facts(world)
+    events = await world.store.events.read(ANA)
+    assert {event.text: event.fact for event in events} == {t: f.id for t, f in held.items()}
+    assert {event.text: event.topics for event in events} == {
+        "User has a cat, Miso.": ("A cat",),
+        "User is a nurse.": ("Work",),
+    }
+    assert [memo.topic for memo in await world.store.memos.read(ANA)] == ["A cat", "Work"]
+    await world.session(
+        "ana",
+        "I'm a doctor now.",
+        answers=(answer(change("User is a doctor.", 1, do="replace", facts=[2])),),
+    )
+    superseded = {e.text: e.superseded_by for e in await world.store.events.read(ANA)}
+    assert superseded["User is a nurse."]
+    assert not superseded["User has a cat, Miso."]
+
+
+async def test_a_small_model_is_asked_for_notes(make_world: Make) -> None:
+    """Its notes become facts one by one; one that repeats a fact confirms it, one that contradicts
+    it replaces it, and one that nothing supports is set aside."""
+    world = await make_world(settings=replace(LARGE, profile="small"))
+    await world.session(
+        "ana",
+        "My name is Ana. I live in Oslo. I have a cat, Miso.",
+        answers=("User lives in Oslo.\nUser has a cat, Miso.\nUser rides horses.",),
+    )
+    assert set(await facts(world)) == {
+        "User is called Ana.",
+        "User lives in Oslo.",
+        "User has a cat, Miso.",
+    }
+    assert [one.text for one in await world.memory.rejected("ana")] == ["User rides horses."]
+    await world.session(
+        "ana",
+        "I moved to Bergen. Miso the cat is fine.",
+        answers=("User moved to Bergen.\nUser has a cat, Miso.",),
+    )
+    held = await facts(world)
+    assert set(held) == {"User is called Ana.", "User moved to Bergen.", "User has a cat, Miso."}
+    assert held["User has a cat, Miso."].confirmed is not None
+    old = (await facts(world, at_end=False))["User lives in Oslo."]
+    assert old.ended_by == held["User moved to Bergen."].id
+
+
+async def test_a_crash_after_the_facts_asks_nobody_again(
+    make_world: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The facts are there; the summary is made from them without another call."""
+    world = await make_world(settings=LARGE)
+    commit = world.store.summaries.commit
+
+    async def fail(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(world.store.summaries, "commit", fail)
+    await world.session("ana", "I have a cat.", answers=(answer(change("User has a cat.", 1)),))
+    assert (await world.memory.summary("ana")).number == 0
+    monkeypatch.setattr(world.store.summaries, "commit", commit)
+    world.clock.advance(timedelta(hours=1))
+    await world.memory.run_jobs()
+    assert (await world.memory.summary("ana")).text == "User has a cat."
+    assert len(world.iterator.requests) == 1
+
+
+async def test_a_long_session_is_written_in_parts_that_know_of_each_other(
+    make_world: Make,
+) -> None:
+    """Each part sees the facts of those before, and no turn is left out."""
+    world = await make_world(settings=replace(LARGE, max_turn_chars=100_000))
+    long = "I like tea. " * 1500
+    await world.session(
+        "ana",
+        "I have a cat.",
+        long,
+        "And a dog.",
+        answers=(
+            answer(change("User has a cat.", 1)),
+            answer(),
+            answer(),
+            answer(),
+            answer(),
+            answer(),
+        ),
+    )
+    requests = world.iterator.requests
+    assert len(requests) > 1
+    assert "F1 [2026-01-05] User has a cat." in requests[-1].messages[-1].content
+    shown = "".join(request.messages[-1].content for request in requests)
+    assert shown.count("I like tea.") == 1500
+
+
+async def test_an_older_memory_becomes_facts_with_its_sources(make_world: Make) -> None:
+    """The versions of a summary that a model rewrote: what it dropped is an ended fact."""
+    world = await make_world()
+    await world.session(
+        "ana",
+        "I have a cat. I live in Oslo.",
+        answers=("The user has a cat. The user lives in Oslo.",),
+    )
+    await world.session(
+        "ana",
+        "I moved to Bergen, with the cat.",
+        answers=("The user has a cat. The user moved to Bergen.",),
+    )
+    newer = await make_world(store=world.store, settings=LARGE, clock=world.clock)
+    await newer.session("ana", "I like tea.", answers=(answer(change("User likes tea.", 1)),))
+    everything = await facts(newer, at_end=False)
+    assert everything["The user lives in Oslo."].ended is not None
+    assert all(fact.sources for fact in everything.values())
+    assert set(await facts(newer)) == {
+        "The user has a cat.",
+        "The user moved to Bergen.",
+        "User likes tea.",
+    }
+    assert "The user moved to Bergen." in (await newer.memory.summary("ana")).text
+
+
+async def test_the_summary_is_a_choice_and_the_rest_is_still_remembered(make_world: Make) -> None:
+    """Of thirty facts twenty stand in the summary, the name first; all thirty are facts."""
+    world = await make_world(settings=LARGE)
+    entries = [change(f"User did thing {n}.", 1, kind="event") for n in range(28)]
+    entries += [change("User is called Ana.", 1, kind="trait")]
+    entries += [change("User will call on Friday.", 1, kind="promise")]
+    await world.session("ana", "My name is Ana. I did many things.", answers=(answer(*entries),))
+    sentences = [s.text for s in (await world.memory.summary("ana")).sentences]
+    assert len(sentences) == 20
+    assert sentences[0] == "User is called Ana."
+    assert any("call on" in text for text in sentences)
+    held = await facts(world)
+    assert len(held) == 30
+    assert {fact.trust for fact in held.values()} == {Trust.USER}
+    assert {fact.kind for fact in held.values()} == {
+        FactKind.EVENT,
+        FactKind.TRAIT,
+        FactKind.PROMISE,
+    }

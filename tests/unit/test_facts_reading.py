@@ -1,0 +1,146 @@
+"""Reading a model's answer: every entry becomes an operation or is set aside with a reason."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omoide.domain import Fact, FactKind, Speaker
+from omoide.errors import BadReply
+from omoide.mechanisms.facts.operations import Action, FormAnswer
+from omoide.mechanisms.facts.reading import first_day, last_day, read_answer
+from omoide.prompts.transcript import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DAY = datetime(2026, 5, 20, 9, tzinfo=UTC)
+KNOWN = [
+    Fact(id="f1", about="user", text="User lives in Oslo.", said=DAY, learned=DAY),
+    Fact(id="f2", about="user", text="User has a cat.", said=DAY, learned=DAY),
+]
+SESSION = [
+    Line(speaker=Speaker.USER, text="I moved.", turn="t1", name="Ana"),
+    Line(speaker=Speaker.ASSISTANT, text="Where to?", turn="t2"),
+    Line(speaker=Speaker.USER, text="To Bergen.", turn="t3", name="Ana"),
+]
+
+
+def read(changes: Sequence[object], **more: object) -> FormAnswer:
+    """Read an answer with these changes."""
+    answer = json.dumps({"changes": changes, **more})
+    return read_answer(answer, known=KNOWN, session=SESSION, language="en")
+
+
+def test_a_replacement_names_its_fact_its_lines_and_its_days() -> None:
+    """Numbers of facts and lines become ids, and ISO dates become days."""
+    entry = {
+        "do": "replace",
+        "facts": [1],
+        "text": "User lives in Bergen.",
+        "about": "Ana",
+        "kind": "state",
+        "turns": [1, 3],
+        "since": "2026-05",
+        "until": None,
+        "why": "moved",
+    }
+    (operation,) = read([entry]).operations
+    assert operation.action is Action.REPLACE
+    assert (operation.facts, operation.turns) == (("f1",), ("t1", "t3"))
+    assert (operation.about, operation.kind) == ("user", FactKind.STATE)
+    assert (operation.since, operation.until) == (date(2026, 5, 1), None)
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        ("User has a dog.", "it is not an object with a text"),
+        ({"do": "add", "text": " "}, "it says nothing"),
+        ({"do": "erase", "text": "User has a dog."}, "there is no change 'erase'"),
+        ({"do": "end", "facts": [9]}, "it names no fact that is known"),
+        ({"do": "end", "facts": [float("inf"), 10**400]}, "it names no fact that is known"),
+        ({"do": "add", "text": "x" * 1001}, "it has more than 1000 characters"),
+    ],
+)
+def test_what_cannot_be_used_is_set_aside_with_its_reason(entry: object, reason: str) -> None:
+    """Nothing vanishes: the entry and why it was not used are kept."""
+    answer = read([entry])
+    assert answer.operations == ()
+    assert [one.reason for one in answer.aside] == [reason]
+    assert answer.entries == 1
+
+
+def test_a_replacement_of_an_unknown_fact_is_added_and_flagged() -> None:
+    """The new fact is kept although the number it names does not exist."""
+    (operation,) = read([{"do": "replace", "facts": [7], "text": "User lives in Rome."}]).operations
+    assert operation.action is Action.ADD
+    assert operation.flags == ("it names a fact that is not known",)
+
+
+def test_json_is_found_between_other_words() -> None:
+    """A fence and a sentence around the object do not matter."""
+    answer = 'Sure!\n```json\n{"changes": [{"do": "add", "text": "User likes tea."}]}\n```'
+    found = read_answer(answer, known=(), session=SESSION, language="en")
+    assert [operation.text for operation in found.operations] == ["User likes tea."]
+
+
+def test_plain_lines_count_as_facts() -> None:
+    """A model that writes lines instead of JSON is understood, possessives included."""
+    answer = "- User's daughters are 4 and 6.\n- User lives in Oslo; moved there in May.\nHope so!"
+    found = read_answer(answer, known=(), session=SESSION, language="en")
+    assert [operation.text for operation in found.operations] == [
+        "User's daughters are 4 and 6.",
+        "User lives in Oslo; moved there in May.",
+    ]
+    assert [one.text for one in found.aside] == ["Hope so!"]
+
+
+@pytest.mark.parametrize("answer", ["", "I cannot do that.", "{", '{"facts": []}'])
+def test_an_answer_without_facts_is_refused(answer: str) -> None:
+    """So that the model can be asked once more."""
+    with pytest.raises(BadReply):
+        read_answer(answer, known=KNOWN, session=SESSION, language="en")
+
+
+def test_an_empty_list_means_that_nothing_changed() -> None:
+    """It is an answer, not a failure."""
+    assert read([]).entries == 0
+
+
+def test_topics_with_ranges_outside_the_session_are_left_out() -> None:
+    """Only ranges of lines that exist count."""
+    good = {"topic": "The move", "first": 1, "last": 3, "summary": "User moved."}
+    answer = read([], topics=[good, {**good, "last": 9}, {**good, "first": 3, "last": 2}, "x"])
+    assert [(one.topic, one.first, one.last) for one in answer.topics] == [("The move", 1, 3)]
+
+
+def test_months_and_years_have_first_and_last_days() -> None:
+    """February of a leap year included; what is no date gives none."""
+    assert (first_day("2028-02"), last_day("2028-02")) == (date(2028, 2, 1), date(2028, 2, 29))
+    assert (first_day("2026"), last_day("2026")) == (date(2026, 1, 1), date(2026, 12, 31))
+    assert first_day("2026-13") is first_day("soon") is first_day("2026-02-30") is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["do", "text", "facts", "turns", "about", "kind", "since", "why"]),
+            inner,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.lists(JSON, max_size=6))
+def test_the_counts_add_up_whatever_the_entries_are(changes: list[Any]) -> None:
+    """As many operations and set-aside entries as the answer had entries."""
+    assert read(changes).entries == len(changes)

@@ -1,0 +1,213 @@
+"""The gate: whether anything that was recalled goes into a prompt, and how much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.domain import MemoryKind, RecalledItem, Speaker, Support
+from omoide.engine.messages import Utterance
+from omoide.mechanisms.base import Contribution, PromptPlace, without_repeats
+from omoide.mechanisms.parts import budget_for
+from omoide.mechanisms.search.gate import (
+    BUDGETS,
+    CALIBRATED,
+    SAID_ITEMS,
+    admitted,
+    is_open,
+    judged,
+)
+from omoide.mechanisms.search.question import parse_query
+from omoide.ports.store import NamedSpeaker
+from omoide.settings import Settings
+
+from .conftest import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from .conftest import World
+
+SURE = Support(best=9.0, mismatch=0.0, words=0.9, turns=100, known=0.9)
+USER = NamedSpeaker(speaker=Speaker.USER, name=None)
+ASSISTANT = NamedSpeaker(speaker=Speaker.ASSISTANT, name=None)
+
+
+def item(score: float) -> RecalledItem:
+    """An item with that score."""
+    time = datetime(2026, 1, 5, tzinfo=UTC)
+    return RecalledItem(
+        kind=MemoryKind.TURN, text="x", score=score, sources=("x",), time=time, tokens=1
+    )
+
+
+def test_more_words_and_meaning_make_it_likelier_and_a_larger_memory_less() -> None:
+    """The calibrated probability rises with the evidence and falls with the number of turns."""
+    weak = Support(best=1.0, mismatch=0.0, words=0.2, cosine=0.3, turns=100)
+    for space in (None, *CALIBRATED):
+        known = judged(weak, space).known
+        assert judged(replace(weak, words=0.6), space).known > known
+        assert judged(replace(weak, turns=10_000), space).known < known
+    (space,) = CALIBRATED
+    assert judged(replace(weak, cosine=0.6), space).known > judged(weak, space).known
+
+
+def test_nothing_found_is_nothing_known() -> None:
+    """Without a shared word and without vectors there is no support at all."""
+    assert judged(Support(best=0.0, mismatch=0.0, turns=3), None).known == 0
+    assert judged(Support(best=0.0, mismatch=0.0), "use-multilingual").known < 0.25
+
+
+@pytest.mark.parametrize(
+    ("known", "asks", "personal", "opens"),
+    [
+        (0.3, True, True, True),
+        (0.15, True, True, False),
+        (0.3, True, False, False),
+        (0.8, True, False, True),
+        (0.7, False, False, False),
+        (0.8, False, False, True),
+    ],
+)
+def test_a_question_about_oneself_needs_the_least(
+    known: float, asks: bool, personal: bool, opens: bool
+) -> None:
+    """A question that only memory can answer opens the gate first, a remark last."""
+    support = replace(SURE, known=known, asks=asks, personal=personal)
+    assert is_open(support) is opens
+    assert bool(admitted([item(1.0)], support, far=5)) is opens
+
+
+def test_items_far_behind_the_best_are_left_out() -> None:
+    """A question gets everything near the best item, a remark only the few nearest."""
+    items = [item(score) for score in (9.0, 8.5, 8.0, 7.5, 5.0, 3.0)]
+    assert [i.score for i in admitted(items, SURE, far=5)] == [9.0, 8.5, 8.0, 7.5, 5.0]
+    assert [i.score for i in admitted(items, SURE, far=1)] == [9.0, 8.5, 8.0]
+    remark = admitted(items, replace(SURE, asks=False), far=5)
+    assert [i.score for i in remark] == [9.0, 8.5, 8.0]
+    assert len(remark) == SAID_ITEMS
+    assert admitted([], SURE, far=5) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "personal"),
+    [
+        ("What is my cat called?", True),
+        ("我的猫叫什么名字？", True),
+        ("私の猫の名前は何ですか？", True),
+        ("내 고양이 이름이 뭐야?", True),
+        ("Con mèo của tôi tên là gì?", True),
+        ("What did you recommend to me?", True),
+        ("What is the capital of Australia?", False),
+        ("Can you suggest a snack?", False),
+        ("My cat is ill.", False),
+    ],
+)
+def test_what_only_memory_can_know(text: str, personal: bool) -> None:
+    """Questions about oneself and about earlier replies, in five languages."""
+    day = datetime(2026, 1, 5, tzinfo=UTC).date()
+    assert parse_query(text, asked=day, voices=(USER, ASSISTANT)).personal is personal
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you suggest a snack?",
+        "Can you list the order in which I visited them?",
+        "你能推荐一道菜吗？",
+    ],
+)
+def test_a_request_is_about_the_one_who_asks(text: str) -> None:
+    """Being polite to the assistant does not make it a question about the assistant."""
+    day = datetime(2026, 1, 5, tzinfo=UTC).date()
+    assert parse_query(text, asked=day, voices=(USER, ASSISTANT)).about == {0}
+
+
+def test_budgets_go_by_the_model_unless_set() -> None:
+    """An endpoint gets the large budget, a local model the small one; settings win."""
+    assert budget_for(Settings()) == BUDGETS["small"]
+    assert budget_for(Settings(model="http://127.0.0.1:9/v1#m")) == BUDGETS["large"]
+    assert budget_for(Settings(recall_items=2)).items == 2
+    assert budget_for(Settings(recall_tokens=77, memory_tokens=99)).memory == 99
+
+
+async def test_a_reply_is_shown_with_its_question_weekday_and_name(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """A line has its date once, the weekday, the person's name, and the question it answers."""
+    settings = replace(SETTINGS, mechanisms=("search",), partner="person")
+    world = await make_world(settings=settings)
+    talk = [
+        Utterance(speaker=Speaker.ASSISTANT, text="How often do you train at the gym?", name="Bo"),
+        Utterance(speaker=Speaker.USER, text="Three times a week.", name="Ana"),
+        Utterance(speaker=Speaker.ASSISTANT, text="I had rice for lunch.", name="Bo"),
+    ]
+    await world.memory.record("ana", talk)
+    await world.memory.end_session("ana")
+    world.clock.advance(timedelta(days=7))
+    context = await world.memory.context("ana", "How often do I train at the gym?")
+    line = context.recalled[0].text
+    assert line == (
+        '2026-01-05, Monday, Ana, asked "How often do you train at the gym?": Three times a week.'
+    )
+    assert not any("rice" in c.text for c in context.recalled[:1])
+
+
+async def test_the_fact_ranks_above_the_question_about_it(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """The README's own example: what the user told comes before what she was asked."""
+    world = await make_world(settings=replace(SETTINGS, mechanisms=("search",)))
+    talk = [
+        Utterance(speaker=Speaker.USER, text="Hi! I adopted a cat called Miso."),
+        Utterance(speaker=Speaker.ASSISTANT, text="That's great! What's your cat's name?"),
+    ]
+    await world.memory.record("ana", talk)
+    found = await world.memory.recall("ana", "what pets does she have?")
+    again = await world.memory.recall("ana", "What is my cat's name?")
+    for result in (found, again):
+        assert not result or result[0].text == "Hi! I adopted a cat called Miso."
+    assert again
+    assert again[0].counted
+    assert again.support.known > 0.25
+
+
+async def test_what_no_longer_fits_the_prompt_is_recalled(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """The beginning of a session that is too long to be sent is found like an old session."""
+    world = await make_world(settings=replace(SETTINGS, mechanisms=("search",)))
+    await world.memory.record("ana", "I adopted a cat called Miso.", session="long")
+    for _ in range(4):
+        await world.memory.record("ana", "The meeting took all day. " * 350, session="long")
+    async with world.memory.exchange("ana", "What is my cat called?", session="long") as turn:
+        assert any("called Miso" in c.text for c in turn.why)
+
+
+def test_a_turn_that_a_sentence_repeats_is_left_out() -> None:
+    """A recalled turn gives way to a recalled sentence that cites it and has most of its words; one
+    that says more stays."""
+    time = datetime(2026, 1, 5, tzinfo=UTC)
+    sentence, same, more = (
+        Contribution(
+            mechanism="x",
+            place=PromptPlace.RECALLED,
+            kind=kind,
+            id=text,
+            text=text,
+            value=0.5,
+            sources=("t1",),
+            time=time,
+            why="",
+        )
+        for kind, text in (
+            (MemoryKind.SENTENCE, "User has a cat called Miso."),
+            (MemoryKind.TURN, "2026-01-05, Monday, User: I have a cat called Miso."),
+            (MemoryKind.TURN, "2026-01-05, Monday, User: My cat Miso broke her paw in Oslo."),
+        )
+    )
+    assert without_repeats([sentence, same, more]) == (sentence, more)
+    assert without_repeats([same, more]) == (same, more)

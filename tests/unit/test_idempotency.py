@@ -1,0 +1,110 @@
+"""How long responses are kept for an idempotency key, and how many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from starlette.responses import Response
+
+from omoide.server.idempotency import (
+    MAX_ENTRY_BYTES,
+    MAX_TENANT_BYTES,
+    SECONDS,
+    ReplayCache,
+)
+
+if TYPE_CHECKING:
+    from omoide.server.endpoint import RouteCall, RouteSpec
+
+
+@dataclass
+class Call:
+    """A request, as far as the cache looks at it."""
+
+    tenant: str = "t"
+    user: str = "ana"
+    raw: bytes = b"{}"
+
+    @property
+    def caller(self) -> SimpleNamespace:
+        """Who asks."""
+        return SimpleNamespace(tenant=self.tenant)
+
+    async def erasure_mark(self) -> str:
+        """Nothing was erased."""
+        return "1.0"
+
+
+@dataclass
+class Route:
+    """A route that counts how often it was done."""
+
+    body: bytes = b"done"
+    times: int = 0
+    path: str = "/api/x"
+    user: bool = True
+    quotes: bool = True
+
+    async def handler(self, call: object) -> Response:
+        """Do it."""
+        del call
+        self.times += 1
+        return Response(self.body + str(self.times).encode())
+
+
+@dataclass
+class Clock:
+    """A clock that moves when told to."""
+
+    time: float = 0.0
+
+    def __call__(self) -> float:
+        """The time it is set to."""
+        return self.time
+
+
+async def ask(cache: ReplayCache, route: Route, key: str, call: Call | None = None) -> bytes:
+    """The body of the response for a key."""
+    made = cast("RouteCall", call or Call())
+    response = await cache.run_once(cast("RouteSpec", route), key, made)
+    return bytes(response.body)
+
+
+async def test_a_key_is_good_for_a_day() -> None:
+    """Within a day it replays; after that the request is done again."""
+    clock = Clock()
+    cache, route = ReplayCache(clock), Route()
+    assert await ask(cache, route, "k") == b"done1"
+    clock.time = SECONDS - 1
+    assert await ask(cache, route, "k") == b"done1"
+    clock.time = SECONDS
+    assert await ask(cache, route, "k") == b"done2"
+
+
+async def test_a_tenant_keeps_a_bounded_number_of_bytes() -> None:
+    """The oldest go first, and only its own."""
+    cache, route = ReplayCache(Clock()), Route(body=b"x" * (MAX_ENTRY_BYTES - 10))
+    other = Route()
+    await ask(cache, other, "k", Call(tenant="other"))
+    count = MAX_TENANT_BYTES // MAX_ENTRY_BYTES + 3
+    for number in range(count):
+        await ask(cache, route, f"k{number}")
+    assert route.times == count
+    await ask(cache, route, f"k{count - 1}")
+    assert route.times == count
+    await ask(cache, route, "k0")
+    assert route.times == count + 1
+    await ask(cache, other, "k", Call(tenant="other"))
+    assert other.times == 1
+
+
+@pytest.mark.parametrize("size", [MAX_ENTRY_BYTES + 1])
+async def test_a_long_response_is_not_kept(size: int) -> None:
+    """It is done again instead."""
+    cache, route = ReplayCache(Clock()), Route(body=b"x" * size)
+    await ask(cache, route, "k")
+    await ask(cache, route, "k")
+    assert route.times == 2

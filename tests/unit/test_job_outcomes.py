@@ -1,0 +1,129 @@
+"""What becomes of a job: retried with growing waits, given up, given back, kept for people."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.domain import JobState, JobTask
+from omoide.engine.worker import TRIES, Worker
+from omoide.errors import BadReply, ModelUnavailable, StaleVersion, StoreLocked
+from omoide.testing import FrozenClock
+from omoide.testing.contracts.making import ANN, START, say
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from omoide.domain import Job
+    from omoide.ports import Store
+
+from omoide.adapters.stores.sqlite import SqliteStore
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    """A store with one DIGEST job."""
+    store = await SqliteStore.open(tmp_path / "db")
+    await store.turns.append(ANN, [say("hello")], session="k", idle=timedelta(hours=1))
+    await store.turns.end(ANN, at=START)
+    yield store
+    await store.close()
+
+
+def worker(store: Store, clock: FrozenClock, digest: Callable[[Job], Awaitable[None]]) -> Worker:
+    """A worker that digests like this, and embeds nothing."""
+
+    async def nothing(job: Job) -> None:
+        del job
+
+    tasks = dict.fromkeys(JobTask, nothing) | {JobTask.DIGEST: digest}
+    return Worker(jobs=store.jobs, name="w", clock=clock, tasks=tasks)
+
+
+async def digest_job(store: Store) -> Job:
+    """The DIGEST job as it stands."""
+    [job] = [j for j in await store.jobs.list("acme") if j.task is JobTask.DIGEST]
+    return job
+
+
+@pytest.mark.parametrize(
+    "error", [ModelUnavailable("away"), StaleVersion("too late"), StoreLocked("busy"), OSError("?")]
+)
+async def test_a_job_is_tried_eight_times_with_doubling_waits(
+    store: Store, error: Exception
+) -> None:
+    """Then it is dead. Another process may have been faster (a stale version): that is no reason to
+    give up at once."""
+    clock, tries = FrozenClock(START), 0
+
+    async def fails(job: Job) -> None:
+        nonlocal tries
+        tries += 1
+        raise error
+
+    serving = worker(store, clock, fails)
+    waits = []
+    for _ in range(TRIES - 1):
+        await serving.drain("acme")
+        job = await digest_job(store)
+        assert job.state is JobState.WAITING
+        waits.append((job.due - clock.now()).total_seconds())
+        await serving.drain("acme")  # not due yet: not tried
+        clock.time = job.due
+    assert waits == [2.0**n for n in range(1, TRIES)]
+    await serving.drain("acme")
+    job = await digest_job(store)
+    assert (job.state, job.attempts, tries) == (JobState.DEAD, TRIES, TRIES)
+    assert str(error) in job.error
+    clock.advance(timedelta(days=1))
+    await serving.drain("acme")
+    assert tries == TRIES
+
+
+async def test_a_job_that_is_cancelled_is_free_for_others_at_once(store: Store) -> None:
+    """Whoever stops in the middle of a job gives it back, without waiting for the lease to end."""
+    clock, begun = FrozenClock(START), asyncio.Event()
+
+    async def slow(job: Job) -> None:
+        del job
+        begun.set()
+        await asyncio.Event().wait()
+
+    stopping = asyncio.ensure_future(worker(store, clock, slow).drain("acme"))
+    await begun.wait()
+    stopping.cancel()
+    await asyncio.gather(stopping, return_exceptions=True)
+    job = await digest_job(store)
+    assert job.state is JobState.WAITING
+    assert job.due <= clock.now()
+    claimed = await store.jobs.claim(
+        "acme", worker="another", now=clock.now(), lease=timedelta(minutes=1)
+    )
+    assert claimed is not None
+    assert claimed.task is JobTask.DIGEST
+
+
+async def test_a_dead_job_stays_after_later_ones_succeed(store: Store) -> None:
+    """It waits for a person: nobody could retry it if it vanished."""
+    clock, outcomes = FrozenClock(START), [BadReply("not JSON")]
+
+    async def once_bad(job: Job) -> None:
+        del job
+        if outcomes:
+            raise outcomes.pop()
+
+    serving = worker(store, clock, once_bad)
+    await serving.drain("acme")
+    assert (await digest_job(store)).state is JobState.DEAD
+    for number in (2, 3):
+        await store.jobs.enqueue(ANN, JobTask.DIGEST, session=number, at=clock.now())
+        await serving.drain("acme")
+    digests = [j for j in await store.jobs.list("acme") if j.task is JobTask.DIGEST]
+    assert [(j.session, j.state) for j in digests] == [
+        (1, JobState.DEAD),
+        (3, JobState.DONE),  # of those that are done, the newest is kept
+    ]

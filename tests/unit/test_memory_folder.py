@@ -1,0 +1,251 @@
+"""Anthropic's memory tool over a user's folder: what it answers, and what it never does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import omoide
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.engine import memory_tool
+from omoide.engine.memory_folder import MAX_FILES, ROOT, SUMMARY, Files, run_command
+from omoide.errors import BadCommand
+from omoide.testing import ScriptedModel
+
+from .serving import M1, Bench, serving
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+LONGEST = 1000
+NOTES = f"{ROOT}/notes.md"
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    """A running server."""
+    async with serving(tmp_path) as bench:
+        yield bench
+
+
+def folder(**texts: str) -> Files:
+    """A folder with these files; `_` in a name stands for a slash."""
+    return Files(texts={f"{ROOT}/{name.replace('_', '/')}": text for name, text in texts.items()})
+
+
+def run(files: Files, command: str, **arguments: Any) -> str:  # noqa: ANN401 - any JSON
+    """Do a command."""
+    return run_command(files, {"command": command, **arguments}, longest=LONGEST)
+
+
+def test_a_file_lives() -> None:
+    """Created, read, edited, inserted into, moved and deleted, each told as the tool tells it."""
+    files = Files(texts={})
+    assert run(files, "create", path=NOTES, file_text="one\ntwo\n") == (
+        f"File created successfully at: {NOTES}"
+    )
+    assert run(files, "view", path=NOTES) == (
+        f"Here's the content of {NOTES} with line numbers:\n     1\tone\n     2\ttwo\n     3\t"
+    )
+    assert run(files, "view", path=NOTES, view_range=[2, -1]).endswith("     2\ttwo\n     3\t")
+    assert run(files, "str_replace", path=NOTES, old_str="two", new_str="2").endswith(
+        "     1\tone\n     2\t2\n     3\t"
+    )
+    assert run(files, "insert", path=NOTES, insert_line=1, insert_text="and\n") == (
+        f"The file {NOTES} has been edited."
+    )
+    assert files.texts == {NOTES: "one\nand\n2\n"}
+    moved = f"{ROOT}/old/notes.md"
+    run(files, "rename", old_path=NOTES, new_path=moved)
+    assert files.texts == {moved: "one\nand\n2\n"}
+    assert run(files, "delete", path=f"{ROOT}/old/") == f"Successfully deleted {ROOT}/old"
+    assert files.texts == {}
+
+
+def test_a_folder_is_listed_two_levels_deep_with_sizes() -> None:
+    """Deeper and hidden files are left out, and a folder is as large as what is in it."""
+    files = folder(a="x" * 1536, b_c="yy", b_d_e="zzz")
+    files.texts[f"{ROOT}/.hidden"] = "?"
+    head, *rows = run(files, "view", path=ROOT).split("\n")
+    assert head.startswith("Here're the files and directories up to 2 levels deep in /memories")
+    assert rows == [
+        f"1.5K\t{ROOT}",
+        f"1.5K\t{ROOT}/a",
+        f"5B\t{ROOT}/b/",
+        f"2B\t{ROOT}/b/c",
+        f"3B\t{ROOT}/b/d/",
+    ]
+    assert run(Files(texts={}), "view", path=ROOT).endswith(f"0B\t{ROOT}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"command": "view", "path": "/memories/none"}, "does not exist"),
+        ({"command": "create", "path": f"{ROOT}/a", "file_text": "x"}, "already exists"),
+        ({"command": "create", "path": f"{ROOT}/b", "file_text": "x"}, "is a directory"),
+        ({"command": "create", "path": f"{ROOT}/a/x", "file_text": "x"}, "is a file"),
+        ({"command": "create", "path": f"{ROOT}/x", "file_text": "\x00"}, "control character"),
+        ({"command": "create", "path": f"{ROOT}/x", "file_text": "x" * 1001}, "characters"),
+        ({"command": "create", "path": ROOT, "file_text": "x"}, "directory"),
+        ({"command": "str_replace", "path": f"{ROOT}/a", "old_str": "z", "new_str": ""}, "verbat"),
+        ({"command": "str_replace", "path": f"{ROOT}/a", "old_str": "o"}, "in lines: 1, 2"),
+        ({"command": "str_replace", "path": f"{ROOT}/a", "old_str": ""}, "old_str"),
+        ({"command": "insert", "path": f"{ROOT}/a", "insert_line": 9, "insert_text": ""}, "0, 2"),
+        ({"command": "delete", "path": ROOT}, "itself"),
+        ({"command": "rename", "old_path": f"{ROOT}/a", "new_path": f"{ROOT}/b"}, "exists"),
+        ({"command": "rename", "old_path": f"{ROOT}/b", "new_path": f"{ROOT}/b/x"}, "itself"),
+        ({"command": "rename", "old_path": ROOT, "new_path": f"{ROOT}/x"}, "itself"),
+        ({"command": "view", "path": f"{ROOT}/a", "view_range": [1]}, "view_range"),
+        ({"command": "sing"}, "there are view, create"),
+        ({"command": "view"}, "`path` must be given"),
+    ],
+)
+def test_what_cannot_be_done_changes_nothing(arguments: dict[str, Any], reason: str) -> None:
+    """The model is told why."""
+    files = folder(a="one\ntwo", b_c="x")
+    before = dict(files.texts)
+    with pytest.raises(BadCommand, match=reason):
+        run_command(files, arguments, longest=LONGEST)
+    assert files.texts == before
+    assert not files.written
+    assert not files.removed
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "memories/a",
+        "/memories/../a",
+        "/memories/a/../../etc",
+        "/memories//a",
+        "/memories/./a",
+        "/memories2/a",
+        "/memories/a\x00",
+        "/memories/..\\a",
+        "",
+        "/",
+        "/memories/" + "x" * 600,
+    ],
+)
+def test_no_path_leaves_the_folder(path: str) -> None:
+    """Whatever a model was talked into."""
+    for command in ("view", "create", "delete"):
+        with pytest.raises(BadCommand):
+            run(Files(texts={}), command, path=path, file_text="x")
+    for old, new in ((path, NOTES), (NOTES, path)):
+        with pytest.raises(BadCommand):
+            run(folder(**{"notes.md": "x"}), "rename", old_path=old, new_path=new)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["path", "old_path", "new_path", "file_text", "old_str", "view_range"]),
+        st.none() | st.integers() | st.text(max_size=20) | st.lists(st.integers(), max_size=3),
+    ),
+    st.sampled_from(["view", "create", "str_replace", "insert", "delete", "rename"]),
+)
+def test_any_input_is_done_or_refused(arguments: dict[str, Any], command: str) -> None:
+    """A model may write anything; every path that is stored is within the folder."""
+    files = folder(a="one")
+    try:
+        result = run_command(files, {**arguments, "command": command}, longest=LONGEST)
+    except BadCommand as refusal:
+        result = str(refusal)
+    assert result
+    assert all(path.startswith(f"{ROOT}/") for path in files.texts)
+
+
+def test_a_folder_has_a_limit() -> None:
+    """A model in a loop does not fill the disk."""
+    files = Files(texts={f"{ROOT}/{n}": "" for n in range(MAX_FILES)})
+    with pytest.raises(BadCommand, match="Delete some"):
+        run(files, "create", path=NOTES, file_text="")
+
+
+async def test_files_last_and_are_one_users(tmp_path: Path) -> None:
+    """They survive a restart, are exported, and nobody else sees them."""
+    for opened in (1, 2):
+        async with omoide.open_async(
+            db=tmp_path / "m.sqlite", model=ScriptedModel(), embedder="none", background=False
+        ) as memory:
+            if opened == 1:
+                create = {"command": "create", "path": NOTES, "file_text": "likes tea"}
+                await memory_tool(memory, "ana", create)
+            else:
+                view = {"command": "view", "path": NOTES}
+                assert "likes tea" in await memory_tool(memory, "ana", view)
+                with pytest.raises(BadCommand, match="does not exist"):
+                    await memory_tool(memory, "bob", view)
+                exported = [str(record) async for record in memory.export("ana")]
+                assert any("likes tea" in record for record in exported)
+                await memory.erase("ana")
+                with pytest.raises(BadCommand, match="does not exist"):
+                    await memory_tool(memory, "ana", view)
+
+
+def test_the_tool_works_without_await(tmp_path: Path) -> None:
+    """The sync memory has it as a verb."""
+    with omoide.open(db=tmp_path / "m.sqlite", model="none", embedder="none") as memory:
+        memory.memory_tool("ana", {"command": "create", "path": NOTES, "file_text": "tea"})
+        assert NOTES in memory.memory_tool("ana", {"command": "view", "path": ROOT})
+
+
+async def test_changes_at_the_same_time_are_all_kept(bench: Bench) -> None:
+    """Commands of one user are done one after another."""
+    memory = bench.memory()
+    await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": ""})
+    insert = {"command": "insert", "path": NOTES, "insert_line": 0}
+    await asyncio.gather(
+        *(memory_tool(memory, "ana", {**insert, "insert_text": f"line {n}"}) for n in range(20))
+    )
+    shown = await memory_tool(memory, "ana", {"command": "view", "path": NOTES})
+    assert all(f"\tline {n}\n" in f"{shown}\n" for n in range(20))
+
+
+async def test_the_summary_is_a_file_that_cannot_be_written(bench: Bench) -> None:
+    """The model sees what is known about the user where it looks first."""
+    await bench.remember()
+    tool = "/api/memory/tool?user=ana"
+    listed = await bench.client.post(tool, json={"command": "view", "path": ROOT})
+    assert SUMMARY in listed.json()["result"]
+    shown = await bench.client.post(tool, json={"command": "view", "path": SUMMARY})
+    assert M1 in shown.json()["result"]
+    for command in (
+        {"command": "str_replace", "path": SUMMARY, "old_str": "cat", "new_str": "dog"},
+        {"command": "delete", "path": SUMMARY},
+        {"command": "rename", "old_path": SUMMARY, "new_path": NOTES},
+    ):
+        refused = await bench.client.post(tool, json=command)
+        assert refused.status_code == 200
+        assert refused.json()["is_error"] is True
+        assert "cannot be changed" in refused.json()["result"]
+    assert await bench.memory().notes("ana", kind="file") == ()
+
+
+async def test_a_crash_in_a_rename_loses_nothing(tmp_path: Path) -> None:
+    """The new files are written before the old ones go."""
+    store = await SqliteStore.open(":memory:")
+    async with serving(tmp_path, store=store) as bench:
+        memory = bench.memory()
+        await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": "tea"})
+        real = bench.server.runtime.store.notes
+
+        class Crashing:
+            read, put = real.read, real.put
+
+            async def remove(self, *_: object, **__: object) -> int:
+                raise RuntimeError("the power went")
+
+        bench.server.runtime.store.notes = Crashing()
+        rename = {"command": "rename", "old_path": NOTES, "new_path": f"{ROOT}/new.md"}
+        with pytest.raises(RuntimeError):
+            await memory_tool(memory, "ana", rename)
+        kept = {note.key for note in await memory.notes("ana", kind="file")}
+        assert kept == {NOTES, f"{ROOT}/new.md"}

@@ -1,0 +1,421 @@
+"""Conversion between protocols: what goes in, what comes out, what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omoide.server.problems import HttpProblem
+from omoide.server.protocols import completions, messages_request, ollama_request
+from omoide.server.protocols.answer import ChatAnswer, chunks
+from omoide.server.protocols.responses_request import read_request
+from omoide.server.routes import ROUTES
+from omoide.testing.endpoint import DONE, Scripted, event, failure, stream, whole
+
+from .serving import Bench, serving
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+ANA = {"X-Omoide-User": "ana"}
+HI = [{"role": "user", "content": "Hi"}]
+PATHS: dict[str, dict[str, Any]] = {
+    "/v1/responses": {"input": "Hi"},
+    "/v1/completions": {"prompt": "Hi"},
+    "/v1/messages": {"messages": HI, "max_tokens": 9},
+    "/api/chat": {"messages": HI},
+    "/api/generate": {"prompt": "Hi"},
+}
+"""The smallest chat of each protocol."""
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    """A running server whose upstream is in memory."""
+    async with serving(tmp_path) as bench:
+        yield bench
+
+
+def responses_chat(body: dict[str, Any]) -> dict[str, Any]:
+    """The chat of a Responses request without a history."""
+    request = read_request(body)
+    return request.body([], request.input)
+
+
+CONVERTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "/v1/responses": responses_chat,
+    "/v1/completions": completions.chat_body,
+    "/v1/messages": messages_request.chat_body,
+    "/api/chat": ollama_request.chat_of_chat,
+    "/api/generate": ollama_request.chat_of_generate,
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "field"),
+    [
+        ("/v1/responses", {"tools": [{"type": "web_search"}]}, "tools[0].type"),
+        ("/v1/responses", {"tool_choice": {"type": "mcp"}}, "tool_choice.type"),
+        ("/v1/responses", {"truncation": "auto"}, "truncation"),
+        ("/v1/responses", {"prompt": {"id": "p"}}, "prompt"),
+        ("/v1/responses", {"include": ["message.output_text.logprobs"]}, "include[0]"),
+        ("/v1/responses", {"input": [{"type": "computer_call"}]}, "input[0].type"),
+        ("/v1/responses", {"input": [7]}, "input[0]"),
+        ("/v1/responses", {"input": [{"role": "user", "content": 7}]}, "input[0].content"),
+        (
+            "/v1/responses",
+            {"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]},
+            "input[0].content[0].file_id",
+        ),
+        ("/v1/responses", {"input": [{"type": "item_reference", "id": "x"}]}, "input[0].id"),
+        ("/v1/responses", {"temperature": "hot"}, "temperature"),
+        ("/v1/responses", {"conversation": "conv_1", "previous_response_id": "r"}, "previous"),
+        ("/v1/responses", {"invented": 1}, "invented"),
+        ("/v1/completions", {"prompt": ["a", "b"]}, "prompt"),
+        ("/v1/completions", {"prompt": [1, 2]}, "prompt"),
+        ("/v1/completions", {"n": 2}, "n"),
+        ("/v1/completions", {"invented": 1}, "invented"),
+        ("/v1/messages", {"tools": [{"type": "bash_20250124", "name": "bash"}]}, "tools[0].type"),
+        ("/v1/messages", {"system": [{"type": "image"}]}, "system[0].type"),
+        (
+            "/v1/messages",
+            {"messages": [{"role": "user", "content": [{"type": "server_tool_use"}]}]},
+            "messages[0].content[0].type",
+        ),
+        ("/v1/messages", {"tool_choice": {"type": "tool"}}, "tool_choice.name"),
+        ("/v1/messages", {"invented": 1}, "invented"),
+        ("/api/chat", {"options": {"invented": 1}}, "options.invented"),
+        ("/api/chat", {"messages": [{"role": "wizard", "content": "x"}]}, "messages[0].role"),
+        ("/api/chat", {"format": 7}, "format"),
+        ("/api/generate", {"context": [1, 2]}, "context"),
+        ("/api/generate", {"raw": True}, "raw"),
+        ("/api/generate", {"images": [7]}, "images[0]"),
+    ],
+)
+async def test_a_refusal_names_the_field(
+    bench: Bench, path: str, more: dict[str, Any], field: str
+) -> None:
+    """With status 400, in the protocol's format; nothing is recorded or sent."""
+    response = await bench.client.post(path, json={**PATHS[path], **more}, headers=ANA)
+    assert response.status_code == 400
+    error = response.json()["error"]
+    message = error if isinstance(error, str) else error["message"]
+    assert field in message
+    assert bench.upstairs.requests == []
+    assert await bench.said() == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                "type role content text id name input arguments function source data url "
+                "call_id output tool_calls tool_use_id image_url format options effort".split()
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+FIELDS = st.dictionaries(
+    st.sampled_from(
+        "input messages prompt system tools tool_choice text reasoning conversation options format "
+        "think images stream stop metadata output_config include max_tokens".split()
+    ),
+    JSON,
+    max_size=5,
+)
+
+
+@pytest.mark.parametrize("path", CONVERTERS)
+@given(more=FIELDS)
+def test_any_request_is_converted_or_refused(path: str, more: dict[str, Any]) -> None:
+    """Never another error; and what comes out is a chat that can be sent."""
+    refusal: HttpProblem | None = None
+    chat: dict[str, Any] = {}
+    try:
+        chat = CONVERTERS[path]({**PATHS[path], **more})
+    except HttpProblem as problem:
+        refusal = problem
+    if refusal is None:
+        assert all(isinstance(message["role"], str) for message in chat["messages"])
+        json.dumps(chat)
+    else:
+        assert refusal.status == 400
+        assert refusal.param
+
+
+async def asked(bench: Bench, path: str, **more: object) -> dict[str, Any]:
+    """What the upstream gets for a request."""
+    response = await bench.client.post(path, json={**PATHS[path], **more}, headers=ANA)
+    assert response.status_code == 200, response.text
+    sent: dict[str, Any] = bench.upstairs.requests[-1].body
+    return sent
+
+
+async def test_instructions_and_a_system_item_become_one_message(bench: Bench) -> None:
+    """Many chat templates allow only one system message, in front."""
+    items = [{"role": "developer", "content": "Be kind."}, *HI]
+    sent = await asked(bench, "/v1/responses", instructions="Be brief.", input=items)
+    assert sent["messages"] == [{"role": "system", "content": "Be brief.\n\nBe kind."}, *HI]
+
+
+async def test_items_of_an_agent_become_a_chat(bench: Bench) -> None:
+    """Calls belong to the assistant's message before them, and reasoning is left out."""
+    items = [
+        *HI,
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"},
+        {"role": "assistant", "content": [{"type": "output_text", "text": "Let me look."}]},
+        {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+        {"type": "function_call", "call_id": "c2", "name": "g", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "1"},
+        {
+            "type": "function_call_output",
+            "call_id": "c2",
+            "output": [{"type": "input_text", "text": "2"}],
+        },
+    ]
+    sent = await asked(bench, "/v1/responses", input=items)
+    user, assistant, one, two = sent["messages"]
+    assert user["content"].endswith("Hi")
+    assert assistant["content"] == "Let me look."
+    assert [call["id"] for call in assistant["tool_calls"]] == ["c1", "c2"]
+    assert one == {"role": "tool", "tool_call_id": "c1", "content": "1"}
+    assert two == {"role": "tool", "tool_call_id": "c2", "content": "2"}
+
+
+async def test_an_item_may_be_referred_to(bench: Bench) -> None:
+    """By the id that an earlier response gave it."""
+    first = await bench.client.post("/v1/responses", json={"input": "Hi"}, headers=ANA)
+    (item,) = first.json()["output"]
+    items = [*HI, {"type": "item_reference", "id": item["id"]}, {"role": "user", "content": "So?"}]
+    sent = await asked(bench, "/v1/responses", input=items)
+    assert [m["content"] for m in sent["messages"]] == ["Hi", "I see.", "So?"]
+
+
+async def test_results_of_tools_come_before_what_the_user_says(bench: Bench) -> None:
+    """As Chat Completions want them, each a message of its own; errors say so."""
+    use = {"type": "tool_use", "id": "t1", "name": "f", "input": {"x": "\u3042"}}
+    result = {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "is_error": True,
+        "content": [{"type": "text", "text": "no such place"}],
+    }
+    said = {"type": "text", "text": "Try again."}
+    messages = [
+        *HI,
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result, said]},
+    ]
+    tools = [{"name": "f", "description": "d", "input_schema": {"type": "object"}}]
+    choice = {"type": "any", "disable_parallel_tool_use": True}
+    sent = await asked(
+        bench, "/v1/messages", messages=messages, tools=tools, tool_choice=choice, top_k=5
+    )
+    _, assistant, tool, last = sent["messages"]
+    assert assistant["content"] is None
+    assert json.loads(assistant["tool_calls"][0]["function"]["arguments"]) == {"x": "\u3042"}
+    assert tool == {"role": "tool", "tool_call_id": "t1", "content": "Error: no such place"}
+    assert last["content"].endswith("Try again.")
+    assert sent["tool_choice"] == "required"
+    assert sent["parallel_tool_calls"] is False
+    assert sent["top_k"] == 5
+
+
+async def test_ollamas_results_find_their_calls_by_name(bench: Bench) -> None:
+    """Ollama's calls may have no ids; results may come in another order."""
+    calls: list[Any] = [{"function": {"name": name, "arguments": {}}} for name in ("f", "g")]
+    messages = [
+        *HI,
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_name": "g", "content": "2"},
+        {"role": "tool", "tool_name": "f", "content": "1"},
+    ]
+    sent = await asked(bench, "/api/chat", messages=messages, stream=False)
+    _, assistant, two, one = sent["messages"]
+    f, g = [call["id"] for call in assistant["tool_calls"]]
+    assert (two["tool_call_id"], one["tool_call_id"]) == (g, f)
+    assert f != g
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_stream_is_made_of_a_whole_answer(bench: Bench, path: str) -> None:
+    """Some endpoints answer in one piece although a stream was asked for."""
+    body = {**PATHS[path], "stream": True}
+    response = await bench.client.post(path, json=body, headers=ANA)
+    assert response.status_code == 200
+    assert "I see." in response.text
+    assert response.headers["content-type"].startswith(
+        "application/x-ndjson" if path.startswith("/api") else "text/event-stream"
+    )
+    assert await bench.said() == ["Hi", "I see."]
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_whole_answer_is_made_of_a_stream(bench: Bench, path: str) -> None:
+    """Some endpoints stream although nobody asked for it."""
+    bench.upstairs.answers.append(stream("Hel", "lo"))
+    body = {**PATHS[path], "stream": False}
+    response = await bench.client.post(path, json=body, headers=ANA)
+    assert response.headers["content-type"] == "application/json"
+    assert "Hello" in response.text
+    assert await bench.said() == ["Hi", "Hello"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_what_is_no_chat_completion_is_an_error(
+    bench: Bench, path: str, streamed: bool
+) -> None:
+    """An upstream that answers something else is not taken for one that says nothing."""
+    bench.upstairs.answers.append(Scripted(blocks=(b'{"hello":"there"}',)))
+    response = await bench.client.post(path, json={**PATHS[path], "stream": streamed}, headers=ANA)
+    assert response.status_code == (200 if streamed else 502)
+    assert "error" in response.text
+    assert await bench.said() == ["Hi"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_an_error_in_a_stream_is_told_in_it(bench: Bench, path: str) -> None:
+    """Some endpoints fail with an event; what came before it is kept."""
+    error = b'data: {"error":{"message":"out of memory","type":"server_error"}}\n\n'
+    blocks = (event({"content": "Hel"}), error)
+    bench.upstairs.answers.append(Scripted(media_type="text/event-stream", blocks=blocks))
+    response = await bench.client.post(path, json={**PATHS[path], "stream": True}, headers=ANA)
+    assert "out of memory" in response.text
+    assert "Hel" in response.text
+    assert "response.completed" not in response.text
+    assert "message_stop" not in response.text
+    assert await bench.said() == ["Hi", "Hel"]
+    (call,) = await bench.replies()
+    assert call.failed
+
+
+@pytest.mark.parametrize(
+    ("path", "keys"),
+    [
+        ("/v1/responses", {"message", "type", "param", "code"}),
+        ("/v1/messages", {"type", "message"}),
+        ("/api/chat", None),
+    ],
+)
+async def test_an_upstreams_error_is_told_in_the_protocols_words(
+    bench: Bench, path: str, keys: set[str] | None
+) -> None:
+    """Status, message and the time to wait stay; the form is the client's."""
+    bench.upstairs.answers.append(failure(429, "slow down", retry_after="7"))
+    response = await bench.client.post(path, json=PATHS[path], headers=ANA)
+    assert response.status_code == 429
+    assert response.headers["retry-after"] == "7"
+    assert response.headers["x-omoide-status"] == "ok"
+    error = response.json()["error"]
+    assert (error if keys is None else error["message"]) == "slow down"
+    assert keys is None or error.keys() == keys
+
+
+async def test_calls_without_index_or_id_are_told_apart() -> None:
+    """Some servers number every call 0, and some give no ids."""
+    answer = ChatAnswer(model="m")
+    for name, id_ in (("f", "a"), ("g", "b")):
+        function = {"name": name, "arguments": "{}"}
+        answer.add(
+            {
+                "choices": [
+                    {"delta": {"tool_calls": [{"index": 0, "id": id_, "function": function}]}}
+                ]
+            }
+        )
+    assert [(call.id, call.name) for call in answer.tool_calls] == [("a", "f"), ("b", "g")]
+    nameless = ChatAnswer(model="m")
+    function = {"name": "f", "arguments": "not JSON"}
+    nameless.add({"choices": [{"message": {"tool_calls": [{"function": function}]}}]})
+    assert nameless.tool_calls[0].id.startswith("call_")
+    assert nameless.tool_calls[0].input == {}
+
+
+@given(sizes=st.lists(st.integers(1, 40), min_size=1, max_size=20))
+async def test_a_stream_may_be_cut_anywhere(sizes: list[int]) -> None:
+    """The chunks are the same however the bytes arrive."""
+    joined = b"".join(b for b in stream("Hé", "llo \u3042").blocks if isinstance(b, bytes))
+
+    async def blocks() -> AsyncIterator[bytes]:
+        rest, i = joined, 0
+        while rest:
+            size = sizes[i % len(sizes)]
+            yield rest[:size]
+            rest, i = rest[size:], i + 1
+
+    found = [chunk async for chunk in chunks(blocks(), stream=True)]
+    assert found[-1] is None
+    text = "".join(c["choices"][0]["delta"].get("content", "") for c in found if c is not None)
+    assert text == "Héllo \u3042"
+
+
+@pytest.mark.parametrize(
+    ("path", "near"),
+    [
+        ("/v1/assistants", "/v1/responses"),
+        ("/api/show", "/api/tags"),
+        ("/nowhere", "/v1/messages"),
+    ],
+)
+async def test_an_unknown_path_is_answered_with_what_is_served(
+    bench: Bench, path: str, near: str
+) -> None:
+    """Whoever tries a path sees which ones there are."""
+    response = await bench.client.post(path, json={})
+    assert response.status_code == 404
+    assert near in response.text
+    wrong = await bench.client.get("/v1/messages")
+    assert wrong.status_code == 405
+    assert "POST /v1/messages" in wrong.text
+    assert wrong.json()["type"] == "error"
+
+
+async def test_the_protocols_have_their_own_error_formats(bench: Bench) -> None:
+    """A missing key is told to each client in words that it understands."""
+    bench.key()
+    for row in ROUTES:
+        if not row.foreign or row.needs is None or "{" in row.path:
+            continue
+        refused = await bench.client.request(row.method, row.path)
+        assert refused.status_code == 401
+        error = refused.json()["error"]
+        if row.tag == "ollama":
+            assert isinstance(error, str)
+        else:
+            assert error["type"] == "authentication_error"
+
+
+async def test_a_reply_without_a_finish_but_with_its_end_is_complete(bench: Bench) -> None:
+    """Some servers never say why an answer ended; the end mark is enough."""
+    blocks = (event({"content": "Yes."}), DONE)
+    bench.upstairs.answers.append(Scripted(media_type="text/event-stream", blocks=blocks))
+    body = {**PATHS["/v1/messages"], "stream": True}
+    response = await bench.client.post("/v1/messages", json=body, headers=ANA)
+    assert "event: message_stop" in response.text
+
+
+async def test_a_refusal_is_passed_on(bench: Bench) -> None:
+    """The model's refusal is a refusal in every protocol that has one."""
+    answer = whole(None, refusal="I cannot.")
+    bench.upstairs.answers += [answer, answer, answer]
+    responses = await bench.client.post("/v1/responses", json={"input": "Hi"}, headers=ANA)
+    (part,) = responses.json()["output"][0]["content"]
+    assert part == {"type": "refusal", "refusal": "I cannot."}
+    messages = await bench.client.post("/v1/messages", json=PATHS["/v1/messages"], headers=ANA)
+    assert messages.json()["stop_reason"] == "refusal"
+    assert messages.json()["content"] == [{"type": "text", "text": "I cannot."}]
+    chat = await bench.client.post(
+        "/api/chat", json={**PATHS["/api/chat"], "stream": False}, headers=ANA
+    )
+    assert chat.json()["message"]["content"] == "I cannot."

@@ -1,0 +1,32 @@
+"""Months, weekdays and seasons at the edges: which one is meant."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from omoide.language.times import spans
+
+WEDNESDAY = date(2023, 6, 14)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("in July", "2023-07-01", "2023-07-31"),  # less than a month ahead: the next one
+        ("on 14 July", "2023-07-14", "2023-07-14"),
+        ("on 15 July", "2022-07-15", "2022-07-15"),  # more than a month ahead: the past one
+        ("last June", "2022-06-01", "2022-06-30"),  # not the June that it is
+        ("last July", "2022-07-01", "2022-07-31"),
+        ("next June", "2024-06-01", "2024-06-30"),
+        ("next May", "2024-05-01", "2024-05-31"),
+        ("this Friday", "2023-06-16", "2023-06-16"),
+        ("this Wednesday", "2023-06-14", "2023-06-14"),
+        ("last Wednesday", "2023-06-07", "2023-06-07"),
+        ("this summer", "2023-06-01", "2023-08-31"),
+    ],
+)
+def test_which_one_is_meant(text: str, first: str, last: str) -> None:
+    """Said on Wednesday, 14 June 2023."""
+    assert (date.fromisoformat(first), date.fromisoformat(last)) in spans(text, WEDNESDAY)

@@ -1,0 +1,87 @@
+"""Generates docs/presets.md: the presets, their numbers and departures, and a run of each.
+
+    python tools/preset_table.py                       the page, from the code and the stored runs
+    python tools/preset_table.py --data ../shared/data [--only wang2023,hou2024]    run them first
+
+The dialogue is the one of docs/mechanisms.md. Each run is kept as JSON in docs/presets/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from omoide.presets import PRESETS, Preset
+from omoide.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "presets.md"
+RUNS = ROOT / "docs" / "presets"
+
+
+def page() -> str:
+    """The whole page."""
+    rows = [
+        f"| [`{p.name}`](#{p.name}) | {p.paper} | {mechanisms(p)} | {len(p.departures) or 'ours'} |"
+        for p in PRESETS.values()
+    ]
+    sections = [section(preset) for preset in PRESETS.values()]
+    head = (RUNS / "head.md").read_text(encoding="utf-8")
+    return head + "\n".join(rows) + "\n\n" + "\n".join(sections).rstrip() + "\n"
+
+
+def mechanisms(preset: Preset) -> str:
+    """The mechanisms of a preset, as code."""
+    return ", ".join(f"`{name}`" for name in Settings.of(preset.name).mechanisms)
+
+
+def section(preset: Preset) -> str:
+    """What is to be said about one preset."""
+    lines = [f"## {preset.name}", "", preset.about, ""]
+    lines += [f"{preset.paper}. Prompts: {', '.join(f'`{name}`' for name in preset.prompts)}.", ""]
+    if preset.settings:
+        lines += ["```text", *preset.variables, "```", ""]
+    if preset.numbers:
+        lines += ["| number | value | where |", "|---|---|---|"]
+        lines += [f"| {n.what} | {n.value} | {n.where} |" for n in preset.numbers] + [""]
+    if preset.departures:
+        lines += ["| departure | why |", "|---|---|"]
+        lines += [f"| {d.what} | {d.why} |" for d in preset.departures] + [""]
+    kept = RUNS / f"{preset.name}.json"
+    if kept.exists():
+        from mechanism_gallery import shown
+
+        lines += shown(json.loads(kept.read_text(encoding="utf-8")))
+    return "\n".join(lines)
+
+
+async def run_presets(data: Path, names: list[str]) -> None:
+    """Run the presets over the dialogue of the gallery with the model of the settings."""
+    from mechanism_gallery import bank, run_with
+
+    RUNS.mkdir(exist_ok=True)
+    for name in names:
+        settings = replace(Settings.read(os.environ, preset=name), timezone="UTC")
+        made = await run_with(settings, bank(data))
+        text = json.dumps(made, ensure_ascii=False, indent=1) + "\n"
+        (RUNS / f"{name}.json").write_text(text, encoding="utf-8")
+        print(f"{name}: {made['calls']} calls, {made['seconds']} s", flush=True)
+
+
+def main() -> None:
+    """Run the presets if there is data, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--only", default=",".join(PRESETS))
+    args = parser.parse_args()
+    if args.data:
+        asyncio.run(run_presets(args.data, args.only.split(",")))
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
