@@ -9,6 +9,7 @@ OmoideError
 │   ├── NoSuchSession
 │   ├── NoSuchJob
 │   ├── NoSuchFact
+│   ├── Unconvertible     a request that another protocol has no counterpart to
 │   ├── BadCommand        a command of the memory tool that cannot be done
 │   ├── BadImport         a file that is not a valid export
 │   ├── BadData           a dataset file that is not in its published format
@@ -78,6 +79,17 @@ class NoSuchJob(BadInput):
 
 class NoSuchFact(BadInput):
     """A fact that does not exist."""
+
+
+class Unconvertible(BadInput):
+    """A request that cannot be converted to another protocol, because of one field."""
+
+    def __init__(self, message: str, *, slug: str, param: str) -> None:
+        super().__init__(message)
+        self.slug = slug
+        """What is wrong with the field: `unsupported`, `invalid` or `missing`."""
+        self.param = param
+        """The field's place in the request: `messages[2].content`."""
 
 
 class BadCommand(BadInput):

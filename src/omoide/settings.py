@@ -81,7 +81,8 @@ class Settings:
     """The mechanisms to use: names from `omoide mechanisms`, in the order they run."""
     model: str = "default"
     """The model that replies: a name from the catalogue, a GGUF file, or the URL of an endpoint
-    followed by `#model-name`; `none` to record and recall without a chat model."""
+    followed by `#model-name`; `none` to record and recall without a chat model. An endpoint speaks
+    Chat Completions unless its URL begins with `anthropic+` or `ollama+`."""
     summary_model: str = ""
     """The model that writes the memory; the same as `model` if empty."""
     adapter: str = ""

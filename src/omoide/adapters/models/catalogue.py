@@ -10,6 +10,7 @@ from omoide import plugins
 from omoide.adapters.models.artifact import Artifact, HubFile, PipParts
 from omoide.errors import UnknownModel
 from omoide.plugins import Group
+from omoide.wire.address import is_endpoint
 
 if TYPE_CHECKING:
     from omoide.ports import ChatModel
@@ -37,9 +38,10 @@ class GgufFile:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteModel:
-    """A model behind an OpenAI-compatible endpoint."""
+    """A model behind an endpoint."""
 
     base_url: str
+    """With its protocol before it unless it is OpenAI's: `anthropic+https://…`."""
     model: str
 
 
@@ -127,7 +129,7 @@ def resolve(spec: str, *, model: str | None = None) -> Choice:
     URL (its model is named after a `#` or by `model`), or a plug-in's name, with its options after
     a `:`."""
     spec = spec.strip()
-    if spec.lower().startswith(("http://", "https://")):
+    if is_endpoint(spec):
         return _remote(spec, model)
     path = Path(spec).expanduser()
     if path.is_file():
