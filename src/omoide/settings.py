@@ -65,6 +65,10 @@ class Settings:
     """The database file, or the URL of a PostgreSQL server's database."""
     key: str = field(default="", repr=False)
     """The key that encrypts the database file; empty if it is not encrypted (`omoide encrypt`)."""
+    spool: str = ""
+    """The folder where words wait that the database cannot take; if empty, one beside the database
+    file, or in the data folder for a server's database. `none` for none: so it is with an encrypted
+    database, since this folder is not encrypted."""
     partitions: int = 16
     """Partitions of each growing table in a new PostgreSQL database; 0 for none, for example where
     an extension distributes tables itself."""

@@ -67,6 +67,7 @@ async def test_memory_is_added_and_told_in_headers(bench: Bench) -> None:
         "x-omoide-memory-version": "1",
         "x-omoide-session": "3",
         "x-omoide-status": "ok",
+        "x-omoide-stored": "yes",
     }
 
 

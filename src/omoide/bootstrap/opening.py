@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypedDict, Unpack
+from urllib.parse import urlsplit
 
 from omoide.engine.runtime import Runtime
 from omoide.errors import BadInput, MissingExtra
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
+    from omoide.adapters.spool import FileSpool
     from omoide.adapters.stores.sql.store import SqlStore
     from omoide.engine.memory import Memory
     from omoide.engine.runtime import Closeable
@@ -66,6 +70,8 @@ async def open_runtime(
     if store is None:
         store = await _configured_store(settings, create=create)
         owned.append(store)
+    if (spool := make_spool(settings)) is not None:
+        owned.append(spool)
     return Runtime(
         settings,
         store=store,
@@ -75,6 +81,7 @@ async def open_runtime(
         embedder=embedder,
         mechanisms=mechanisms,
         text_tools=text_tools(settings),
+        spool=spool,
         name=worker_name(),
         owns=owned,
     )
@@ -290,6 +297,28 @@ def chat_model(
         window=settings.window,
         author=partial(author_name, choice.name, adapters),
     )
+
+
+def make_spool(settings: Settings) -> FileSpool | None:
+    """Where words wait that the database cannot take; None if nowhere."""
+    if settings.spool == "none" or settings.key or os.name != "posix":
+        return None
+    from pathlib import Path
+
+    from omoide.adapters.spool import FileSpool
+
+    if settings.spool:
+        return FileSpool(Path(settings.spool).expanduser())
+    if isinstance(settings.db, Address):
+        return FileSpool(Path.home() / ".local/share/omoide/spool" / _short(settings.db))
+    return FileSpool(settings.db.with_name(f"{settings.db.name}.spool"))
+
+
+def _short(address: Address) -> str:
+    """A name for a server's database, so that two of them never share a folder."""
+    where = urlsplit(address)._replace(query="", fragment="")
+    place = f"{where.hostname}:{where.port}{where.path}"
+    return hashlib.sha256(place.encode()).hexdigest()[:16]
 
 
 def make_embedder(settings: Settings) -> Embedder | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,11 @@ from omoide.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from omoide.domain import Owner, Turn
     from omoide.ports import Clock, Erased, Store
+    from omoide.ports.spool import Spool
 
 MAX_TERMS = 64
 """Most terms of the erased turns that are searched for afterwards."""
@@ -57,17 +60,19 @@ class Erasures:
 
     store: Store
     clock: Clock
+    spool: Spool | None = None
 
     async def erase(self, owner: Owner, target: ErasureTarget) -> Erased:
-        """Erase for good. The result has a signed receipt."""
+        """Erase for good, what waits to be stored included. The result has a signed receipt."""
         doomed = await self._doomed(owner, target)
-        erased = await self.store.archive.erase(
-            owner,
-            session=target.session,
-            turns=target.turns,
-            sentences=target.sentences,
-            facts=target.facts,
-        )
+        async with self._spooled(owner, target, doomed) as waiting:
+            erased = await self.store.archive.erase(
+                owner,
+                session=target.session,
+                turns=target.turns,
+                sentences=target.sentences,
+                facts=target.facts,
+            )
         search = _Search(store=self.store, owner=owner, target=target, doomed=doomed)
         await search.run()
         receipt = Receipt(
@@ -85,6 +90,7 @@ class Erasures:
                 "memos": erased.memos,
                 "notes": erased.notes,
                 "rejected": erased.rejected,
+                **({"waiting": waiting} if waiting else {}),
             },
             searched=search.searched,
             found=tuple(search.found),
@@ -96,6 +102,15 @@ class Erasures:
     async def is_genuine(self, receipt: Receipt) -> bool:
         """Whether this database signed the receipt, and nobody changed it."""
         return receipt.is_genuine(await self.store.archive.receipt_key())
+
+    def _spooled(
+        self, owner: Owner, target: ErasureTarget, doomed: Sequence[Turn]
+    ) -> AbstractAsyncContextManager[int]:
+        """Removes what waits to be stored, and keeps it from being stored while the block lasts."""
+        if self.spool is None:
+            return nullcontext(0)
+        turns = None if target.whole else [turn.id for turn in doomed]
+        return self.spool.erasing(owner, turns=turns, texts=target.sentences or ())
 
     async def _doomed(self, owner: Owner, target: ErasureTarget) -> tuple[Turn, ...]:
         """The turns that are to be erased."""

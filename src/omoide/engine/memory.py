@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import CallPurpose, JobState, JobTask, MemoryKind, Speaker
 from omoide.domain.text import checked_text, normal_name
+from omoide.engine.asking import Asking
 from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
-from omoide.engine.exchange import Asking
 from omoide.engine.ledger import Account
 from omoide.engine.messages import Utterance, utterances
 from omoide.engine.recorder import AHEAD, aware
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         RecordedTurns,
         Session,
     )
+    from omoide.engine.asking import Exchange
     from omoide.engine.context import Context
-    from omoide.engine.exchange import Exchange
     from omoide.engine.messages import ChatMessage, Words
     from omoide.mechanisms.events.calibration import Calibration
     from omoide.mechanisms.events.human_recall import RecallExplanation

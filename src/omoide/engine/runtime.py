@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from omoide.mechanisms.base import Ask, Mechanism, ReplyRequest
     from omoide.mechanisms.registry import MechanismEntry
     from omoide.ports import ChatModel, Clock, Completion, Embedder, Request, Store
+    from omoide.ports.spool import Spool
     from omoide.settings import Settings
 
 
@@ -94,14 +95,15 @@ class Runtime:
         mechanisms: Sequence[str | Mechanism] | None = None,
         known: Mapping[str, MechanismEntry] = MECHANISMS,
         text_tools: TextTools | None = None,
+        spool: Spool | None = None,
         name: str = "",
         owns: Sequence[Closeable] = (),
     ) -> None:
         """`model` replies and `summariser` (the same if None) writes the memory; without either,
         turns are recorded and recalled, and sessions wait to be digested. `mechanisms` are names,
         looked up in `known`, or objects; those of the settings if None. `text_tools` are what
-        compression needs. `name` identifies this process as a worker. `owns` are the parts that
-        `close` closes."""
+        compression needs. `spool` keeps words that the store cannot take. `name` identifies this
+        process as a worker. `owns` are the parts that `close` closes."""
         self.settings = settings
         self.observers: list[Callable[[ModelCall], None]] = []
         """Called with each model call when it is written into the ledger."""
@@ -149,7 +151,10 @@ class Runtime:
             follows=any(isinstance(m, DigestsOpenSessions) for m in self.mechanisms),
             wake=self.worker.wake,
         )
-        self.exchanges = Exchanges(store=store, recorder=recorder, contexts=contexts, clock=clock)
+        self.spool = spool
+        self.exchanges = Exchanges(
+            store=store, recorder=recorder, contexts=contexts, clock=clock, spool=spool
+        )
         self.services = Services(
             settings=settings,
             store=store,
@@ -167,7 +172,7 @@ class Runtime:
             facts=Facts(store),
             corrections=Corrections(store, versions, limit=settings.max_sentences),
             worker=self.worker,
-            erasures=Erasures(store=store, clock=clock),
+            erasures=Erasures(store=store, clock=clock, spool=spool),
         )
         self._memories: dict[str, Memory] = {}
 
@@ -214,15 +219,28 @@ class Runtime:
         async def used_tenants() -> tuple[str, ...]:
             return self.known
 
-        task = asyncio.ensure_future(
-            self.worker.run(
-                tenants or used_tenants,
-                every=every,
-                pause=pause,
-                end_idle=self.end_idle,
-                idle_every=idle_every,
-            )
+        jobs = self.worker.run(
+            tenants or used_tenants,
+            every=every,
+            pause=pause,
+            end_idle=self.end_idle,
+            idle_every=idle_every,
         )
+        task = asyncio.ensure_future(jobs)
+        try:
+            async with self.replaying(every=every):
+                yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    @asynccontextmanager
+    async def replaying(self, *, every: float = 5.0) -> AsyncIterator[None]:
+        """Store what waits to be stored, in the background while the block lasts."""
+        if self.spool is None:
+            yield
+            return
+        task = asyncio.ensure_future(self.exchanges.waiting.run(every=every))
         try:
             yield
         finally:

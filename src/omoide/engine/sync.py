@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from omoide.domain import Turn
+    from omoide.engine.asking import Answer, Exchange
     from omoide.engine.context import Context
-    from omoide.engine.exchange import Answer, Exchange
     from omoide.engine.reader import About
     from omoide.engine.reply import Reply
     from omoide.mechanisms.base import Contribution
