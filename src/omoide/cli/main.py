@@ -14,6 +14,7 @@ import click
 from omoide import plugins
 from omoide.cli.chat import chat
 from omoide.cli.cost import cost
+from omoide.cli.doctor import doctor
 from omoide.cli.encryption import encrypt, rekey
 from omoide.cli.jobs import jobs
 from omoide.cli.keys import keys
@@ -108,6 +109,7 @@ for command in (
     plot,
     cost,
     jobs,
+    doctor,
     models,
     export,
     import_,
