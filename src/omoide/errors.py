@@ -33,6 +33,7 @@ OmoideError
 │   ├── BadReply          an answer that cannot be used
 │   ├── NoModel           none is configured, and this needs one
 │   └── UnknownModel
+├── WebhookFailed         an event that could not be delivered; it is tried again
 ├── DownloadFailed        weights that could not be fetched or verified
 ├── EmbedderMismatch      vectors of two embedders would be compared
 ├── MissingExtra          an optional dependency is not installed
@@ -183,6 +184,10 @@ class NoModel(ModelError):
 
 class UnknownModel(ModelError):
     """No model of that name is in the catalogue."""
+
+
+class WebhookFailed(OmoideError):
+    """An event could not be delivered to a webhook."""
 
 
 class DownloadFailed(OmoideError):

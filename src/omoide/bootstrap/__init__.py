@@ -8,7 +8,6 @@ from omoide.bootstrap.opening import (
     join_vectors,
     key_rows,
     make_embedder,
-    make_spool,
     make_token_encoder,
     migrate,
     open_memory,
@@ -28,6 +27,7 @@ from omoide.bootstrap.shipped import (
     read_manifest,
     write_manifest,
 )
+from omoide.bootstrap.surroundings import make_spool, make_telemetry, make_webhooks
 
 __all__ = [
     "TUNED",
@@ -44,7 +44,9 @@ __all__ = [
     "list_models",
     "make_embedder",
     "make_spool",
+    "make_telemetry",
     "make_token_encoder",
+    "make_webhooks",
     "migrate",
     "open_memory",
     "open_runtime",

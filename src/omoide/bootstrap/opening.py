@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypedDict, Unpack
-from urllib.parse import urlsplit
 
+from omoide.bootstrap.surroundings import make_spool, make_telemetry, make_webhooks
 from omoide.engine.runtime import Runtime
 from omoide.errors import BadInput, MissingExtra
 from omoide.settings import Address, Settings
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from omoide.adapters.spool import FileSpool
     from omoide.adapters.stores.sql.store import SqlStore
     from omoide.engine.memory import Memory
     from omoide.engine.runtime import Closeable
@@ -72,16 +69,21 @@ async def open_runtime(
         owned.append(store)
     if (spool := make_spool(settings)) is not None:
         owned.append(spool)
+    clock = clock or SystemClock()
+    if (webhooks := make_webhooks(settings, clock)) is not None:
+        owned.append(webhooks)
     return Runtime(
         settings,
         store=store,
-        clock=clock or SystemClock(),
+        clock=clock,
         model=model,
         summariser=summariser,
         embedder=embedder,
         mechanisms=mechanisms,
         text_tools=text_tools(settings),
         spool=spool,
+        webhooks=webhooks,
+        telemetry=make_telemetry(settings),
         name=worker_name(),
         owns=owned,
     )
@@ -297,28 +299,6 @@ def chat_model(
         window=settings.window,
         author=partial(author_name, choice.name, adapters),
     )
-
-
-def make_spool(settings: Settings) -> FileSpool | None:
-    """Where words wait that the database cannot take; None if nowhere."""
-    if settings.spool == "none" or settings.key or os.name != "posix":
-        return None
-    from pathlib import Path
-
-    from omoide.adapters.spool import FileSpool
-
-    if settings.spool:
-        return FileSpool(Path(settings.spool).expanduser())
-    if isinstance(settings.db, Address):
-        return FileSpool(Path.home() / ".local/share/omoide/spool" / _short(settings.db))
-    return FileSpool(settings.db.with_name(f"{settings.db.name}.spool"))
-
-
-def _short(address: Address) -> str:
-    """A name for a server's database, so that two of them never share a folder."""
-    where = urlsplit(address)._replace(query="", fragment="")
-    place = f"{where.hostname}:{where.port}{where.path}"
-    return hashlib.sha256(place.encode()).hexdigest()[:16]
 
 
 def make_embedder(settings: Settings) -> Embedder | None:

@@ -29,6 +29,7 @@ from omoide.cli.scope import options
 from omoide.cli.serve import serve
 from omoide.cli.show import one_line
 from omoide.cli.transfer import erase, export, import_, verify_receipt
+from omoide.cli.webhooks import webhooks
 from omoide.cli.work import work
 from omoide.errors import OmoideError
 from omoide.plugins import Group
@@ -121,6 +122,7 @@ for command in (
     serve,
     mcp,
     work,
+    webhooks,
     keys,
 ):
     cli.add_command(command)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Receipt
 from omoide.language.terms import terms
+from omoide.ports.telemetry import OFF, MemoryOperation
 from omoide.version import __version__
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from omoide.domain import Owner, Turn
     from omoide.ports import Clock, Erased, Store
     from omoide.ports.spool import Spool
+    from omoide.ports.telemetry import Telemetry
 
 MAX_TERMS = 64
 """Most terms of the erased turns that are searched for afterwards."""
@@ -61,9 +63,16 @@ class Erasures:
     store: Store
     clock: Clock
     spool: Spool | None = None
+    telemetry: Telemetry = OFF
 
     async def erase(self, owner: Owner, target: ErasureTarget) -> Erased:
         """Erase for good, what waits to be stored included. The result has a signed receipt."""
+        with self.telemetry.operation(MemoryOperation.ERASE, owner) as observed:
+            erased = await self._erase(owner, target)
+            observed.records(erased.turns + erased.facts)
+            return erased
+
+    async def _erase(self, owner: Owner, target: ErasureTarget) -> Erased:
         doomed = await self._doomed(owner, target)
         async with self._spooled(owner, target, doomed) as waiting:
             erased = await self.store.archive.erase(

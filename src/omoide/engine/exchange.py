@@ -21,6 +21,7 @@ from omoide.engine.asking import Exchange
 from omoide.engine.messages import Utterance
 from omoide.engine.recorder import RECENT, is_partial
 from omoide.engine.waiting import WaitingExchanges
+from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from omoide.engine.recorder import Recorder
     from omoide.ports import Clock, Store
     from omoide.ports.spool import Spool
+    from omoide.ports.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +48,9 @@ class Exchanges:
         contexts: ContextBuilder,
         clock: Clock,
         spool: Spool | None = None,
+        telemetry: Telemetry = OFF,
     ) -> None:
+        self._telemetry = telemetry
         self.waiting = WaitingExchanges(
             spool=spool,
             store=store,
@@ -162,6 +166,12 @@ class Exchanges:
             )
 
     async def _gather(self, exchange: Exchange) -> None:
+        with self._telemetry.operation(MemoryOperation.SEARCH, exchange.owner) as observed:
+            observed.asked(exchange.asking.incoming.text)
+            await self._build(exchange)
+            observed.records(len(exchange.why), (found.text for found in exchange.why))
+
+    async def _build(self, exchange: Exchange) -> None:
         asking, began = exchange.asking, monotonic()
         context, newest = await asyncio.gather(
             self._contexts.for_turn(

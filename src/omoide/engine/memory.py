@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace as replaced
 from typing import TYPE_CHECKING
 
-from omoide.domain import CallPurpose, JobState, JobTask, MemoryKind, Speaker
+from omoide.domain import CallPurpose, JobState, JobTask, Speaker
 from omoide.domain.text import checked_text, normal_name
 from omoide.engine.asking import Asking
 from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
 from omoide.engine.ledger import Account
 from omoide.engine.messages import Utterance, utterances
+from omoide.engine.recalling import recall_filter
 from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Reply, stream_reply
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
@@ -20,7 +21,7 @@ from omoide.language import detect_language
 from omoide.mechanisms.events.human_recall import HumanRecall
 from omoide.mechanisms.events.writer import ModelEventWriter
 from omoide.mechanisms.parts import recall_settings
-from omoide.mechanisms.search.recall import RecallFilter
+from omoide.ports.telemetry import MemoryOperation
 from omoide.transfer import import_conversations, restore
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from omoide.domain import (
         Job,
+        MemoryKind,
         RecallResult,
         Receipt,
         RecordedTurns,
@@ -198,23 +200,24 @@ class Memory(Editor):
         if not 1 <= k <= MAX_RECALLED:
             raise BadInput(f"k must be from 1 to {MAX_RECALLED:,}, not {k}")
         query = checked_text(query, max_chars=self._settings.max_turn_chars)
-        return await self._services.recall(
-            self._owner(user),
-            query,
-            summary=await self.summary(user, at=at),
-            at=self._now(at),
-            k=k,
-            budget=_checked_budget(budget),
-            asker=asker,
-            only=RecallFilter(
-                kinds=_checked_kinds(kinds),
-                since=None if since is None else aware(since, "since"),
-                until=None if until is None else aware(until, "until"),
-                speaker=None if speaker is None else Speaker(speaker),
-                about=about,
-                tags=frozenset(tags),
-            ),
+        owner = self._owner(user)
+        only = recall_filter(
+            kinds=kinds, since=since, until=until, speaker=speaker, about=about, tags=tags
         )
+        with self._services.telemetry.operation(MemoryOperation.SEARCH, owner) as observed:
+            observed.asked(query)
+            found = await self._services.recall(
+                owner,
+                query,
+                summary=await self.summary(user, at=at),
+                at=self._now(at),
+                k=k,
+                budget=_checked_budget(budget),
+                asker=asker,
+                only=only,
+            )
+            observed.records(len(found), (item.text for item in found))
+        return found
 
     async def explain(
         self, user: str, text: str, *, at: datetime | None = None
@@ -389,10 +392,3 @@ def _checked_budget(budget: int | None) -> int | None:
     if budget is not None and budget < 1:
         raise BadInput(f"budget must be at least 1 token, not {budget}")
     return budget
-
-
-def _checked_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]:
-    known = {kind.value: kind for kind in MemoryKind}
-    if unknown := [kind for kind in kinds if kind not in known]:
-        raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")
-    return frozenset(known[kind] for kind in kinds) or frozenset(MemoryKind)

@@ -13,6 +13,7 @@ from omoide.engine.digest import has_grown
 from omoide.engine.messages import Utterance
 from omoide.errors import BadInput, EmptyText, StoreError
 from omoide.language import detect_language
+from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from omoide.domain import Owner, Turn
     from omoide.engine.messages import Incoming, UserMessage
     from omoide.ports import Store
+    from omoide.ports.telemetry import Telemetry
 
 MAX_TURNS = 10_000
 """Most turns in one call: they are one transaction, and other writers wait for it."""
@@ -52,6 +54,7 @@ class Recorder:
     """Whether a mechanism digests sessions while they are open."""
     wake: Callable[[], None]
     """Called when there may be a new job."""
+    telemetry: Telemetry = OFF
 
     async def record(
         self,
@@ -71,16 +74,18 @@ class Recorder:
             )
         if session is not None:
             session = normal_name(session, "a session's key")
-        recorded = await self.store.turns.append(
-            owner,
-            [self._new_turn(u, now) for u in said],
-            session=session,
-            idle=self.idle,
-            answers=answers,
-            replaces=replaces,
-        )
-        if not isinstance(recorded, RecordedTurns):  # a store of someone else's
-            raise StoreError(f"the store answered with {type(recorded).__name__}, not with turns")
+        with self.telemetry.operation(MemoryOperation.RECORD, owner) as observed:
+            recorded = await self.store.turns.append(
+                owner,
+                [self._new_turn(u, now) for u in said],
+                session=session,
+                idle=self.idle,
+                answers=answers,
+                replaces=replaces,
+            )
+            if not isinstance(recorded, RecordedTurns):  # a store of someone else's
+                raise StoreError(f"the store gave {type(recorded).__name__} instead of turns")
+            observed.records(len(recorded.new), (turn.text for turn in recorded))
         if self.follows and has_grown(recorded):
             number = recorded[-1].session
             await self.store.jobs.enqueue(owner, JobTask.DIGEST_OPEN, session=number, at=now)

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from omoide.domain import CallPurpose
+from omoide.domain import CallPurpose, JobTask
 from omoide.domain.text import normal_name
 from omoide.engine.context import ContextBuilder
 from omoide.engine.corrections import Corrections
@@ -29,6 +29,7 @@ from omoide.engine.observed import ObservedStore
 from omoide.engine.recorder import Recorder
 from omoide.engine.services import Services
 from omoide.engine.versions import Versions
+from omoide.engine.webhooks import Webhooks
 from omoide.engine.worker import Worker
 from omoide.errors import BadInput, NoModel
 from omoide.mechanisms.base import DigestsOpenSessions, Participants
@@ -37,6 +38,7 @@ from omoide.mechanisms.parts import budget_for, session_room
 from omoide.mechanisms.registry import MECHANISMS, MechanismParts, lookup
 from omoide.mechanisms.reply_forms import FORMS
 from omoide.mechanisms.search.recall import Recall
+from omoide.ports.telemetry import OFF
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from omoide.mechanisms.registry import MechanismEntry
     from omoide.ports import ChatModel, Clock, Completion, Embedder, Request, Store
     from omoide.ports.spool import Spool
+    from omoide.ports.telemetry import Telemetry
+    from omoide.ports.webhooks import WebhookSender
     from omoide.settings import Settings
 
 
@@ -96,17 +100,22 @@ class Runtime:
         known: Mapping[str, MechanismEntry] = MECHANISMS,
         text_tools: TextTools | None = None,
         spool: Spool | None = None,
+        webhooks: WebhookSender | None = None,
+        telemetry: Telemetry = OFF,
         name: str = "",
         owns: Sequence[Closeable] = (),
     ) -> None:
         """`model` replies and `summariser` (the same if None) writes the memory; without either,
         turns are recorded and recalled, and sessions wait to be digested. `mechanisms` are names,
         looked up in `known`, or objects; those of the settings if None. `text_tools` are what
-        compression needs. `spool` keeps words that the store cannot take. `name` identifies this
-        process as a worker. `owns` are the parts that `close` closes."""
+        compression needs. `spool` keeps words that the store cannot take, `webhooks` are told
+        what happens, and `telemetry` observes it. `name` identifies this process as a worker.
+        `owns` are the parts that `close` closes."""
         self.settings = settings
         self.observers: list[Callable[[ModelCall], None]] = []
         """Called with each model call when it is written into the ledger."""
+        if telemetry is not OFF:
+            self.observers.append(telemetry.call)
         self.store = store = ObservedStore(
             store, self._called, retention=timedelta(days=settings.retention)
         )
@@ -137,12 +146,17 @@ class Runtime:
             model=self.summariser if self._can_write else None,
             embedder=embedder,
             clock=clock,
+            telemetry=telemetry,
+        )
+        self.webhooks = Webhooks(
+            store=store, clock=clock, sender=webhooks, texts=settings.webhook_texts
         )
         self.worker = Worker(
             jobs=store.jobs,
             name=name or f"omoide:{os.getpid()}:{secrets.token_hex(4)}",
             clock=clock,
-            tasks=digestion.tasks,
+            tasks={**digestion.tasks, JobTask.NOTIFY: self.webhooks.deliver},
+            on_end=self.webhooks.queue,
         )
         recorder = Recorder(
             store=store,
@@ -150,10 +164,16 @@ class Runtime:
             max_chars=settings.max_turn_chars,
             follows=any(isinstance(m, DigestsOpenSessions) for m in self.mechanisms),
             wake=self.worker.wake,
+            telemetry=telemetry,
         )
         self.spool = spool
         self.exchanges = Exchanges(
-            store=store, recorder=recorder, contexts=contexts, clock=clock, spool=spool
+            store=store,
+            recorder=recorder,
+            contexts=contexts,
+            clock=clock,
+            spool=spool,
+            telemetry=telemetry,
         )
         self.services = Services(
             settings=settings,
@@ -172,7 +192,8 @@ class Runtime:
             facts=Facts(store),
             corrections=Corrections(store, versions, limit=settings.max_sentences),
             worker=self.worker,
-            erasures=Erasures(store=store, clock=clock, spool=spool),
+            telemetry=telemetry,
+            erasures=Erasures(store=store, clock=clock, spool=spool, telemetry=telemetry),
         )
         self._memories: dict[str, Memory] = {}
 
