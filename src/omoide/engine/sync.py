@@ -202,6 +202,7 @@ class SyncMemory:
     users = _verb(Memory.users)
     restore = _verb(Memory.restore)
     import_conversations = _verb(Memory.import_conversations)
+    import_memories = _verb(Memory.import_memories)
     find_fact = _verb(find_fact)
     forget = _verb(forget)
     memory_tool = _verb(memory_tool)

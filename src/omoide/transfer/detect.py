@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from omoide.errors import BadImport
 from omoide.transfer import chatgpt, claude, messages
 from omoide.transfer.files import elements
 from omoide.transfer.foreign_conversations import ForeignConversation, SkippedItem
+from omoide.transfer.foreign_memories import MemoriesBuilder
+from omoide.transfer.products import langgraph, letta, mem0, openai_items, zep
 from omoide.transfer.restore import ExportContents, read_contents
 
 if TYPE_CHECKING:
@@ -17,11 +19,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.transfer.files import JsonElement
+    from omoide.transfer.foreign_memories import ForeignMemories
 
 WANTED = (
     "an export of omoide (JSON lines with a header), ChatGPT's or Claude's conversations.json, "
+    "a memory of mem0, Letta, Zep, Graphiti or LangGraph, OpenAI's conversation items, "
     'or messages like {"role": "user", "content": "…"}'
 )
+
+
+class Product(Protocol):
+    """A file that reads the exports of a memory product."""
+
+    NAME: str
+
+    def matches(self, value: object) -> bool:
+        """Whether a value looks like one of its items, or like a list of them."""
+
+    def read(self, value: dict[str, Any], *, where: str, builder: MemoriesBuilder) -> None:
+        """Read it into the builder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +48,15 @@ class ForeignExport:
     conversations: Iterator[ForeignConversation]
 
 
-def read(path: Path, *, max_chars: int) -> ExportContents | ForeignExport:
-    """Read a file. Raises `BadImport` if its format is unknown."""
+PRODUCTS: tuple[Product, ...] = (letta, langgraph, mem0, zep, openai_items)
+"""Memory products whose exports are read; the first that matches counts."""
+
+
+def read(
+    path: Path, *, max_chars: int, from_user: str | None = None
+) -> ExportContents | ForeignExport | ForeignMemories:
+    """Read a file. `from_user` is whose items to take of a memory product's export, by the name
+    they have there. Raises `BadImport` if its format is unknown."""
     stream = elements(path)
     passed: list[JsonElement] = []
     for element in stream:
@@ -42,6 +65,12 @@ def read(path: Path, *, max_chars: int) -> ExportContents | ForeignExport:
             if passed:
                 raise BadImport(f"{element.where}: the header must come first")
             return read_contents(rest)
+        for product in PRODUCTS:
+            if product.matches(value):
+                builder = MemoriesBuilder(
+                    source=product.NAME, max_chars=max_chars, wanted=from_user
+                )
+                return _memories(rest, product, builder)
         for known in (chatgpt, claude):
             if known.matches(value):
                 conversations = _objects(rest, known.NAME, max_chars)
@@ -52,6 +81,19 @@ def read(path: Path, *, max_chars: int) -> ExportContents | ForeignExport:
     raise BadImport(
         f"{path.name} is not a known export: wanted {WANTED}; it has {_describe(passed)}"
     )
+
+
+def _memories(
+    stream: Iterator[JsonElement], product: Product, builder: MemoriesBuilder
+) -> ForeignMemories:
+    for element in stream:
+        if element.problem:
+            builder.leave_out(element.problem, where=element.where)
+        elif isinstance(element.value, dict) and product.matches(element.value):
+            product.read(element.value, where=element.where, builder=builder)
+        else:
+            builder.keep(element.value, what="something unknown", where=element.where)
+    return builder.built()
 
 
 def _objects(
