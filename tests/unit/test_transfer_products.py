@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from omoide.cli.main import cli
 from omoide.domain import Speaker, Trust
 from omoide.domain.fact import ASSISTANT, USER
 from omoide.errors import BadImport
 from omoide.transfer import ForeignExport, ForeignMemories, read
+from omoide.transfer.detect import PRODUCTS, Product
+from omoide.transfer.foreign_memories import MemoriesBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,6 +29,11 @@ if TYPE_CHECKING:
 
     Make = Callable[..., Awaitable[World]]
 
+FIELD = st.sampled_from(
+    "results memory id hash user_id relations agents blocks messages label value content role type "
+    "edges episodes nodes uuid fact source namespace key text object data items tool_calls name "
+    "function arguments created_at categories group_id has_more".split()
+)
 HERE = Path(__file__).parents[1] / "fixtures" / "imports"
 EXTRA = "fields of a memory"
 """Kept beside a memory, and so no item of its own."""
@@ -232,3 +241,26 @@ def test_the_command_tells_what_became_of_it(
     assert "Kept as they are" in result.output
     again = CliRunner().invoke(cli, [*db, "import", str(HERE / "letta.af")])
     assert "7 items had been imported before." in again.output
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELD, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.NAME)
+@given(value=st.dictionaries(FIELD, JSON, max_size=6))
+def test_whatever_a_file_holds_is_counted(product: Product, value: dict[str, Any]) -> None:
+    """No shape breaks the import, and every item is a fact, a message, kept or left out."""
+    builder = MemoriesBuilder(source=product.NAME, max_chars=1_000)
+    if product.matches(value):
+        product.read(value, where="item 1", builder=builder)
+    try:
+        found = builder.built()
+    except BadImport:
+        return  # it belongs to several users
+    messages = sum(len(talk.messages) + len(talk.left_out) for talk in found.conversations)
+    whole = [item for item in found.kept if item.what != EXTRA]
+    assert found.items == len(found.facts) + messages + len(whole) + len(found.left_out)

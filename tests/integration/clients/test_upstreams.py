@@ -4,6 +4,7 @@ another protocol on the other."""
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -269,3 +270,20 @@ async def test_a_clients_secret_never_reaches_another_vendor(
         await pair.driver.say("Hi")
         headers = pair.endpoint.requests[-1].headers
         assert "sk-of-the-client" not in " ".join(headers.values())
+
+
+@over(*DRIVERS)
+async def test_an_error_in_the_middle_of_a_stream_is_the_clients_exception(pair: Pair) -> None:
+    """In the endpoint's own form of it; what came before is kept."""
+    whole = pair.vendor.stream("Hel", "lo")
+    until = next(i for i, block in enumerate(whole.blocks) if b"Hel" in block) + 1
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "too busy"}}
+    failing = b"event: error\ndata: " + json.dumps(error).encode() + b"\n\n"
+    if isinstance(pair.vendor, Ollama):
+        failing = b'{"error": "too busy"}\n'
+    pair.endpoint.answers.append(replace(whole, blocks=(*whole.blocks[:until], failing)))
+    pieces: list[str] = []
+    with pytest.raises(Exception, match="too busy"):
+        await read(pair, "Hi", pieces)
+    assert pieces == ["Hel"]
+    assert await pair.settled("Hi", "Hel")
