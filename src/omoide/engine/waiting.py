@@ -124,7 +124,7 @@ class WaitingExchanges:
         served = self._owners if owner is None else {owner}
         self._owners -= served - set(self._in_flight.values())
         if done:
-            log.warning("stored what had been waiting: %s exchanges", done)
+            log.warning("exchanges that had been waiting are stored: %s", done)
         return done
 
     async def run(self, *, every: float) -> None:
