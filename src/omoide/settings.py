@@ -79,6 +79,9 @@ class Settings:
     """The user, where no other is named."""
     mechanisms: tuple[str, ...] = ("summary", "search")
     """The mechanisms to use: names from `omoide mechanisms`, in the order they run."""
+    layers: tuple[str, ...] = ("human-recall", "memos")
+    """The mechanisms whose memories are written from the facts of each session, without a call,
+    though they do not add to prompts: forgetting curves and topics to look at. `none` for none."""
     model: str = "default"
     """The model that replies: a name from the catalogue, a GGUF file, or the URL of an endpoint
     followed by `#model-name`; `none` to record and recall without a chat model."""

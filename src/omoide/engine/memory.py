@@ -19,6 +19,7 @@ from omoide.errors import BadInput, NoSuchJob, NoSuchSession
 from omoide.language import detect_language
 from omoide.mechanisms.events.human_recall import HumanRecall
 from omoide.mechanisms.events.writer import ModelEventWriter
+from omoide.mechanisms.facts.layers import usual_kinds
 from omoide.mechanisms.parts import recall_settings
 from omoide.mechanisms.search.recall import RecallFilter
 from omoide.transfer import import_conversations, restore
@@ -207,7 +208,7 @@ class Memory(Editor):
             budget=_checked_budget(budget),
             asker=asker,
             only=RecallFilter(
-                kinds=_checked_kinds(kinds),
+                kinds=_checked_kinds(kinds) or usual_kinds(self._services.layers),
                 since=None if since is None else aware(since, "since"),
                 until=None if until is None else aware(until, "until"),
                 speaker=None if speaker is None else Speaker(speaker),
@@ -372,7 +373,7 @@ class Memory(Editor):
     def _human_recall(self) -> HumanRecall:
         """The mechanism in use; if it is not in use, one that only reads."""
         services = self._services
-        for mechanism in services.mechanisms:
+        for mechanism in (*services.mechanisms, *services.layers):
             if isinstance(mechanism, HumanRecall):
                 return mechanism
         model = services.summariser
@@ -395,4 +396,4 @@ def _checked_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]
     known = {kind.value: kind for kind in MemoryKind}
     if unknown := [kind for kind in kinds if kind not in known]:
         raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")
-    return frozenset(known[kind] for kind in kinds) or frozenset(MemoryKind)
+    return frozenset(known[kind] for kind in kinds)

@@ -34,6 +34,8 @@ class Services:
     """The model that writes the memory."""
     embedder: Embedder | None
     mechanisms: tuple[Mechanism, ...]
+    layers: tuple[Mechanism, ...]
+    """Those that are written but do not add to prompts."""
     recall: Recall
     recorder: Recorder
     contexts: ContextBuilder
