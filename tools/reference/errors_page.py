@@ -1,0 +1,80 @@
+"""docs/reference/errors.md: every error and what to do, from `omoide.errors` and the server."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markdown_text import MADE, table
+
+from omoide import errors
+from omoide.server import problems
+from omoide.server.problems import problem_of, slug_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    ErrorClass = type[errors.OmoideError]
+
+INTRO = """\
+All errors derive from `omoide.OmoideError`. The terminal shows the message alone and exits with 1.
+The server answers with the status in the second column, and with the class as `type`, such as
+`urn:omoide:problem:store-locked`. A vendor's protocol has its own format, and 400 instead of 422.
+
+A chat is not stopped by an error of memory: it goes on, and `X-Omoide-Status: degraded` says why.
+"""
+
+
+def errors_page() -> Iterator[str]:
+    """Every error class with what to do, and the server's own errors."""
+    yield from ("# Errors, and what to do", "", MADE, "", INTRO, "")
+    rows = [error_row(cls, depth) for cls, depth in tree(errors.OmoideError)]
+    yield from table(["error", "HTTP", "what it is", "what to do"], rows)
+    yield from ("## Errors of the server alone", "")
+    yield from table(["type", "HTTP", "message"], responses())
+
+
+def tree(cls: ErrorClass, depth: int = 0) -> Iterator[tuple[ErrorClass, int]]:
+    """A class and all below it, in the order of the file."""
+    yield cls, depth
+    for below in cls.__subclasses__():
+        if below.__module__ == errors.__name__:
+            yield from tree(below, depth + 1)
+
+
+def error_row(cls: ErrorClass, depth: int) -> list[str]:
+    """A class with its HTTP status, its meaning and the advice of its docstring."""
+    about, _, advice = (inspect.getdoc(cls) or "").partition("What to do: ")
+    if not advice:
+        raise SystemExit(f"the docstring of {cls.__name__} does not end with 'What to do: …'")
+    problem = problem_of(cls("x"))
+    return [
+        f"{'· ' * depth}`{cls.__name__}`",
+        f"{problem.status} `{slug_of(cls('x'))}`",
+        about,
+        advice,
+    ]
+
+
+def responses() -> list[list[str]]:
+    """The error responses that the server makes itself, as written in its code."""
+    found = set()
+    for file in sorted(Path(problems.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "HttpProblem":
+                texts = [literal(argument) for argument in node.args[:3]]
+                if len(texts) == 3 and texts[0].isdigit() and re.fullmatch(r"[a-z-]+", texts[1]):
+                    found.add((texts[1], texts[0], texts[2]))
+    return [[f"`{slug}`", status, text] for slug, status, text in sorted(found)]
+
+
+def literal(node: ast.expr) -> str:
+    """A literal as text; what is put into it at run time is shown as …"""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(literal(part) for part in node.values)
+    return "…"
