@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 PORT = "8377"
 """The port in the pages; another one is used."""
-BLOCK = re.compile(r"(<!-- not run: ([^>]+) -->\n+)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"(<!-- not run: ([^>]+) -->\n+)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 PRELUDE = """
 omoide() {
   if [ "$1" = serve ]; then shift; command omoide serve --port "$PORT" --log-level error "$@"

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.guides import ROOT, blocks, run_page
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", DOCS / "README.md", DOCS / "facts.md", *sorted((DOCS / "guides").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    DOCS / "README.md",
+    DOCS / "facts.md",
+    *sorted((DOCS / "guides").glob("*.md")),
+]
 TRANSLATED = sorted((DOCS / "start").glob("*.md"))
 
 
