@@ -94,15 +94,15 @@ class NotingEndpoint(FakeEndpoint):
 
 
 def noted(prompt: str) -> str:
-    """One fact for each line of the user's that says "I …"."""
-    session = prompt.partition("The session, lines 1 to")[2]
-    lines = re.findall(r"^\s*(\d+)[.:)]? .*?: (I .*)$", session, flags=re.MULTILINE)
+    """One fact for each statement of the user's, who says every other line."""
+    lines = re.findall(r"^(\d+)\W+[^:：]+[:：] ?(.+[.。])$", prompt, flags=re.MULTILINE)
     changes = [
         {
             "do": "add", "text": f"The user said: {text}", "about": "user", "kind": "state",
             "turns": [int(number)],
         }
         for number, text in lines
+        if int(number) % 2
     ]  # fmt: skip
     return json.dumps({"changes": changes, "topics": []})
 
