@@ -33,7 +33,7 @@ BLOCK = re.compile(
 )
 PRELUDE = """
 omoide() {
-  if [ "$1" = serve ]; then shift; command omoide serve --port "$PORT" --log-level error "$@"
+  if [ "$1" = serve ]; then shift; command omoide serve --port 0 "$@"
   else command omoide "$@"; fi
 }
 pip() { :; }   # everything is installed
@@ -111,23 +111,22 @@ async def run_page(page: Path, home: Path) -> str:
     """Run all blocks of a page; returns what they printed. Raises AssertionError if one fails."""
     async with AsyncExitStack() as stack:
         endpoint = await stack.enter_async_context(NotingEndpoint(otherwise="A lovely name."))
-        port = free_port()
-        environment = reader(home, endpoint.url, port)
-        printed = []
+        environment = reader(home, endpoint.url)
+        printed, port = [], PORT
         for block in blocks(page):
             if block.skipped:
                 continue
-            code = block.code.replace(PORT, port)
             if block.serves:
-                await stack.enter_async_context(served(code, home, environment, int(port)))
+                port = await stack.enter_async_context(served(block.code, home, environment))
                 continue
+            code = block.code.replace(PORT, port)
             output = await run_code(block.language, code, home, environment, block.line)
-            assert_shown(block, output, port)
+            assert_shown(block, output)
             printed.append(output)
         return "\n".join(printed)
 
 
-def reader(home: Path, endpoint: str, port: str) -> dict[str, str]:
+def reader(home: Path, endpoint: str) -> dict[str, str]:
     """The environment of somebody who follows the page, with a model that is a stand-in."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("OMOIDE_")}
     programs = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
@@ -135,7 +134,6 @@ def reader(home: Path, endpoint: str, port: str) -> dict[str, str]:
         **kept,
         "PATH": programs,
         "HOME": str(home),
-        "PORT": port,
         "COLUMNS": "200",
         "OMOIDE_MODEL": f"{endpoint}#stand-in",
         "OMOIDE_EMBEDDER": "none",
@@ -171,46 +169,28 @@ async def start(language: str, code: str, home: Path, environment: dict[str, str
 
 
 @asynccontextmanager
-async def served(
-    code: str, home: Path, environment: dict[str, str], port: int
-) -> AsyncIterator[None]:
-    """A server in the background, until the page ends."""
+async def served(code: str, home: Path, environment: dict[str, str]) -> AsyncIterator[str]:
+    """A server in the background until the page ends, and the port that it logs."""
     process = await start("sh", code, home, environment)
+    assert process.stdout is not None
+    logged = b""
+    while not (found := re.search(rb'"address": ?"[^"]+:(\d+)"', logged)):
+        line = await process.stdout.readline()
+        assert line, f"the server ended: {logged.decode()}"
+        logged += line
+    rest = asyncio.ensure_future(process.stdout.read())  # so that it never waits for us to read
     try:
-        while not await listens(port):
-            if process.returncode is not None:
-                output = await process.stdout.read() if process.stdout else b""
-                raise AssertionError(f"the server ended: {output.decode()}")
-            await asyncio.sleep(0.05)
-        yield
+        yield found.group(1).decode()
     finally:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGTERM)
-        await process.communicate()
+        await rest
+        await process.wait()
 
 
-async def listens(port: int) -> bool:
-    """Whether somebody accepts connections there."""
-    try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except ConnectionError:
-        return False
-    writer.close()
-    return True
-
-
-def free_port() -> str:
-    """A port that nobody uses at the moment."""
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
-
-
-def assert_shown(block: Block, output: str, port: str) -> None:
+def assert_shown(block: Block, output: str) -> None:
     """The lines that the page shows are in the output, in order."""
-    rest = output.replace(port, PORT)
+    rest = output
     for line in filter(None, map(str.strip, block.shown.splitlines())):
         pattern = ".*?".join(re.escape(part) for part in line.split("…"))
         match = re.search(pattern, rest)

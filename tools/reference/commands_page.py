@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from markdown_text import MADE, one_line, table
 
-from omoide.cli.main import cli
+from omoide.cli import cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from markdown_text import MADE, table
 
-from omoide import errors
-from omoide.server import problems
-from omoide.server.problems import problem_of, slug_of
+from omoide import errors, server
+from omoide.server import problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +52,7 @@ def error_row(cls: ErrorClass, depth: int) -> list[str]:
     problem = problem_of(cls("x"))
     return [
         f"{'· ' * depth}`{cls.__name__}`",
-        f"{problem.status} `{slug_of(cls('x'))}`",
+        f"{problem.status} `{problem.slug}`",
         about,
         advice,
     ]
@@ -62,7 +61,7 @@ def error_row(cls: ErrorClass, depth: int) -> list[str]:
 def responses() -> list[list[str]]:
     """The error responses that the server makes itself, as written in its code."""
     found = set()
-    for file in sorted(Path(problems.__file__).parent.rglob("*.py")):
+    for file in sorted(Path(server.__file__).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "HttpProblem":
                 texts = [literal(argument) for argument in node.args[:3]]

@@ -1,21 +1,22 @@
-"""docs/reference/rest.md: every route of the server, from its table of routes."""
+"""docs/reference/rest.md: every route of the server, from its OpenAPI document."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markdown_text import MADE, field_docs, table
 
-from omoide.server.endpoint import FOREIGN, RouteSpec
-from omoide.server.keys import Scope
-from omoide.server.routes import ROUTES
-from omoide.server.shapes import SHAPES
-from omoide.server.shapes.builders import MAX_INTEGER
+from omoide.server import Scope, document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+DOCUMENT = document()
+SHAPES = DOCUMENT["components"]["schemas"]
+LARGEST = 2**31 - 1
+"""The bound of all whole numbers, which need not be named."""
 TITLES = {
     "openai": "OpenAI's protocols",
     "anthropic": "Anthropic's protocol",
@@ -30,6 +31,55 @@ A scope is what an API key must have; `omoide keys create` says how to choose th
 """
 
 
+@dataclass(frozen=True)
+class Route:
+    """One operation of the OpenAPI document."""
+
+    name: str
+    operation: dict[str, Any]
+
+    @property
+    def tag(self) -> str:
+        """The group that it belongs to."""
+        return str(self.operation["tags"][0])
+
+    @property
+    def scopes(self) -> str:
+        """The scopes that it needs."""
+        named = self.operation.get("x-omoide-scopes")
+        return "none" if named is None else ", ".join(f"`{scope}`" for scope in named)
+
+    @property
+    def body(self) -> str:
+        """The shape that it takes, if any."""
+        return shape_named(self.operation.get("requestBody", {}))
+
+    @property
+    def answer(self) -> tuple[str, str]:
+        """Its status, and the shape or media type of what it answers."""
+        status, response = next(iter(self.operation["responses"].items()))
+        return status, shape_named(response) or next(iter(response["content"]))
+
+    @property
+    def parameters(self) -> list[dict[str, Any]]:
+        """Those of the query that are its own."""
+        given = self.operation["parameters"]
+        return [p for p in given if p["in"] == "query" and p["name"] != "user"]
+
+
+ROUTES = [
+    Route(f"{method.upper()} {path}", operation)
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+]
+
+
+def shape_named(holder: dict[str, Any]) -> str:
+    """The shape of a body or response, if it has one."""
+    found = re.search(r"#/components/schemas/(\w+)", str(holder))
+    return found.group(1) if found else ""
+
+
 def rest_page() -> Iterator[str]:
     """Every route, its input and its answer."""
     yield from ("# REST", "", MADE, "", INTRO, "")
@@ -37,56 +87,44 @@ def rest_page() -> Iterator[str]:
         ["scope", "what it allows"],
         [[f"`{scope}`", field_docs(Scope).get(scope.name, "")] for scope in Scope],
     )
-    for row in ROUTES:
-        if row.tag == "rest":
-            yield from route_part(row)
+    for route in ROUTES:
+        if route.tag not in TITLES:
+            yield from route_part(route)
     for tag, title in TITLES.items():
-        if tag in FOREIGN:
-            yield from (f"## {title}", "", "See [clients](../clients.md).", "")
-        else:
-            yield from (f"## {title}", "")
-        rows = [row for row in ROUTES if row.tag == tag]
-        yield from table(["route", "what it does", "scope"], [route_row(row) for row in rows])
+        see = () if tag == "operations" else ("See [clients](../clients.md).", "")
+        rows = [[f"`{r.name}`", r.operation["summary"], r.scopes] for r in ROUTES if r.tag == tag]
+        yield from (f"## {title}", "", *see)
+        yield from table(["route", "what it does", "scope"], rows)
     yield from ("## Shapes", "", "What the bodies and answers above hold.", "")
-    named = sorted({shape for row in ROUTES if row.tag not in FOREIGN for shape in shapes_of(row)})
-    for name in named:
-        fields = SHAPES[name].get("properties", {})
-        if fields:
-            yield from (f"### {name}", "", *fields_table(name))
+    for name in shown_shapes():
+        yield from (f"### {name}", "", *fields_table(name))
 
 
-def shapes_of(row: RouteSpec) -> set[str]:
-    """The shapes of a route's answer, and those within them."""
-    waiting, found = [row.answer, row.takes, *row.also.values()], set()
+def shown_shapes() -> list[str]:
+    """The shapes of our own routes, and those within them, by name."""
+    own = [route for route in ROUTES if route.tag not in TITLES or route.tag == "operations"]
+    waiting = [name for route in own for name in (route.body, route.answer[1])]
+    found: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name in found or name not in SHAPES:
-            continue
-        found.add(name)
-        waiting += re.findall(r"#/components/schemas/(\w+)", str(SHAPES[name]))
-    return found
+        if name in SHAPES and name not in found:
+            found.add(name)
+            waiting += re.findall(r"#/components/schemas/(\w+)", str(SHAPES[name]))
+    return sorted(name for name in found if SHAPES[name].get("properties"))
 
 
-def route_row(row: RouteSpec) -> list[str]:
-    """A route in one line."""
-    return [f"`{row.method} {row.path}`", row.about, scopes(row)]
-
-
-def scopes(row: RouteSpec) -> str:
-    """The scopes that a route needs."""
-    return "none" if row.needs is None else ", ".join(f"`{s}`" for s in sorted(row.needs))
-
-
-def route_part(row: RouteSpec) -> Iterator[str]:
+def route_part(route: Route) -> Iterator[str]:
     """A route with its parameters, its body and its answer."""
-    yield from (f"## {row.method} {row.path}", "", f"{row.about}. Scope: {scopes(row)}.", "")
-    rows = [[f"`?{p.name}`", kind_of(p.shape), p.about] for p in row.parameters if p.name != "user"]
+    summary = route.operation["summary"]
+    yield from (f"## {route.name}", "", f"{summary}. Scope: {route.scopes}.", "")
+    rows = [[f"`?{p['name']}`", kind_of(p["schema"]), p["description"]] for p in route.parameters]
     if rows:
         yield from table(["parameter", "type", "meaning"], rows)
-    if row.takes:
-        yield from ("The body:", "", *fields_table(row.takes))
-    answer = f"[{row.answer}](#{row.answer.lower()})" if row.answer in SHAPES else row.answer
-    yield from (f"Answers {row.status} with {answer}.", "")
+    if route.body:
+        yield from ("The body:", "", *fields_table(route.body))
+    status, answer = route.answer
+    shown = f"[{answer}](#{answer.lower()})" if answer in shown_shapes() else f"`{answer}`"
+    yield from (f"Answers {status} with {shown}.", "")
 
 
 def fields_table(name: str) -> list[str]:
@@ -113,7 +151,7 @@ def kind_of(shape: Any) -> str:  # noqa: ANN401 - a piece of JSON Schema
     limits = [
         f"{w} {shape[k]:,}"
         for k, w in (("minimum", "from"), ("maximum", "to"))
-        if shape.get(k, MAX_INTEGER) != MAX_INTEGER
+        if shape.get(k, LARGEST) != LARGEST
     ]
     if shape.get("format") == "date-time":
         kind = kind.replace("string", "time")
