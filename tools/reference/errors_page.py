@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 INTRO = """\
 All errors derive from `omoide.OmoideError`. The terminal shows the message alone and exits with 1.
-The server answers with the status in the second column, and with the class as `type`, such as
+The server answers with the HTTP status named here, and with the class as `type`, such as
 `urn:omoide:problem:store-locked`. A vendor's protocol has its own format, and 400 instead of 422.
 
 A chat is not stopped by an error of memory: it goes on, and `X-Omoide-Status: degraded` says why.
@@ -30,8 +30,8 @@ A chat is not stopped by an error of memory: it goes on, and `X-Omoide-Status: d
 def errors_page() -> Iterator[str]:
     """Every error class with what to do, and the server's own errors."""
     yield from ("# Errors, and what to do", "", MADE, "", INTRO, "")
-    rows = [error_row(cls, depth) for cls, depth in tree(errors.OmoideError)]
-    yield from table(["error", "HTTP", "what it is", "what to do"], rows)
+    for cls, depth in tree(errors.OmoideError):
+        yield from error_part(cls, depth)
     yield from ("## Errors of the server alone", "")
     yield from table(["type", "HTTP", "message"], responses())
 
@@ -44,18 +44,15 @@ def tree(cls: ErrorClass, depth: int = 0) -> Iterator[tuple[ErrorClass, int]]:
             yield from tree(below, depth + 1)
 
 
-def error_row(cls: ErrorClass, depth: int) -> list[str]:
-    """A class with its HTTP status, its meaning and the advice of its docstring."""
+def error_part(cls: ErrorClass, depth: int) -> Iterator[str]:
+    """A class with its meaning, the advice of its docstring, and its HTTP status."""
     about, _, advice = (inspect.getdoc(cls) or "").partition("What to do: ")
     if not advice:
         raise SystemExit(f"the docstring of {cls.__name__} does not end with 'What to do: …'")
     problem = problem_of(cls("x"))
-    return [
-        f"{'· ' * depth}`{cls.__name__}`",
-        f"{problem.status} `{problem.slug}`",
-        about,
-        advice,
-    ]
+    yield from (f"{'##' if depth < 2 else '###'} {cls.__name__}", "")
+    yield from (f"{about.strip()} HTTP {problem.status}, `{problem.slug}`.", "")
+    yield from (f"**What to do:** {advice}", "")
 
 
 def responses() -> list[list[str]]:
