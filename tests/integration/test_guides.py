@@ -19,6 +19,15 @@ TRANSLATED = sorted((DOCS / "start").glob("*.md"))
 QUICK = [ROOT / "README.md", START]
 """Those that run in `make test`: each command takes a second of CPU."""
 PAGES = [*QUICK, *TRANSLATED, DOCS / "facts.md", *sorted((DOCS / "guides").glob("*.md"))]
+ELSEWHERE = {
+    "clients.md": "tests/integration/clients and tests/heavy/test_server_examples.py",
+    "extending.md": "tests/integration/test_extending.py",
+    "languages.md": "tests/unit/test_language_pack.py",
+    "page.md": "tests/e2e",
+    "postgres.md": "tests/heavy/test_postgres_fleet.py and tests/heavy/test_migrate.py",
+    "tuning.md": "tests/heavy/test_tuning_run.py",
+}
+"""Guides that are not run from top to bottom, and the tests of what they show."""
 RUNS = [pytest.param(p, marks=() if p in QUICK else pytest.mark.heavy) for p in PAGES]
 
 
@@ -32,6 +41,18 @@ async def test_a_page_runs(page: Path, tmp_path: Path) -> None:
     """From top to bottom in a new home; what it shows is what is printed."""
     assert blocks(page)
     await run_page(page, tmp_path)
+
+
+def test_every_guide_is_run_or_tested_elsewhere() -> None:
+    """Each page that the navigation has under Guides."""
+    with (ROOT / "zensical.toml").open("rb") as file:
+        nav = tomllib.load(file)["project"]["nav"]
+    [guides] = [part["Guides"] for part in nav if "Guides" in part]
+    listed = {path for guide in guides for path in guide.values()}
+    run = {page.relative_to(DOCS).as_posix() for page in PAGES if page.is_relative_to(DOCS)}
+    assert listed - run == ELSEWHERE.keys()
+    for tests in ELSEWHERE.values():
+        assert all((ROOT / path).exists() for path in tests.split(" and "))
 
 
 @pytest.mark.parametrize("page", TRANSLATED, ids=name)
