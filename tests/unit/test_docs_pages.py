@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from omoide.cli.conversation import HELP
 from tests.unit.test_architecture import LAYERS
 
 ROOT = Path(__file__).parents[2]
@@ -128,6 +129,34 @@ def test_the_walks_name_files_that_exist() -> None:
 def found_at(name: str, core: Path) -> list[Path]:
     """Where a file is whose path ends so: within the core, or in the repository."""
     return [*core.rglob(name), *ROOT.glob(name)]
+
+
+def test_the_figures_of_the_readme_are_on_the_pages_it_names() -> None:
+    """Each number of a row is on the page that the row links to."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").split("## Three numbers", 1)[1]
+    rows = re.findall(r"^\| (\*\*.+) \| \[.+\]\((.+)\) \|$", text, flags=re.MULTILINE)
+    assert len(rows) == 3
+    for said, page in rows:
+        shown = (ROOT / page).read_text(encoding="utf-8")
+        figures = re.findall(r"\d[\d.,]*(?: of \d+)?", said.replace("kill -9", ""))
+        assert figures
+        assert [f for f in figures if f.strip(".,") not in shown] == []
+
+
+def test_no_kill_lost_or_doubled_anything() -> None:
+    """What is said of losses, read from the table of the torture: every row, both stores."""
+    page = (ROOT / "docs/torture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `kill -9`[^|]*\| (\d+) \|[^|]*\| (\d+) \| (\d+) \|", page, re.MULTILINE)
+    assert len(rows) > 10
+    assert {(lost, doubled) for _, lost, doubled in rows} == {("0", "0")}
+
+
+def test_the_chat_guide_names_every_command() -> None:
+    """Those that `/help` shows."""
+    guide = (ROOT / "docs/guides/chat.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^/\w+", HELP, flags=re.MULTILINE)
+    assert [command for command in commands if f"`{command}" not in guide] == []
+    assert len(commands) > 5
 
 
 def test_every_decision_is_listed() -> None:
