@@ -97,7 +97,8 @@ def rest_page() -> Iterator[str]:
         yield from table(["route", "what it does", "scope"], rows)
     yield from ("## Shapes", "", "What the bodies and answers above hold.", "")
     for name in shown_shapes():
-        yield from (f"### {name}", "", *fields_table(name))
+        about = SHAPES[name].get("description", "")
+        yield from (f"### {name}", "", about, "", *fields_table(name))
 
 
 def shown_shapes() -> list[str]:
@@ -121,7 +122,8 @@ def route_part(route: Route) -> Iterator[str]:
     if rows:
         yield from table(["parameter", "type", "meaning"], rows)
     if route.body:
-        yield from ("The body:", "", *fields_table(route.body))
+        about = SHAPES[route.body].get("description", "")
+        yield from (f"The body: {about[:1].lower()}{about[1:]}", "", *fields_table(route.body))
     status, answer = route.answer
     shown = f"[{answer}](#{answer.lower()})" if answer in shown_shapes() else f"`{answer}`"
     yield from (f"Answers {status} with {shown}.", "")
@@ -142,6 +144,8 @@ def kind_of(shape: Any) -> str:  # noqa: ANN401 - a piece of JSON Schema
     if "$ref" in shape:
         name = shape["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
+    if "anyOf" in shape:
+        return " or ".join(kind_of(one) for one in shape["anyOf"])
     if "enum" in shape:
         return " or ".join(f"`{value}`" for value in shape["enum"])
     kinds = shape.get("type", "anything")
