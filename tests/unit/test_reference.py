@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from omoide.server.shapes.incoming import INCOMING
+from omoide.server.shapes.meanings import MEANINGS
 from omoide.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -31,3 +33,11 @@ def test_every_setting_is_explained() -> None:
     rows = {row.split(" | ")[0]: row.split(" | ") for row in text.splitlines()}
     for field in dataclasses.fields(Settings):
         assert len(rows[f"| `OMOIDE_{field.name.upper()}`"][-1]) > 10
+
+
+def test_every_meaning_is_of_a_field_that_exists() -> None:
+    """None is left of a field that was renamed."""
+    for shape, meanings in MEANINGS.items():
+        assert meanings.keys() <= INCOMING[shape]["properties"].keys()
+        for field, meaning in meanings.items():
+            assert f"{meaning} |" in MADE[ROOT / "docs/reference/rest.md"], (shape, field)
