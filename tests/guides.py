@@ -110,7 +110,7 @@ def noted(prompt: str) -> str:
 async def run_page(page: Path, home: Path) -> str:
     """Run all blocks of a page; returns what they printed. Raises AssertionError if one fails."""
     async with AsyncExitStack() as stack:
-        endpoint = await stack.enter_async_context(NotingEndpoint(otherwise="A lovely name."))
+        endpoint = await stack.enter_async_context(NotingEndpoint(otherwise="I see."))
         environment = reader(home, endpoint.url)
         printed, port = [], PORT
         for block in blocks(page):
