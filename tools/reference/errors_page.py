@@ -48,7 +48,7 @@ def error_part(cls: ErrorClass, depth: int) -> Iterator[str]:
     """A class with its meaning, the advice of its docstring, and its HTTP status."""
     about, _, advice = (inspect.getdoc(cls) or "").partition("What to do: ")
     if not advice:
-        raise SystemExit(f"the docstring of {cls.__name__} does not end with 'What to do: …'")
+        raise ValueError(f"the docstring of {cls.__name__} does not end with 'What to do: …'")
     problem = problem_of(cls("x"))
     yield from (f"{'##' if depth < 2 else '###'} {cls.__name__}", "")
     yield from (f"{about.strip()} HTTP {problem.status}, `{problem.slug}`.", "")
