@@ -108,7 +108,7 @@ class Settings:
     reply_form: str = ""
     """How the model is asked for a reply: `small`, with worked examples (the default for a local
     model); `chat` (the default for an endpoint); `agent`, with a sense of time, and `agent+clock`,
-    with the time to the minute; or one of paper A's single prompts: `paper`, `retrieval`,
+    with the time to the minute; or one of Wang et al.'s single prompts: `paper`, `retrieval`,
     `retrieval+memory`, `2-shot`, `3-shot`."""
     persona: str = ""
     """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""
