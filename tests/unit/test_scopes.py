@@ -48,6 +48,7 @@ SCOPES = {
     "POST /api/erase": "admin",
     "GET /api/turns": "read",
     "GET /api/sessions": "read",
+    "PATCH /api/sessions": "write",
     "GET /api/memory": "read",
     "GET /api/memory/versions": "read",
     "GET /api/memory/diff": "read",

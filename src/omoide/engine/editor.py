@@ -10,6 +10,7 @@ from omoide.domain import FactMarks
 from omoide.domain.text import checked_name, checked_text
 from omoide.engine.reader import Reader
 from omoide.engine.recorder import aware
+from omoide.engine.titles import set_title
 from omoide.errors import BadInput
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ class Editor(Reader):
         text = checked_text(text, longest=self._settings.max_turn_chars)
         corrections = self._services.corrections
         return await corrections.correct(self._owner(user), fact, text, now=self._now(at))
+
+    async def rename(self, user: str, session: int, title: str) -> None:
+        """Give a session a title, which the page shows; an empty one removes it. Raises
+        `NoSuchSession`."""
+        now = self._now(None)
+        await set_title(self._store, self._owner(user), session, title, now=now)
 
     async def pin(self, user: str, fact: str) -> Fact:
         """Keep a fact in every version of the summary from the next one on. It does not expire."""

@@ -15,6 +15,7 @@ from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpe
 from omoide.server.read_routes import READ, get, json_response, page
 from omoide.server.schema import moment
 from omoide.server.shapes.builders import NUMBERED
+from omoide.server.write_routes import ONCE, WRITE
 from omoide.version import __version__
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 OPENING_LENGTH = 80
 """Characters of a session's first message that are shown."""
+OPENING_TURNS = 4
+"""Turns of a session among which the user's first message is looked for."""
 
 
 async def about(call: RouteCall) -> Response:
@@ -51,14 +54,30 @@ async def session_cards(call: RouteCall) -> Response:
     before, limit = call.query.get("before"), call.query.get("limit", 100)
     sessions = await call.memory.sessions(call.user)
     selected = [s for s in reversed(sessions) if before is None or s.number < before][:limit]
-    turns = [await call.memory.turns(call.user, session=s.number) for s in selected]
-    return json_response({"items": [_card(s, t) for s, t in zip(selected, turns, strict=True)]})
+    titles = await call.memory.titles(call.user) if selected else {}
+    cards = [
+        _card(
+            session,
+            await call.memory.turns(call.user, session=session.number, first=OPENING_TURNS),
+            title=titles.get(session.number, ""),
+        )
+        for session in selected
+    ]
+    return json_response({"items": cards})
 
 
-def _card(session: Session, turns: Sequence[Turn]) -> dict[str, object]:
+async def rename_session(call: RouteCall) -> Response:
+    """Give a session a title."""
+    session, title = call.body["session"], call.body["title"]
+    await call.memory.rename(call.user, session, title)
+    titles = await call.memory.titles(call.user)
+    return json_response({"session": session, "title": titles.get(session, "")})
+
+
+def _card(session: Session, turns: Sequence[Turn], *, title: str) -> dict[str, object]:
     first = next((t for t in turns if t.speaker is Speaker.USER), turns[0] if turns else None)
     opening = " ".join(first.text.split())[:OPENING_LENGTH] if first else ""
-    return {**vars(session), "opening": opening}
+    return {**vars(session), "opening": opening, "title": title}
 
 
 async def memos(call: RouteCall) -> Response:
@@ -123,6 +142,17 @@ ROUTES = (
         Parameter(name="before", shape=NUMBERED, about="Only sessions with a lower number."),
         LIMIT,
         about="Sessions, newest first, with their first words",
+    ),
+    RouteSpec(
+        method="PATCH",
+        path="/api/sessions",
+        handler=rename_session,
+        about="Give a session a title; an empty one removes it",
+        needs=WRITE,
+        takes="Title",
+        answer="Titled",
+        headers=ONCE,
+        fails=(404, 409),
     ),
     get("/api/memos", memos, "MemoPage", LIMIT, CURSOR, about="List memos"),
     get("/api/events", events, "EventPage", LIMIT, CURSOR, about="List events"),

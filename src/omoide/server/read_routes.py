@@ -15,7 +15,7 @@ from omoide.server.endpoint import CURSOR, LIMIT, SESSION, Parameter, RouteCall,
 from omoide.server.json_values import to_json_value
 from omoide.server.keys import Scope
 from omoide.server.problems import encoded
-from omoide.server.shapes.builders import NAME, TIME, WHOLE
+from omoide.server.shapes.builders import NAME, NUMBERED, TIME, WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -56,6 +56,14 @@ def page(
 async def turns(call: RouteCall) -> Response:
     """List turns."""
     query = call.query
+    if "before" in query:
+        items = await call.memory.turns(
+            call.user,
+            session=query.get("session"),
+            before=query["before"],
+            last=query.get("limit", 100),
+        )
+        return json_response({"items": items, "next": None})
     items = await call.memory.turns(
         call.user,
         session=query.get("session"),
@@ -169,6 +177,11 @@ ROUTES = (
         "TurnPage",
         SESSION,
         Parameter(name="id", shape=NAME, about="Only these turns; may be repeated.", many=True),
+        Parameter(
+            name="before",
+            shape=NUMBERED,
+            about="Only turns before this position: the last of them instead of the first.",
+        ),
         LIMIT,
         CURSOR,
         about="List turns",

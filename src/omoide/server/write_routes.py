@@ -75,7 +75,12 @@ async def reply(call: RouteCall) -> Response:
     """Answer a message, in one piece or as events: `begin`, `piece`…, `end` (or `error`)."""
     body = call.body
     pending = await call.memory.reply(
-        call.user, body["text"], session=body.get("session"), id=body.get("id") or _id(call, 0)
+        call.user,
+        body["text"],
+        session=body.get("session"),
+        id=body.get("id") or _id(call, 0),
+        again=body.get("again", False),
+        replaces=body.get("replaces"),
     )
     latest = LatestReply(
         text=body["text"],

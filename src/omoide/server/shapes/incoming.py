@@ -35,6 +35,8 @@ _OPTIONAL = (
         "since",
         "until",
         "stream",
+        "again",
+        "replaces",
     ),
     *("turns", "sentences", "facts", "all", "job", "about", "tags", "pinned", "expires"),
 )
@@ -77,9 +79,14 @@ INCOMING: dict[str, Shape] = {
         session=NAME,
         id=NAME,
         stream=YES_OR_NO,
+        again={**YES_OR_NO, "description": "A known id gets a new reply in place of the former."},
+        replaces={**NAME, "description": "An earlier message; it and what followed are replaced."},
     ),
     "End": object_of(
         "Which session to end; without a number, all open ones.", _OPTIONAL, session=NUMBERED
+    ),
+    "Title": object_of(
+        "A session's number, and its title.", session=NUMBERED, title={**TEXT, "maxLength": 400}
     ),
     "Retry": object_of(
         "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED

@@ -135,7 +135,9 @@ OUTGOING: dict[str, Shape] = {
         "A session with its first words.",
         **_SESSION,
         opening=TEXT,
+        title={**TEXT, "description": "The title it was given; empty if none."},
     ),
+    "Titled": object_of("A session's title.", session=NUMBERED, title=TEXT),
     "SessionCards": object_of("Newest first.", items=list_of(ref("SessionCard"))),
     "Memo": object_of(
         "A stretch of dialogue on one topic.",
