@@ -20,6 +20,11 @@ CHANGING = {  # keys that are put together while the page runs
     "memos.": ("summary", "compressed", "original"),
     "facts.": ("now", "timeline"),
     "facts.group_": ("you", "plans", "likes", "people", "assistant"),
+    "receipt.": (
+        *("sessions", "turns", "sentences", "facts"),
+        *("events", "memos", "notes", "rejected"),
+    ),
+    "tab.": ("chat", "memory", "facts", "memos", "events", "why", "cost"),
     "change.": ("began", "changed", "confirmed", "ended", "expired"),
     "kind.": ("turn", "fact", "event", "memo", "sentence"),
 }

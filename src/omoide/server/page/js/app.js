@@ -11,6 +11,7 @@ import * as facts from "./facts.js";
 import * as frame from "./frame.js";
 import * as memory from "./memory.js";
 import * as memos from "./memos.js";
+import * as palette from "./palette.js";
 import { on, state, tell, turns } from "./state.js";
 import * as talks from "./talks.js";
 import { setClock } from "./time.js";
@@ -63,7 +64,7 @@ async function enter() {
 await speak(wanted());
 frame.choices();
 onLocked(locked);
-for (const part of [frame, users, talks, chat, memory, facts, memos, events, why, cost, work, demo]) part.start();
+for (const part of [frame, users, talks, chat, memory, facts, memos, events, why, cost, work, demo, palette]) part.start();
 on("user", () => {
   state.arriving = arrive();
 });
