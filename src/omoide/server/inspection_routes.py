@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from omoide.demo import LANGUAGES
 from omoide.domain import Speaker
+from omoide.server.addressing import Addressing
 from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
 from omoide.server.read_routes import READ, get, json_response, page
 from omoide.server.schema import moment
@@ -89,7 +90,8 @@ async def memos(call: RouteCall) -> Response:
 async def events(call: RouteCall) -> Response:
     """List events, in the order they were mentioned."""
     items = await call.memory.events(call.user)
-    return page(call, enumerate(items), lambda pair: pair[0], lambda pair: pair[1])
+    address = await Addressing.of(call.memory, call.user)
+    return page(call, enumerate(items), lambda pair: pair[0], lambda pair: address.event(pair[1]))
 
 
 async def curves(call: RouteCall) -> Response:
@@ -99,7 +101,8 @@ async def curves(call: RouteCall) -> Response:
         days=call.query.get("days", 365),
         newest=call.query.get("limit", 100),
     )
-    return json_response({"items": items})
+    address = await Addressing.of(call.memory, call.user)
+    return json_response({"items": [address.curve(curve) for curve in items]})
 
 
 async def explain(call: RouteCall) -> Response:
@@ -110,13 +113,14 @@ async def explain(call: RouteCall) -> Response:
         body["text"],
         at=moment(body["at"], where="at") if "at" in body else None,
     )
-    items = [_scored(candidate) for candidate in explained.candidates]
+    address = await Addressing.of(call.memory, call.user)
+    items = [_scored(candidate, address) for candidate in explained.candidates]
     return json_response({"items": items, "calibration": explained.calibration})
 
 
-def _scored(candidate: EventCandidate) -> dict[str, object]:
+def _scored(candidate: EventCandidate, address: Addressing) -> dict[str, object]:
     return {
-        "event": candidate.event,
+        "event": address.event(candidate.event),
         "by": candidate.by,
         "odds": candidate.odds,
         "recalled": candidate.recalled,
@@ -128,7 +132,11 @@ async def latest(call: RouteCall) -> Response:
     """What memory contributed to the user's latest reply."""
     mark = await call.erasure_mark()
     reply = call.context.latest_replies.of(call.caller.tenant, call.user, mark=mark)
-    return json_response({"latest": reply})
+    if reply is None:
+        return json_response({"latest": None})
+    address = await Addressing.of(call.memory, call.user)
+    contributions = [address.contribution(one) for one in reply.contributions]
+    return json_response({"latest": {**vars(reply), "contributions": contributions}})
 
 
 _DAYS = {"type": "integer", "minimum": 1, "maximum": 3650, "default": 365}

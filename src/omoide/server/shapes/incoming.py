@@ -41,6 +41,13 @@ _OPTIONAL = (
     *("turns", "sentences", "facts", "all", "job", "about", "tags", "pinned", "expires"),
 )
 
+_ADDRESSED: Shape = {
+    **YES_OR_NO,
+    "description": "Whether the text speaks to the person ("
+    "`You live in Porto`) or is their own (`I live in Porto`): then it is recorded as a note about "
+    "them.",
+}
+
 INCOMING: dict[str, Shape] = {
     "Utterance": object_of(
         "A message to record.",
@@ -93,9 +100,19 @@ INCOMING: dict[str, Shape] = {
     ),
     "Rollback": object_of("The version to restore; 0 is the empty one.", version=WHOLE),
     "Amendment": object_of(
-        "A sentence of the newest version, and its corrected text.", sentence=WORDS, text=LINE
+        "A sentence of the newest version, and its corrected text.",
+        ("addressed",),
+        sentence=WORDS,
+        text=LINE,
+        addressed=_ADDRESSED,
     ),
-    "Correction": object_of("A fact, and what it should say.", id=NAME, text=LINE),
+    "Correction": object_of(
+        "A fact, and what it should say.",
+        ("addressed",),
+        id=NAME,
+        text=LINE,
+        addressed=_ADDRESSED,
+    ),
     "Marks": object_of(
         "What to set on a fact; what is left out stays. `expires` null means never. A fact that is "
         "pinned stands in every version of the summary and does not expire, unless both are given.",

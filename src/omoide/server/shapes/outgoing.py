@@ -29,6 +29,7 @@ _SESSION = {
     "turns": WHOLE,
 }
 
+_ADDRESSED: Shape = {**TEXT, "description": "The text as said to the person: `You live …`."}
 _COUNTS: Shape = {"type": "object", "additionalProperties": WHOLE}
 
 OUTGOING: dict[str, Shape] = {
@@ -103,6 +104,7 @@ OUTGOING: dict[str, Shape] = {
         why=TEXT,
         score=NUMBER,
         odds=nullable(ref("Odds")),
+        addressed=_ADDRESSED,
     ),
     "Odds": object_of(
         "What decided whether an event was recalled: relevance r, days t, consolidation g, "
@@ -169,6 +171,7 @@ OUTGOING: dict[str, Shape] = {
         consolidation=NUMBER,
         superseded_by=nullable(TEXT),
         fact=TEXT,
+        addressed=_ADDRESSED,
     ),
     "EventPage": page("Happened"),
     "Curve": object_of(
@@ -226,6 +229,14 @@ OUTGOING: dict[str, Shape] = {
         sources=list_of(TEXT),
         fact=TEXT,
     ),
+    "AddressedSentence": object_of(
+        "A sentence, and how it is said to the person.",
+        text=TEXT,
+        about=nullable(SPEAKER),
+        sources=list_of(TEXT),
+        fact=TEXT,
+        addressed=_ADDRESSED,
+    ),
     "Memory": object_of(
         "One version of the summary; number 0 is the empty one.",
         number=WHOLE,
@@ -248,6 +259,8 @@ OUTGOING: dict[str, Shape] = {
         change={"type": "string", "enum": ["kept", "added", "removed", "changed"]},
         old=nullable(TEXT),
         new=nullable(TEXT),
+        old_addressed=nullable(TEXT),
+        new_addressed=nullable(TEXT),
     ),
     "Changes": object_of("In the order of the newer version.", items=list_of(ref("Change"))),
     "Fact": object_of(
@@ -276,8 +289,14 @@ OUTGOING: dict[str, Shape] = {
         expires=nullable(TIME),
         tags=list_of(TEXT),
         flags=list_of(TEXT),
+        addressed=_ADDRESSED,
     ),
-    "FactPage": page("Fact"),
+    "FactPage": object_of(
+        "One page. `name` is the person's, if the facts state it; empty otherwise.",
+        items=list_of(ref("Fact")),
+        next=nullable(TEXT),
+        name=TEXT,
+    ),
     "TimelineEntry": object_of(
         "One moment in the life of a fact, and the facts whose place it took.",
         time=TIME,
@@ -288,13 +307,20 @@ OUTGOING: dict[str, Shape] = {
         fact=ref("Fact"),
         replaced=list_of(ref("Fact")),
         reason=TEXT,
+        reason_addressed=_ADDRESSED,
         sources=list_of(TEXT),
     ),
     "Timeline": page("TimelineEntry"),
     "Because": object_of(
-        "A sentence and its supporting turns.", sentence=ref("Sentence"), turns=list_of(ref("Turn"))
+        "A sentence and its supporting turns.",
+        sentence=ref("AddressedSentence"),
+        turns=list_of(ref("Turn")),
     ),
-    "Reasons": object_of("One entry for each sentence.", items=list_of(ref("Because"))),
+    "Reasons": object_of(
+        "One entry for each sentence, and the person's name if memory knows it.",
+        items=list_of(ref("Because")),
+        name=TEXT,
+    ),
     "Rejected": object_of(
         "A model's answer that did not pass the guards.",
         session=NUMBERED,
