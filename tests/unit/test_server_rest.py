@@ -158,14 +158,20 @@ async def test_the_memory_is_seen_through_time(bench: Bench) -> None:
     assert (await get(bench, "/api/memory", session=1))["number"] == 1
     assert [v["number"] for v in (await get(bench, "/api/memory/versions"))["items"]] == [1]
     assert (await get(bench, "/api/memory/diff"))["items"] == [
-        {"change": "added", "old": None, "new": M1}
+        {
+            "change": "added",
+            "old": None,
+            "new": M1,
+            "old_addressed": None,
+            "new_addressed": "You have a cat called Miso.",
+        }
     ]
     because = (await get(bench, "/api/memory/why"))["items"]
     assert [t["text"] for t in because[0]["turns"]] == [CAT]
     back = await post(bench, "/api/memory/rollback", {"version": 0})
     assert (back.status_code, back.json()["number"], back.json()["restored"]) == (201, 2, 0)
     assert (await get(bench, "/api/memory/diff", **{"from": 1, "to": 2}))["items"][0]["old"] == M1
-    assert (await get(bench, "/api/memory/aside"))["items"] == []
+    assert (await get(bench, "/api/memory/rejected"))["items"] == []
 
 
 async def test_sessions_end_and_are_digested_in_the_background(bench: Bench) -> None:

@@ -46,14 +46,12 @@ class Addressing:
 
     def entry(self, entry: TimelineEntry) -> dict[str, Any]:
         """An entry of the timeline as JSON."""
-        fact = entry.fact
+        fact, about_user = entry.fact, entry.fact.about == USER
         return {
             **_json(entry),
             "fact": self.fact(fact),
             "replaced": [self.fact(old) for old in entry.replaced],
-            "reason_addressed": self.said(
-                entry.reason, fact.language, about_user=fact.about == USER
-            ),
+            "reason_addressed": self.said(entry.reason, fact.language, about_user=about_user),
         }
 
     def reason(self, because: Because) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from omoide.domain import Speaker
 from omoide.server.addressing import Addressing
 from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
 from omoide.server.read_routes import READ, get, json_response, page
-from omoide.server.schema import moment
+from omoide.server.schema import parse_time
 from omoide.server.shapes.builders import NUMBERED
 from omoide.server.write_routes import ONCE, WRITE
 from omoide.version import __version__
@@ -111,7 +111,7 @@ async def explain(call: RouteCall) -> Response:
     explained = await call.memory.explain(
         call.user,
         body["text"],
-        at=moment(body["at"], where="at") if "at" in body else None,
+        at=parse_time(body["at"], where="at") if "at" in body else None,
     )
     address = await Addressing.of(call.memory, call.user)
     items = [_scored(candidate, address) for candidate in explained.candidates]
