@@ -49,6 +49,7 @@ SCOPES = {
     "GET /api/turns": "read",
     "GET /api/sessions": "read",
     "PATCH /api/sessions": "write",
+    "POST /api/import": "write",
     "GET /api/memory": "read",
     "GET /api/memory/versions": "read",
     "GET /api/memory/diff": "read",

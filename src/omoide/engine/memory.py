@@ -16,6 +16,7 @@ from omoide.engine.messages import Utterance, utterances
 from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
+from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
 from omoide.language import detect_language
 from omoide.mechanisms.search.recall import RecallFilter
@@ -327,15 +328,17 @@ class Memory(Editor):
         progress: Progress | None = None,
         at: datetime | None = None,
     ) -> ImportResult:
-        """Record conversations from another product's export, each once."""
+        """Record conversations from another product's export, each once, with their titles."""
+        noted, by_key = with_titles(conversations)
         result = await import_conversations(
             self._store,
             self._owner(user),
-            conversations,
+            noted,
             at=self._now(at),
             digest=digest,
             progress=progress,
         )
+        await add_imported(self._store, self._owner(user), by_key, now=self._now(at))
         self._services.worker.wake()
         return result
 

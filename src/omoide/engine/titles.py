@@ -14,11 +14,12 @@ from omoide.errors import NoSuchSession
 from omoide.language import content_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from omoide.domain import Owner, Turn
     from omoide.ports import Store
+    from omoide.transfer import ForeignConversation
 
 KIND = "title"
 LONGEST = 120
@@ -41,6 +42,36 @@ async def set_title(store: Store, owner: Owner, session: int, title: str, *, now
         await store.notes.put(owner, note)
     else:
         await store.notes.remove(owner, kind=KIND, keys=[str(session)])
+
+
+def with_titles(
+    conversations: Iterable[ForeignConversation],
+) -> tuple[Iterator[ForeignConversation], Mapping[str, str]]:
+    """The conversations, and their titles by key, which are complete once all were read."""
+    by_key: dict[str, str] = {}
+
+    def noted() -> Iterator[ForeignConversation]:
+        for conversation in conversations:
+            if conversation.title:
+                by_key[conversation.key] = conversation.title
+            yield conversation
+
+    return noted(), by_key
+
+
+async def add_imported(
+    store: Store, owner: Owner, by_key: Mapping[str, str], *, now: datetime
+) -> None:
+    """Give imported conversations, by their keys, the titles that they had elsewhere. One that a
+    person has given stays."""
+    known = await titles(store, owner)
+    for session in await store.turns.sessions(owner):
+        title = " ".join(by_key.get(session.key or "", "").split())[:LONGEST]
+        if title and session.number not in known:
+            note = Note(
+                kind=KIND, key=str(session.number), text=title, time=now, session=session.number
+            )
+            await store.notes.put(owner, note)
 
 
 async def put_back(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from omoide.server.shapes.incoming import INCOMING
 from omoide.server.shapes.outgoing import OUTGOING
 from omoide.server.shapes.protocols import PROTOCOLS
+from omoide.server.shapes.results import RESULTS
 
 if TYPE_CHECKING:
     from omoide.server.shapes.builders import Shape
 
-SHAPES: dict[str, Shape] = {**INCOMING, **OUTGOING, **PROTOCOLS}
+SHAPES: dict[str, Shape] = {**INCOMING, **OUTGOING, **RESULTS, **PROTOCOLS}

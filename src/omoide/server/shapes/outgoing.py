@@ -30,7 +30,6 @@ _SESSION = {
 }
 
 _ADDRESSED: Shape = {**TEXT, "description": "The text as said to the person: `You live …`."}
-_COUNTS: Shape = {"type": "object", "additionalProperties": WHOLE}
 
 OUTGOING: dict[str, Shape] = {
     "Problem": {
@@ -139,7 +138,6 @@ OUTGOING: dict[str, Shape] = {
         opening=TEXT,
         title={**TEXT, "description": "The title it was given; empty if none."},
     ),
-    "Titled": object_of("A session's title.", session=NUMBERED, title=TEXT),
     "SessionCards": object_of("Newest first.", items=list_of(ref("SessionCard"))),
     "Memo": object_of(
         "A stretch of dialogue on one topic.",
@@ -330,36 +328,6 @@ OUTGOING: dict[str, Shape] = {
         time=TIME,
     ),
     "RejectedList": object_of("Oldest first.", items=list_of(ref("Rejected"))),
-    "Erased": object_of(
-        "What was erased. `pending` means that the vector store could not be reached: a job erases "
-        "the vectors as soon as possible.",
-        sessions=WHOLE,
-        turns=WHOLE,
-        sentences=WHOLE,
-        facts=WHOLE,
-        events=WHOLE,
-        memos=WHOLE,
-        notes=WHOLE,
-        rejected=WHOLE,
-        pending=YES_OR_NO,
-        receipt=ref("Receipt"),
-    ),
-    "Receipt": object_of(
-        "The signed receipt of an erasure. `found` names kinds in which something was still found "
-        "afterwards. Check it with `omoide verify-receipt`.",
-        format=WHOLE,
-        id=TEXT,
-        time=TIME,
-        tenant=TEXT,
-        user=TEXT,
-        scope=TEXT,
-        removed=_COUNTS,
-        searched=_COUNTS,
-        found=list_of(TEXT),
-        pending=YES_OR_NO,
-        written_by=TEXT,
-        signature=TEXT,
-    ),
     "Sum": object_of(
         "Cost of a group of model calls.",
         name=TEXT,

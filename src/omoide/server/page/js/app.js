@@ -8,7 +8,9 @@ import { prompt } from "./dialog.js";
 import { at, fill } from "./dom.js";
 import * as events from "./events.js";
 import * as facts from "./facts.js";
+import * as forgetting from "./forgetting.js";
 import * as frame from "./frame.js";
+import * as importing from "./importing.js";
 import * as memory from "./memory.js";
 import * as memos from "./memos.js";
 import * as palette from "./palette.js";
@@ -64,7 +66,7 @@ async function enter() {
 await speak(wanted());
 frame.choices();
 onLocked(locked);
-for (const part of [frame, users, talks, chat, memory, facts, memos, events, why, cost, work, demo, palette]) part.start();
+for (const part of [frame, users, talks, chat, memory, facts, memos, events, why, cost, work, demo, palette, forgetting, importing]) part.start();
 on("user", () => {
   state.arriving = arrive();
 });

@@ -39,7 +39,7 @@ function welcome() {
       "div",
       { class: "welcome" },
       el("img", { src: "/page/mark.svg", alt: "" }),
-      el("h2", {}, t(known ? "welcome.back" : "welcome.title")),
+      el("h2", { dir: "auto" }, known ? (state.name ? t("welcome.back_name", { name: state.name }) : t("welcome.back")) : t("welcome.title")),
       el("p", {}, t(known ? "welcome.known" : "welcome.text")),
       known
         ? null
@@ -165,6 +165,7 @@ export function start() {
     drawing = load(turn);
   });
   on("user", stop);
+  on("name", () => at("log").querySelector(".welcome") && welcome());
   at("say").addEventListener("input", grow);
   at("say").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {

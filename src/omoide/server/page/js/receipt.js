@@ -1,6 +1,6 @@
 // The receipt of an erasure: what was removed, what was searched afterwards, and a file to keep.
 
-import { el } from "./dom.js";
+import { download, el } from "./dom.js";
 import { show } from "./dialog.js";
 import { moment, number } from "./time.js";
 import { t } from "./words.js";
@@ -23,8 +23,4 @@ export function receipt(paper) {
   });
 }
 
-function save(paper) {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(paper, null, 2)], { type: "application/json" }));
-  el("a", { href: url, download: `omoide-receipt-${paper.id.slice(0, 8)}.json` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
+const save = (paper) => download(new Blob([JSON.stringify(paper, null, 2)], { type: "application/json" }), `omoide-receipt-${paper.id.slice(0, 8)}.json`);

@@ -3,6 +3,7 @@
 export const state = {
   about: null, // GET /api/about
   user: "",
+  name: "", // the person's own name, if the memory knows it
   users: [],
   talks: [], // cards of sessions, newest first
   talk: null, // number of the session shown; null for a new one
