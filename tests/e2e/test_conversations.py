@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide import Speaker, Utterance
+from omoide.transfer import read_values
 
 if TYPE_CHECKING:
     from .conftest import Window
@@ -111,3 +112,39 @@ async def test_ten_thousand_turns_are_drawn_in_windows(window: Window) -> None:
     window.bench.replier.answers.append("Still here.")
     await window.say("Hello?")
     await expect(page.locator(".said .text").last).to_have_text("Still here.")
+
+
+async def test_a_thousand_conversations_are_listed_in_windows(window: Window) -> None:
+    """The newest at once, older ones on the way down, far ones let go; all are found by name."""
+    page, memory = window.page, window.bench.memory()
+    messages = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}]
+    conversations = read_values(
+        [
+            {
+                "id": f"c{i}",
+                "title": f"Talk {i}",
+                "created_at": 1_600_000_000 + i,
+                "messages": messages,
+            }
+            for i in range(1_000)
+        ],
+        max_chars=10_000,
+    ).conversations
+    await memory.import_conversations("me", conversations, digest=False)
+    await page.reload()
+    await window.ready()
+    await expect(page.locator("#talks [data-talk='1000']")).to_be_visible()
+    assert await nodes(window) < 2_500
+    talks = page.locator("#talks")
+    for _ in range(40):
+        await talks.evaluate("(list) => { list.scrollTop = list.scrollHeight; }")
+        assert await nodes(window) < 4_000
+        if await page.locator("#talks [data-talk='1']").count():
+            break
+        await page.wait_for_timeout(50)
+    await expect(page.locator("#talks [data-talk='1']")).to_be_visible()
+    await page.reload()
+    await window.ready()
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("talk 123")
+    await expect(page.locator("#found [role=option]").filter(has_text="Talk 123")).to_be_visible()

@@ -14,7 +14,7 @@ LANGUAGES = ("en", "zh", "ja", "ko", "vi")
 CHANGING = {  # keys that are put together while the page runs
     "speaker.": ("user", "assistant"),
     "work.": ("waiting", "running", "dead", "done"),
-    "events.span": ("90", "365", "1095"),
+    "events.span": ("365", "1095", "3650"),
     "theme.": ("auto", "light", "dark"),
     "origin.": ("digest", "rollback", "erasure", "edit"),
     "memos.": ("summary", "compressed", "original"),

@@ -89,7 +89,9 @@ async def correct_fact(call: RouteCall) -> Response:
             address = await Addressing.of(call.memory, call.user)
             same = text == address.fact(old)["addressed"]
             text = old.text if same else from_user(text, old.language)
-    return await _one(call, await call.memory.correct(call.user, body["id"], text), status=201)
+    return await _one(
+        call, await call.memory.correct(call.user, body["id"], text, said=body["text"]), status=201
+    )
 
 
 async def _one(call: RouteCall, fact: Fact, *, status: int = 200) -> Response:

@@ -140,7 +140,7 @@ async def amend(call: RouteCall) -> Response:
         address = await Addressing.of(call.memory, call.user)
         same = text == address.said(sentence)
         text = sentence if same else from_user(text, detect_language(sentence))
-    amended = await call.memory.amend(call.user, sentence, text)
+    amended = await call.memory.amend(call.user, sentence, text, said=call.body["text"])
     return json_response(amended, status=201)
 
 

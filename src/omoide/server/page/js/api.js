@@ -71,9 +71,8 @@ export const remove = async (path, query, user, keepalive = false) =>
 export const file = async (path) => (await send(path)).blob();
 
 /** All items of a paged list. */
-export async function all(path, query = {}) {
+export async function all(path, { cursor = null, ...query } = {}) {
   const found = [];
-  let cursor = null;
   do {
     const page = await get(path, { limit: 1000, ...query, ...(cursor ? { cursor } : {}) });
     found.push(...page.items);

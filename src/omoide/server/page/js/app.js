@@ -84,6 +84,7 @@ at("leave").addEventListener("click", () => {
   dropKey();
   location.reload();
 });
+navigator.serviceWorker?.register("/page/sw.js", { scope: "/" }).catch(() => {}); // without it, the page only needs the server to open
 state.arriving = enter();
 await state.arriving;
 document.documentElement.dataset.ready = "";

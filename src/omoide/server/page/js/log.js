@@ -69,7 +69,7 @@ const draw = (turns, before) => turns.map((turn, i) => [hour(i ? turns[i - 1] : 
 
 /** One turn, with its buttons. */
 export function bubble(turn) {
-  const text = el("div", { class: turn.speaker === "user" ? "text" : "text md", dir: "auto", title: moment(turn.time) });
+  const text = el("div", { class: turn.speaker === "user" ? "text" : "text md", dir: "auto", lang: turn.language, title: moment(turn.time) });
   if (turn.speaker === "user") text.textContent = turn.text;
   else markdown.show(text, turn.text);
   const box = el(
