@@ -117,15 +117,10 @@ async def test_ten_thousand_turns_are_drawn_in_windows(window: Window) -> None:
 async def test_a_thousand_conversations_are_listed_in_windows(window: Window) -> None:
     """The newest at once, older ones on the way down, far ones let go; all are found by name."""
     page, memory = window.page, window.bench.memory()
-    messages = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}]
+    said = {"messages": [{"role": "user", "content": "Hello."}]}
     conversations = read_values(
         [
-            {
-                "id": f"c{i}",
-                "title": f"Talk {i}",
-                "created_at": 1_600_000_000 + i,
-                "messages": messages,
-            }
+            {"id": f"c{i}", "title": f"Talk {i}", "create_time": 1_600_000_000 + i} | said
             for i in range(1_000)
         ],
         max_chars=10_000,

@@ -33,11 +33,12 @@ export class Chunks {
     if (items.length) this.#add(items, this.chunks.length);
   }
 
-  /** Add items at the beginning; what is in view stays where it is. */
-  prepend(items) {
+  /** Add items at the beginning; what is in view stays where it is. Those that are not `drawn` are
+   * drawn when they come near. */
+  prepend(items, drawn = true) {
     if (!items.length) return;
     const from = this.scroller.scrollHeight - this.scroller.scrollTop;
-    this.#add(items, 0);
+    this.#add(items, 0, drawn);
     if (this.chunks[1]?.shown) this.#show(this.chunks[1]); // it may have begun with a date or heading
     this.scroller.scrollTop = this.scroller.scrollHeight - from;
   }
@@ -62,12 +63,14 @@ export class Chunks {
     }
   }
 
-  #add(items, index) {
+  #add(items, index, drawn = true) {
+    const known = this.chunks.find(({ shown }) => shown);
     const chunk = { box: el("div", { class: "chunk" }), items, shown: false };
     if (index) this.place.append(chunk.box);
     else this.place.insertBefore(chunk.box, this.chunks[0]?.box ?? null);
     this.chunks.splice(index, 0, chunk);
-    this.#show(chunk);
+    if (drawn || !known) this.#show(chunk);
+    else chunk.box.style.height = `${(known.box.offsetHeight / known.items.length) * items.length}px`;
     this.observer.observe(chunk.box);
   }
 

@@ -71,16 +71,18 @@ function plot() {
 }
 
 function table() {
+  const recent = cost.groups.slice(-MOST);
+  const older = cost.groups.length - recent.length;
   const head = ["cost.where", "cost.calls", "cost.read", "cost.written", "cost.time"];
   return el(
     "table",
     {},
-    el("caption", {}, t("cost.by")),
+    el("caption", {}, t("cost.by"), older ? ` · ${t("cost.older", { n: number(older) })}` : null),
     el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, t(name))))),
     el(
       "tbody",
       {},
-      cost.groups.map((group) =>
+      recent.map((group) =>
         el(
           "tr",
           {},

@@ -5,7 +5,7 @@ import * as chart from "./chart.js";
 import { at, colour, el, fill } from "./dom.js";
 import { quote } from "./quotes.js";
 import { on, state, turns } from "./state.js";
-import { date, inDays, month, percent } from "./time.js";
+import { date, inDays, month, now, percent } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
 
@@ -102,7 +102,9 @@ function effect(curve) {
   const [alone, recalled] = [fall(curve.fading), fall(curve.recalled)];
   if (curve.fading[0][1] < curve.threshold) return t("events.effect_back");
   if (alone === null) return t("events.effect_none");
-  return recalled === null ? t("events.effect_beyond", { when: inDays(alone) }) : t("events.effect", { when: inDays(alone), then: inDays(recalled) });
+  const [when, then] = [alone, recalled ?? 0].map((days) => month(new Date(now().getTime() + days * 86_400_000)));
+  if (recalled === null) return t("events.effect_beyond", { when });
+  return then === when ? t("events.effect_same", { when }) : t("events.effect", { when, then });
 }
 
 /** Say which event is under the pointer. */

@@ -46,7 +46,7 @@ export async function open(session, wanted, still) {
     if (!first || !still()) return false;
     const page = await older(session, first, size);
     if (!still()) return false;
-    for (let end = page.length; end > 0; end -= PAGE) shown.prepend(page.slice(Math.max(0, end - PAGE), end));
+    for (let end = page.length; end > 0; end -= PAGE) shown.prepend(page.slice(Math.max(0, end - PAGE), end), size === PAGE);
     return page.length === size;
   };
   if (found.length === PAGE) {

@@ -10,6 +10,7 @@ import { LANGUAGES, t } from "./words.js";
 
 const TABS = ["chat", "memory", "facts", "memos", "events", "why", "cost"];
 const MOST = 8; // conversations and messages that are shown
+const NEAR = 0.4; // share of the best score below which a message is not shown
 const PAUSE = 150; // milliseconds without a key after which messages are searched
 const newest = turns();
 let dialog = null;
@@ -50,7 +51,8 @@ function open(number, turn = null) {
 /** What was said, by words and by meaning. */
 async function messages(query) {
   const found = (await post("/api/recall", { query, k: MOST, kinds: ["turn"] })).items;
-  return found.map((item) => ({
+  const close = found.filter((item) => item.score >= NEAR * found[0].score);
+  return close.map((item) => ({
     name: item.text,
     note: `${t(`speaker.${item.speaker}`)} · ${moment(item.time)}`,
     run: async () => {
@@ -120,7 +122,7 @@ function keys(event) {
 export function toggle() {
   if (dialog) return dialog.close();
   if (document.querySelector("dialog[open]")) return;
-  const field = el("input", { id: "search", type: "search", role: "combobox", placeholder: t("search.placeholder"), "aria-label": t("search.open"), "aria-controls": "found", "aria-expanded": "true", "aria-autocomplete": "list", autocomplete: "off", oninput: look, onkeydown: keys });
+  const field = el("input", { id: "search", type: "text", role: "combobox", placeholder: t("search.placeholder"), "aria-label": t("search.open"), "aria-controls": "found", "aria-expanded": "true", "aria-autocomplete": "list", autocomplete: "off", oninput: look, onkeydown: keys });
   dialog = el(
     "dialog",
     { class: "palette", "aria-label": t("search.open") },

@@ -84,7 +84,7 @@ function contribution(item) {
 function plainly(item) {
   const when = longDate(item.time);
   if (item.odds) return t(item.odds.t < 30 ? "why.event_fresh" : "why.event_old", { when });
-  return t({ turn: "why.you_said", fact: "why.fact", sentence: "why.fact", memo: "why.memo" }[item.kind] ?? "why.fact", { when });
+  return t({ turn: "why.you_said", fact: "why.fact", sentence: "why.sentence", memo: "why.memo" }[item.kind] ?? "why.fact", { when });
 }
 
 function reason(item) {
