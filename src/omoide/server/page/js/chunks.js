@@ -2,6 +2,7 @@
 // keeps its height, so that nothing moves. However long the list is, few nodes are in the document.
 
 import { el } from "./dom.js";
+import { month } from "./time.js";
 
 const MARGIN = "1200px 0px"; // how far beyond the viewport chunks are drawn
 
@@ -28,9 +29,9 @@ export class Chunks {
     this.chunks = [];
   }
 
-  /** Add items at the end. */
-  append(items) {
-    if (items.length) this.#add(items, this.chunks.length);
+  /** Add items at the end; those that are not `drawn` are drawn when they come near. */
+  append(items, drawn = true) {
+    if (items.length) this.#add(items, this.chunks.length, drawn);
   }
 
   /** Add items at the beginning; what is in view stays where it is. Those that are not `drawn` are
@@ -89,6 +90,25 @@ export class Chunks {
     chunk.box.replaceChildren();
     chunk.shown = false;
   }
+}
+
+const SIZE = 40; // entries of a timeline in one chunk
+
+/** A timeline in chunks: entries under their months, newest first. `row` makes the node of one. */
+export function months(place, scroller, entries, row) {
+  const list = new Chunks(place, scroller, (items, before) => {
+    const parts = [];
+    let last = before ? month(before.time) : null;
+    for (const item of items) {
+      const name = month(item.time);
+      if (name !== last || !parts.length) parts.push(el("section", {}, name === last ? null : el("h3", {}, name), el("ol", { class: "line" })));
+      parts.at(-1).lastChild.append(row(item));
+      last = name;
+    }
+    return parts;
+  });
+  for (let i = 0; i < entries.length; i += SIZE) list.append(entries.slice(i, i + SIZE), i === 0);
+  return list;
 }
 
 /** Call `more` when the end of a list comes near, until it returns false. */

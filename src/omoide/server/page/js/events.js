@@ -2,6 +2,7 @@
 
 import { all, get } from "./api.js";
 import * as chart from "./chart.js";
+import { months } from "./chunks.js";
 import { at, colour, el, fill } from "./dom.js";
 import { quote } from "./quotes.js";
 import { on, state, turns } from "./state.js";
@@ -16,6 +17,7 @@ let curves = new Map(); // by the event's id
 let before = new Map(); // curves as they were before a recall changed them
 let chosen = null;
 let days = 1095;
+let list = null; // Chunks of the events
 let canvas = null;
 let running = 0;
 const place = () => at("panel-events");
@@ -60,9 +62,11 @@ function draw() {
       { class: "stack" },
       el("div", { class: "lead" }, el("h2", {}, t("events.title")), el("p", { class: "fine" }, t("events.about"))),
       el("figure", { class: "stack" }, el("div", { class: "choice", role: "group", "aria-label": t("events.ahead") }, spans), el("figcaption", { class: "chosen", dir: "auto" }), canvas, el("p", { class: "fine under-pointer", id: "under-pointer" }), legend(), el("p", { class: "fine", id: "recall-effect" })),
-      timeline(),
+      el("div", { class: "months", id: "happened" }),
     ),
   );
+  list?.clear();
+  list = months(at("happened"), place(), events, row);
   plot();
 }
 
@@ -114,6 +118,7 @@ function under(id, day, p) {
 }
 
 function choose(id) {
+  list.reveal((event) => event.id === id);
   place().querySelector(`[data-event="${CSS.escape(id)}"] > button`)?.click();
 }
 
@@ -135,11 +140,6 @@ function animate(from, to) {
   requestAnimationFrame(step);
 }
 
-function timeline() {
-  const groups = new Map();
-  for (const event of events) groups.set(month(event.time), [...(groups.get(month(event.time)) ?? []), event]);
-  return el("div", { class: "months" }, [...groups].map(([name, members]) => el("section", {}, el("h3", {}, name), el("ol", { class: "line" }, members.map(row)))));
-}
 
 function row(event) {
   const curve = curves.get(event.id);

@@ -1,17 +1,19 @@
 // The timeline of a life: what began, changed and ended, and a slider to any day of it.
 
 import { all, get } from "./api.js";
+import { months } from "./chunks.js";
 import { at, el, fill } from "./dom.js";
 import { words } from "./facts.js";
 import { quote } from "./quotes.js";
 import { turns } from "./state.js";
-import { date, longDate, month, now } from "./time.js";
+import { date, longDate, now } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
 
 const DAY = 86_400_000;
 const newest = turns();
 let moments = []; // entries of the timeline, newest first
+let list = null; // Chunks of the entries that are shown
 let day = null; // days after the first entry; null for now
 
 /** Load the entries. */
@@ -71,12 +73,9 @@ function slider() {
 function entries() {
   const until = then();
   const shown = moments.filter((entry) => new Date(entry.time) <= until);
-  const months = new Map();
-  for (const entry of shown) {
-    const name = month(entry.time);
-    months.set(name, [...(months.get(name) ?? []), entry]);
-  }
-  fill(at("moments"), [...months].map(([name, members]) => el("section", {}, el("h3", {}, name), el("ol", { class: "line" }, members.map(row)))));
+  list?.clear();
+  fill(at("moments"));
+  list = months(at("moments"), at("panel-facts"), shown, row);
 }
 
 /** The summary as it was on the chosen day. */
