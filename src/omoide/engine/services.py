@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from omoide.mechanisms.events.human_recall import HumanRecall
+from omoide.mechanisms.events.writer import ModelEventWriter
+from omoide.mechanisms.parts import recall_settings
+
 if TYPE_CHECKING:
     from omoide.engine.context import ContextBuilder
     from omoide.engine.corrections import Corrections
@@ -46,3 +50,17 @@ class Services:
     corrections: Corrections
     worker: Worker
     erasures: Erasures
+
+    @property
+    def human_recall(self) -> HumanRecall:
+        """The mechanism in use; if it is not in use, one that only reads."""
+        for mechanism in (*self.mechanisms, *self.layers):
+            if isinstance(mechanism, HumanRecall):
+                return mechanism
+        model = self.summariser
+        return HumanRecall(
+            store=self.store,
+            embedder=self.embedder,
+            writer=ModelEventWriter(window=model.window, count=model.count, name=model.name),
+            knobs=recall_settings(self.settings),
+        )
