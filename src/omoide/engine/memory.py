@@ -19,6 +19,7 @@ from omoide.engine.taking_back import turns_taken_back
 from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
 from omoide.language import detect_language
+from omoide.mechanisms.facts.layers import usual_kinds
 from omoide.mechanisms.search.recall import RecallFilter
 from omoide.transfer import import_conversations, restore
 
@@ -218,7 +219,7 @@ class Memory(Editor):
             budget=_checked_budget(budget),
             asker=asker,
             only=RecallFilter(
-                kinds=_checked_kinds(kinds),
+                kinds=_checked_kinds(kinds) or usual_kinds(self._services.layers),
                 since=None if since is None else aware(since, "since"),
                 until=None if until is None else aware(until, "until"),
                 speaker=None if speaker is None else Speaker(speaker),
@@ -392,4 +393,4 @@ def _checked_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]
     known = {kind.value: kind for kind in MemoryKind}
     if unknown := [kind for kind in kinds if kind not in known]:
         raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")
-    return frozenset(known[kind] for kind in kinds) or frozenset(MemoryKind)
+    return frozenset(known[kind] for kind in kinds)

@@ -38,6 +38,8 @@ class Services:
     """The model that writes the memory."""
     embedder: Embedder | None
     mechanisms: tuple[Mechanism, ...]
+    layers: tuple[Mechanism, ...]
+    """Those that are written but do not add to prompts."""
     recall: Recall
     recorder: Recorder
     contexts: ContextBuilder
@@ -52,7 +54,7 @@ class Services:
     @property
     def human_recall(self) -> HumanRecall:
         """The mechanism in use; if it is not in use, one that only reads."""
-        for mechanism in self.mechanisms:
+        for mechanism in (*self.mechanisms, *self.layers):
             if isinstance(mechanism, HumanRecall):
                 return mechanism
         model = self.summariser
