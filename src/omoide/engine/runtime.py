@@ -33,7 +33,7 @@ from omoide.engine.worker import Worker
 from omoide.errors import BadInput, NoModel
 from omoide.mechanisms.base import DigestsOpenSessions, Participants
 from omoide.mechanisms.memos.compressors import TextTools
-from omoide.mechanisms.parts import budget_for, session_room
+from omoide.mechanisms.parts import budget_for, checks_replies, reply_form_for, session_room
 from omoide.mechanisms.registry import MECHANISMS, MechanismParts, chosen
 from omoide.mechanisms.reply_forms import FORMS
 from omoide.mechanisms.search.recall import Recall
@@ -120,7 +120,7 @@ class Runtime:
         contexts = ContextBuilder(
             store,
             self.mechanisms,
-            form=chosen(FORMS, settings.effective_reply_form, "reply form"),
+            form=chosen(FORMS, reply_form_for(settings), "reply form"),
             budget=budget_for(settings).memory,
             room=session_room(settings, window=self.model.window),
             company=Participants(
@@ -128,6 +128,7 @@ class Runtime:
                 user_name=settings.user_name,
                 timezone=_zone(settings.timezone),
             ),
+            checked=checks_replies(settings),
         )
         digestion = Digestion(
             store=store,

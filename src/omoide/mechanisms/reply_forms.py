@@ -23,6 +23,7 @@ from omoide.language import estimate_tokens
 from omoide.language.asking import asks_about_oneself
 from omoide.mechanisms.base import PromptPlace
 from omoide.mechanisms.events.human_time import present, today
+from omoide.mechanisms.reply_notes import placed_notes
 from omoide.ports import Message, Request, Skill
 from omoide.prompts import render, vocabulary
 from omoide.prompts.quoting import quoted
@@ -77,11 +78,13 @@ def small_form(
     """`chat_form` for small models, which follow examples better than instructions."""
     if moment.participants.persona:
         return agent_form(moment, contributions, window=window, max_tokens=max_tokens)
+    before = _friend("reply_small", moment, contributions)
+    beside, placed = placed_notes(moment, contributions)
     return _as_chat(
         moment,
-        contributions,
-        _friend("reply_small", moment, contributions),
-        recalled="reply_small_recalled",
+        placed,
+        before,
+        recalled=beside,
         window=window,
         max_tokens=max_tokens,
     )

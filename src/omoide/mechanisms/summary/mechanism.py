@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import MemoryKind, Origin, empty_summary
 from omoide.errors import BadReply, StaleVersion
 from omoide.language import content_terms, pack
+from omoide.language.asking import asks_about_oneself
 from omoide.mechanisms.base import Contribution, PromptPlace
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ class SummaryInPrompt:
         ]
         terms, rules = set(content_terms(moment.text)), pack(moment.language)
         asks = rules.questions.asks.search(moment.text)
-        if not asks or len(terms) <= rules.note.brief:  # small talk: only shared terms
+        small_talk = not asks or len(terms) <= rules.note.brief
+        if small_talk and not asks_about_oneself(moment.text, moment.language):  # shared terms only
             cosines = [
                 (i, cosine)
                 for i, cosine in cosines

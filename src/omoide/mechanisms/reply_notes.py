@@ -1,0 +1,73 @@
+"""Which notes stand beside the user's message for a small model, and what it is asked to do with
+them.
+
+A greeting recalls nothing, and a small model answers it like a stranger. So a greeting after a
+pause gets the user's name and the newest of the memory beside it, and a line of its own that says
+what to do with them (docs/experiments/2026-11-16-friend.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from omoide.claims.names import told_in
+from omoide.domain import MemoryKind
+from omoide.language import estimate_tokens, pack
+from omoide.mechanisms.base import PromptPlace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide.mechanisms.base import Contribution, ReplyRequest
+
+RECALLED = "reply_small_recalled"
+GREETING = "reply_small_greeting"
+"""The prompts of the last message."""
+NEAR_ENOUGH = 0.25
+"""The cosine from which the nearest sentence of the summary is likely to answer a question, where
+search found nothing."""
+PAUSE = timedelta(days=1)
+"""Time since the newest memory after which somebody comes back."""
+BRIEF = 24
+"""Most tokens of a message that is a greeting and nothing else."""
+SHARED = 3
+"""Notes beside a greeting."""
+
+
+def placed_notes(
+    moment: ReplyRequest, contributions: Sequence[Contribution]
+) -> tuple[str, tuple[Contribution, ...]]:
+    """The prompt of the last message, and the contributions with the notes that belong beside
+    it."""
+    if greets_after_pause(moment, contributions):
+        return GREETING, _with_shared(moment, contributions)
+    return RECALLED, tuple(contributions)
+
+
+def is_known(contributions: Sequence[Contribution]) -> bool:
+    """Whether memory is likely to hold the answer: the gate let a turn through, or a sentence of
+    the summary is near."""
+    recalled = [c for c in contributions if c.place is PromptPlace.RECALLED]
+    return any(c.kind is not MemoryKind.SENTENCE or c.score >= NEAR_ENOUGH for c in recalled)
+
+
+def greets_after_pause(moment: ReplyRequest, contributions: Sequence[Contribution]) -> bool:
+    """Whether the message only greets, begins a session, and memory is from another day."""
+    if len(moment.session) != 1 or estimate_tokens(moment.text) > BRIEF:
+        return False
+    times = [c.time for c in contributions if c.place is PromptPlace.MEMORY]
+    came_back = bool(times) and moment.now - max(times) >= PAUSE
+    return came_back and bool(pack(moment.language).replies.greeting.search(moment.text))
+
+
+def _with_shared(
+    moment: ReplyRequest, contributions: Sequence[Contribution]
+) -> tuple[Contribution, ...]:
+    """The contributions with the user's name and the newest of the memory beside the message."""
+    memory = [c for c in contributions if c.place is PromptPlace.MEMORY]
+    named = [c for c in memory if told_in(c.text, moment.language)][-1:]
+    newest = [c for c in memory if c not in named][-(SHARED - len(named)) :]
+    beside = [replace(c, place=PromptPlace.RECALLED, id=f"{c.id}.near") for c in (*named, *newest)]
+    return (*memory, *beside)
