@@ -23,7 +23,7 @@ from omoide.language import estimate_tokens
 from omoide.language.asking import asks_about_oneself
 from omoide.mechanisms.base import PromptPlace
 from omoide.mechanisms.events.human_time import present, today
-from omoide.mechanisms.reply_notes import placed_notes
+from omoide.mechanisms.reply_notes import GREETING, placed_notes
 from omoide.ports import Message, Request, Skill
 from omoide.prompts import render, vocabulary
 from omoide.prompts.quoting import quoted
@@ -161,23 +161,32 @@ def _as_chat(
     max_tokens: int,
     recalled: str = "reply_recalled",
 ) -> Request:
-    """The messages `before`, then the session; what was recalled goes with the last message."""
+    """The messages `before`, then the session; what was recalled goes with the last message, which
+    may have a worked example of its own before it."""
     asked = spoken(moment.session[-1])
-    last = Message(role="user", content=asked)
+    shown: tuple[Message, ...] = (Message(role="user", content=asked),)
     if recalled_texts := _listed(contributions, PromptPlace.RECALLED):
         notes = "\n".join(f"- {text}" for text in recalled_texts)
-        (last,) = render(recalled, moment.language, recalled=notes, text=last.content).messages
-    fixed = sum(estimate_tokens(message.content) for message in (*before, last))
+        shown = render(recalled, moment.language, recalled=notes, text=asked).messages
+    fixed = sum(estimate_tokens(message.content) for message in (*before, *shown))
     earlier = latest_that_fit(moment.session[:-1], window - max_tokens - fixed - 100)
     history = tuple(
         Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
     )
     return Request(
-        messages=(*before, *history, last),
+        messages=(*before, *history, *shown),
         max_tokens=max_tokens,
         frequency_penalty=PENALTY,
-        skill=Skill.ANSWER if asks_about_oneself(asked, moment.language) else Skill.REPLY,
+        skill=_skill(asked, moment.language, recalled),
     )
+
+
+def _skill(asked: str, language: str, recalled: str) -> Skill | None:
+    """The skill that a reply needs. The adapter of the embedded default answers every greeting
+    with "Hello! How are you?", whatever the prompt says; the plain weights do as they are shown."""
+    if recalled == GREETING:
+        return None
+    return Skill.ANSWER if asks_about_oneself(asked, language) else Skill.REPLY
 
 
 PENALTY = 0.4

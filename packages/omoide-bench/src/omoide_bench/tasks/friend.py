@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from omoide import Utterance
 from omoide.domain import Origin, Sentence, Speaker, Summary
 from omoide.errors import BadInput
-from omoide.mechanisms.facts.adoption import adopt
 from omoide_bench.friend.checking import marks, scores
 from omoide_bench.friend.reading import MessageKind, load_all
 from omoide_bench.running.items import ScoredItem
@@ -125,7 +124,6 @@ async def seed(
     )
     await under_test.memory.end_session(under_test.user, at=recorded[-1][-1].time)
     await under_test.store.summaries.commit(under_test.owner, summary)
-    await adopt(under_test.store, under_test.owner)
 
 
 async def _item(
