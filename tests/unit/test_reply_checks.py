@@ -127,6 +127,12 @@ async def test_a_later_sentence_with_a_fault_ends_the_reply_before_it() -> None:
     assert len(model.requests) == 1
 
 
+async def test_a_held_back_reply_that_loops_ends_there() -> None:
+    """It is not read to its last token before anything is shown."""
+    model = ScriptedModel(["rice cakes and " * 90])
+    assert len("".join(await shown(model, checks(known=True)))) < 200
+
+
 async def test_closing_a_checked_reply_early_stops_the_model() -> None:
     """As with a reply that is not checked."""
     model = ScriptedModel(["One sentence here. Another one there."])

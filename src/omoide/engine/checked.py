@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from omoide.language import split_sentences
 from omoide.mechanisms.reply_checks import tried_again
+from omoide.mechanisms.reply_forms import is_looping
 from omoide.ports import Completion
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ async def checked_stream(
 
 
 async def _parts(stream: Stream, *, whole: bool) -> Stream:
-    """The sentences of an answer as they become complete, then its `Completion`."""
+    """The sentences of an answer as they become complete, then its `Completion`. One that loops
+    ends there."""
     held = ""
     async with aclosing(stream) as pieces:
         async for piece in pieces:
@@ -55,6 +57,8 @@ async def _parts(stream: Stream, *, whole: bool) -> Stream:
                 yield piece
                 return
             held += piece
+            if is_looping(held):
+                break
             if whole:
                 continue
             *complete, last = split_sentences(held) or [held]

@@ -26,7 +26,7 @@ from omoide.mechanisms.parts import (
     PARTNERS,
     WRITERS,
     MechanismParts,
-    chosen,
+    lookup,
     recall_settings,
     repeated_sentences,
     reply_form_for,
@@ -47,7 +47,7 @@ __all__ = [
     "WRITERS",
     "MechanismEntry",
     "MechanismParts",
-    "chosen",
+    "lookup",
 ]
 
 

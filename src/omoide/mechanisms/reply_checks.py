@@ -82,15 +82,15 @@ class ReplyChecks:
 
 
 def checks_for(
-    moment: ReplyRequest, contributions: Sequence[Contribution], request: Request
+    asked: ReplyRequest, contributions: Sequence[Contribution], request: Request
 ) -> ReplyChecks:
     """The checks of the reply to a request in the small form."""
     replies = [m.content for m in request.messages if m.role == "assistant"]
     return ReplyChecks(
-        language=moment.language,
-        message=moment.text,
+        language=asked.language,
+        message=asked.text,
         known=request.skill is Skill.ANSWER and is_known(contributions),
-        said=(*replies, moment.text),
+        said=(*replies, asked.text),
     )
 
 

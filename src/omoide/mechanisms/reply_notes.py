@@ -37,12 +37,12 @@ SHARED = 3
 
 
 def placed_notes(
-    moment: ReplyRequest, contributions: Sequence[Contribution]
+    request: ReplyRequest, contributions: Sequence[Contribution]
 ) -> tuple[str, tuple[Contribution, ...]]:
     """The prompt of the last message, and the contributions with the notes that belong beside
     it."""
-    if greets_after_pause(moment, contributions):
-        return GREETING, _with_shared(moment, contributions)
+    if greets_after_pause(request, contributions):
+        return GREETING, _with_shared(request, contributions)
     return RECALLED, tuple(contributions)
 
 
@@ -53,21 +53,21 @@ def is_known(contributions: Sequence[Contribution]) -> bool:
     return any(c.kind is not MemoryKind.SENTENCE or c.score >= NEAR_ENOUGH for c in recalled)
 
 
-def greets_after_pause(moment: ReplyRequest, contributions: Sequence[Contribution]) -> bool:
+def greets_after_pause(request: ReplyRequest, contributions: Sequence[Contribution]) -> bool:
     """Whether the message only greets, begins a session, and memory is from another day."""
-    if len(moment.session) != 1 or estimate_tokens(moment.text) > BRIEF:
+    if len(request.session) != 1 or estimate_tokens(request.text) > BRIEF:
         return False
     times = [c.time for c in contributions if c.place is PromptPlace.MEMORY]
-    came_back = bool(times) and moment.now - max(times) >= PAUSE
-    return came_back and bool(pack(moment.language).replies.greeting.search(moment.text))
+    came_back = bool(times) and request.now - max(times) >= PAUSE
+    return came_back and bool(pack(request.language).replies.greeting.search(request.text))
 
 
 def _with_shared(
-    moment: ReplyRequest, contributions: Sequence[Contribution]
+    request: ReplyRequest, contributions: Sequence[Contribution]
 ) -> tuple[Contribution, ...]:
     """The contributions with the user's name and the newest of the memory beside the message."""
     memory = [c for c in contributions if c.place is PromptPlace.MEMORY]
-    named = [c for c in memory if told_in(c.text, moment.language)][-1:]
+    named = [c for c in memory if told_in(c.text, request.language)][-1:]
     newest = [c for c in memory if c not in named][-(SHARED - len(named)) :]
     beside = [replace(c, place=PromptPlace.RECALLED, id=f"{c.id}.near") for c in (*named, *newest)]
     return (*memory, *beside)

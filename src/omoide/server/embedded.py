@@ -200,11 +200,11 @@ async def _called(
     stream has it in one piece."""
     done = await _done(first, pieces)
     answer = tools.answer(done.text)
-    called = isinstance(answer, ToolCall)
-    finish = "tool_calls" if called else done.finish
+    call = answer.as_message() if isinstance(answer, ToolCall) else None
+    finish = "tool_calls" if call else done.finish
     if not body.get("stream"):
         message: dict[str, object] = {"role": "assistant", "content": None, "refusal": None}
-        message |= {"tool_calls": [answer.as_message()]} if called else {"content": answer}
+        message |= {"tool_calls": [call]} if call else {"content": answer}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
         head = _head("chat.completion", done.by or author)
         return _json({**head, "choices": [choice], "usage": _usage(done)})
@@ -212,9 +212,7 @@ async def _called(
     async def events() -> AsyncGenerator[bytes]:
         head = _head("chat.completion.chunk", author)
         delta: dict[str, object] = {"role": "assistant", "content": None}
-        delta |= (
-            {"tool_calls": [{"index": 0, **answer.as_message()}]} if called else {"content": answer}
-        )
+        delta |= {"tool_calls": [{"index": 0, **call}]} if call else {"content": answer}
         yield _event({**head, "choices": [_choice(delta)]})
         yield _event({**head, "choices": [_choice({}, finish=finish)]})
         if (body.get("stream_options") or {}).get("include_usage"):
