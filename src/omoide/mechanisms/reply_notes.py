@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omoide.claims.names import told_in
+from omoide.claims.names import name_in
 from omoide.domain import MemoryKind
 from omoide.language import estimate_tokens, pack
 from omoide.mechanisms.base import PromptPlace
@@ -67,7 +67,7 @@ def _with_shared(
 ) -> tuple[Contribution, ...]:
     """The contributions with the user's name and the newest of the memory beside the message."""
     memory = [c for c in contributions if c.place is PromptPlace.MEMORY]
-    named = [c for c in memory if told_in(c.text, request.language)][-1:]
+    named = [c for c in memory if name_in(c.text, request.language)][-1:]
     newest = [c for c in memory if c not in named][-(SHARED - len(named)) :]
     beside = [replace(c, place=PromptPlace.RECALLED, id=f"{c.id}.near") for c in (*named, *newest)]
     return (*memory, *beside)
