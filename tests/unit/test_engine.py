@@ -109,7 +109,7 @@ async def test_a_reply_that_is_broken_off_is_recorded_as_far_as_it_came(world: W
     world.replier.answers.append("One is first. Two is next. Three is last.")
     reply = await world.memory.reply("ana", "Count.")
     pieces = aiter(reply)
-    assert await anext(pieces) + await anext(pieces) == "One is first. Two is next. "
+    assert await anext(pieces) + await anext(pieces) == "One is first. Two is next."
     await reply.close()
     assert [t.text for t in await world.memory.turns("ana")] == [
         "Count.",

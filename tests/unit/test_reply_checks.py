@@ -115,7 +115,7 @@ async def test_a_good_reply_comes_sentence_by_sentence_from_one_call() -> None:
     stream = checked_stream(model.stream, REQUEST, checks())
     *parts, end = [piece async for piece in stream]
     assert "".join(map(str, parts)) == text
-    assert parts[0] == "Good for the garden. "
+    assert parts[0] == "Good for the garden."
     assert isinstance(end, Completion)
 
 
@@ -123,7 +123,7 @@ async def test_a_later_sentence_with_a_fault_ends_the_reply_before_it() -> None:
     """What was shown stays, and the model is not asked again."""
     model = ScriptedModel(["That's great! What's your cat's name? I love cats."])
     told = checks("I adopted a cat called Miso.")
-    assert "".join(await shown(model, told)).strip() == "That's great!"
+    assert "".join(await shown(model, told)) == "That's great!"
     assert len(model.requests) == 1
 
 
@@ -137,7 +137,7 @@ async def test_closing_a_checked_reply_early_stops_the_model() -> None:
     """As with a reply that is not checked."""
     model = ScriptedModel(["One sentence here. Another one there."])
     stream = checked_stream(model.stream, REQUEST, checks())
-    assert await anext(stream) == "One sentence here. "
+    assert await anext(stream) == "One sentence here."
     await stream.aclose()
 
 

@@ -63,7 +63,7 @@ async def _parts(stream: Stream, *, whole: bool) -> Stream:
                 continue
             *complete, last = split_sentences(held) or [held]
             if complete and last.strip():
-                end = held.rindex(last)
+                end = len(held[: held.rindex(last)].rstrip())
                 yield held[:end]
                 held = held[end:]
     if held:

@@ -23,6 +23,7 @@ from omoide.language import estimate_tokens
 from omoide.language.asking import asks_about_oneself
 from omoide.mechanisms.base import PromptPlace
 from omoide.mechanisms.events.human_time import present, today
+from omoide.mechanisms.memory_parts import in_parts
 from omoide.mechanisms.reply_notes import GREETING, placed_notes
 from omoide.ports import Message, Request, Skill
 from omoide.prompts import render, vocabulary
@@ -95,10 +96,13 @@ def _friend(
 ) -> tuple[Message, ...]:
     """The messages before the session: the role of an old friend, and its memory."""
     language = request.language
-    known = _listed(contributions, PromptPlace.MEMORY)
+    known, line = _listed(contributions, PromptPlace.MEMORY), ""
     if name := user_name(request, known):
         line = Template(vocabulary(language)["called"]).substitute(name=name)
         known = [line, *(text for text in known if text != line)]
+    if form == "reply":  # a small model is not helped by headings
+        rest = [c for c in contributions if quoted(c.text) != line]
+        known = [*filter(None, (line,)), *in_parts(rest, language)]
     memory = "\n".join(known) or vocabulary(language)["none"]
     return render(form, language, memory=memory, now=today(request.now, language)).messages
 
