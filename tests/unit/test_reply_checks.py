@@ -15,7 +15,7 @@ from omoide.mechanisms.base import Contribution, PromptPlace, ReplyRequest
 from omoide.mechanisms.parts import checks_replies, reply_form_for
 from omoide.mechanisms.reply_checks import ReplyChecks, ReplyFault, checks_for
 from omoide.mechanisms.reply_forms import FORMS
-from omoide.mechanisms.reply_notes import GREETING, NEAR_ENOUGH, RECALLED, placed_notes
+from omoide.mechanisms.reply_notes import GREETING, RECALLED, placed_notes
 from omoide.ports import Completion, Message, Request, Skill
 from omoide.settings import Settings
 from omoide.testing import ScriptedModel
@@ -160,7 +160,7 @@ def test_no_crutch_of_a_small_model_reaches_a_strong_one(
     assert checks_replies(settings) is checked
 
 
-def moment(text: str, language: str = "en", *, earlier: int = 0) -> ReplyRequest:
+def reply_request(text: str, language: str = "en", *, earlier: int = 0) -> ReplyRequest:
     """Somebody says this after `earlier` other turns of the session."""
     turns = tuple(
         Turn(
@@ -220,7 +220,7 @@ def test_a_greeting_after_a_pause_has_the_name_and_the_newest_notes_beside_it(
     language: str,
 ) -> None:
     """In every language; the memory itself stays where it was."""
-    form, placed = placed_notes(moment(GREETINGS[language], language), NOTES)
+    form, placed = placed_notes(reply_request(GREETINGS[language], language), NOTES)
     assert form == GREETING
     assert [c for c in placed if c.place is PromptPlace.MEMORY] == list(NOTES)
     assert beside(placed)[-1] == MISO
@@ -231,11 +231,11 @@ def test_a_greeting_after_a_pause_has_the_name_and_the_newest_notes_beside_it(
 @pytest.mark.parametrize(
     ("asked", "notes"),
     [
-        (moment("Hello again!", earlier=2), NOTES),
-        (moment("Hello again!"), (note(MISO, days=0.1),)),
-        (moment("Hello again!"), ()),
-        (moment("What's my cat called?"), NOTES),
-        (moment("Hello again! " + "I have a long story to tell you today. " * 4), NOTES),
+        (reply_request("Hello again!", earlier=2), NOTES),
+        (reply_request("Hello again!"), (note(MISO, days=0.1),)),
+        (reply_request("Hello again!"), ()),
+        (reply_request("What's my cat called?"), NOTES),
+        (reply_request("Hello again! " + "I have a long story to tell you today. " * 4), NOTES),
     ],
     ids=["in a session", "an hour later", "nothing known", "no greeting", "more than a greeting"],
 )
@@ -249,7 +249,7 @@ def test_any_other_message_is_left_as_it_was(
 def test_the_greeting_is_in_the_prompt_of_the_small_form_only() -> None:
     """The example of the greeting comes last before it, and no adapter answers it."""
     small, chat = (
-        FORMS[form](moment(GREETINGS["en"]), NOTES, window=4096, max_tokens=50)
+        FORMS[form](reply_request(GREETINGS["en"]), NOTES, window=4096, max_tokens=50)
         for form in ("small", "chat")
     )
     assert [MISO in request.messages[-1].content for request in (small, chat)] == [True, False]
@@ -257,16 +257,19 @@ def test_the_greeting_is_in_the_prompt_of_the_small_form_only() -> None:
     assert small.skill is None
 
 
-@pytest.mark.parametrize(("cosine", "known"), [(NEAR_ENOUGH, True), (NEAR_ENOUGH - 0.01, False)])
-def test_memory_knows_if_a_sentence_is_near_or_a_turn_was_let_through(
-    cosine: float, known: bool
+@pytest.mark.parametrize(
+    ("question", "known"),
+    [("What's my cat called?", True), ("What was my first teacher called at school?", False)],
+)
+def test_memory_knows_if_a_note_beside_the_question_has_a_third_of_its_words(
+    question: str, known: bool
 ) -> None:
-    """Only then is a denial a fault, and only for a question about the user's own life."""
-    near = replace(note(MISO, place=PromptPlace.RECALLED), score=cosine)
-    asked = moment("What's my cat called?")
+    """However near it is by its vector. Only then is a denial a fault, and only for a question
+    about the user's own life."""
+    near = replace(note(MISO, place=PromptPlace.RECALLED), score=0.9)
+    asked = reply_request(question)
     request = FORMS["small"](asked, (near,), window=4096, max_tokens=50)
     assert request.skill is Skill.ANSWER
     assert checks_for(asked, (near,), request).known is known
-    turn = replace(near, kind=MemoryKind.TURN)
-    assert checks_for(asked, (turn,), request).known
-    assert not checks_for(asked, (turn,), replace(request, skill=Skill.REPLY)).known
+    assert not checks_for(asked, (note(MISO),), request).known
+    assert not checks_for(asked, (near,), replace(request, skill=Skill.REPLY)).known

@@ -89,7 +89,7 @@ def checks_for(
     return ReplyChecks(
         language=asked.language,
         message=asked.text,
-        known=request.skill is Skill.ANSWER and is_known(contributions),
+        known=request.skill is Skill.ANSWER and is_known(asked, contributions),
         said=(*replies, asked.text),
     )
 

@@ -13,8 +13,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omoide.claims.names import name_in
-from omoide.domain import MemoryKind
-from omoide.language import estimate_tokens, pack
+from omoide.claims.overlap import coverage
+from omoide.language import content_terms, estimate_tokens, pack
 from omoide.mechanisms.base import PromptPlace
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 RECALLED = "reply_small_recalled"
 GREETING = "reply_small_greeting"
 """The prompts of the last message."""
-NEAR_ENOUGH = 0.25
-"""The cosine from which the nearest sentence of the summary is likely to answer a question, where
-search found nothing."""
+SHARED_WORDS = 1 / 3
+"""The share of a question's content words in one note from which that note surely belongs to it."""
 PAUSE = timedelta(days=1)
 """Time since the newest memory after which somebody comes back."""
 BRIEF = 24
@@ -46,11 +45,13 @@ def placed_notes(
     return RECALLED, tuple(contributions)
 
 
-def is_known(contributions: Sequence[Contribution]) -> bool:
-    """Whether memory is likely to hold the answer: the gate let a turn through, or a sentence of
-    the summary is near."""
-    recalled = [c for c in contributions if c.place is PromptPlace.RECALLED]
-    return any(c.kind is not MemoryKind.SENTENCE or c.score >= NEAR_ENOUGH for c in recalled)
+def is_known(request: ReplyRequest, contributions: Sequence[Contribution]) -> bool:
+    """Whether memory surely holds what is asked: a note or turn beside the message has a third of
+    the question's words. Cosines do not tell, least of all in a language that the embedder does not
+    cover."""
+    wanted = content_terms(request.text)
+    recalled = [c.text for c in contributions if c.place is PromptPlace.RECALLED]
+    return any(coverage(wanted, content_terms(text)) >= SHARED_WORDS for text in recalled)
 
 
 def greets_after_pause(request: ReplyRequest, contributions: Sequence[Contribution]) -> bool:
