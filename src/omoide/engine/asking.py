@@ -53,6 +53,8 @@ class Asking:
     """Seconds that memory may take in a tolerant exchange."""
     budget: int | None = None
     """Most tokens of memory; as configured if None."""
+    replaces: tuple[str, ...] = ()
+    """Ids of the turns whose place the message takes: those of open sessions are removed."""
 
     @classmethod
     def words(

@@ -162,8 +162,13 @@ class Exchanges:
                 for words in asking.incoming.words
             ]
             exchange.turns = await self._recorder.record(
-                asking.owner, utterances, session=asking.session, now=now
+                asking.owner,
+                utterances,
+                session=asking.session,
+                now=now,
+                replaces=asking.replaces,
             )
+            exchange.repeated = exchange.turn.id not in exchange.turns.new
 
     async def _gather(self, exchange: Exchange) -> None:
         with self._telemetry.operation(MemoryOperation.SEARCH, exchange.owner) as observed:

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 def recall_filter(
     *,
     kinds: Collection[MemoryKind | str],
+    usual: frozenset[MemoryKind],
     since: datetime | None,
     until: datetime | None,
     speaker: Speaker | str | None,
     about: str | None,
     tags: Collection[str],
 ) -> RecallFilter:
-    """The filter for these limits, as `Memory.recall` takes them. Raises `BadInput`."""
+    """The filter for these limits, as `Memory.recall` takes them; of the `usual` kinds if none are
+    given. Raises `BadInput`."""
     return RecallFilter(
-        kinds=_checked_kinds(kinds),
+        kinds=_checked_kinds(kinds) or usual,
         since=None if since is None else aware(since, "since"),
         until=None if until is None else aware(until, "until"),
         speaker=None if speaker is None else Speaker(speaker),
@@ -38,4 +40,4 @@ def _checked_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]
     known = {kind.value: kind for kind in MemoryKind}
     if unknown := [kind for kind in kinds if kind not in known]:
         raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")
-    return frozenset(known[kind] for kind in kinds) or frozenset(MemoryKind)
+    return frozenset(known[kind] for kind in kinds)

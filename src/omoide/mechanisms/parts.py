@@ -89,6 +89,14 @@ class MechanismParts:
         return self._writer == "facts"
 
     @property
+    def layers(self) -> tuple[str, ...]:
+        """The mechanisms that are written from the summary's facts but do not add to prompts."""
+        used = self.settings.mechanisms
+        if not self.keeps_facts or "summary" not in used or self.settings.layers == ("none",):
+            return ()
+        return tuple(name for name in self.settings.layers if name not in used)
+
+    @property
     def _writer(self) -> str:
         return lookup({name: name for name in WRITERS}, self.settings.effective_writer, "writer")
 
@@ -197,6 +205,20 @@ def repeated_sentences(settings: Settings) -> int:
     if settings.repeated_sentences >= 0:
         return settings.repeated_sentences
     return NEAR if profile_of(settings) == "small" else 0
+
+
+def reply_form_for(settings: Settings) -> str:
+    """The name of the reply form: as set, else `small` for a small local model and `chat` for any
+    other."""
+    usual = settings.effective_reply_form
+    if not settings.reply_form and profile_of(settings) == "large":
+        return "chat"
+    return usual
+
+
+def checks_replies(settings: Settings) -> bool:
+    """Whether replies are checked before they are shown: a small model's, in its own form."""
+    return reply_form_for(settings) == "small" and profile_of(settings) == "small"
 
 
 def budget_for(settings: Settings) -> RecallBudget:
