@@ -134,6 +134,9 @@ class Settings:
     """The context window of the model, in tokens."""
     threads: int = 0
     """Threads of the embedded model; 0 chooses automatically."""
+    prompt_cache: int = 256
+    """Megabytes on disk for what the embedded model computed for the fixed part of prompts, which
+    every process would have to read again otherwise; never a user's words. 0 for none."""
     timeout: float = 120.0
     """Seconds without a token after which a model counts as stalled."""
     max_sentences: int = 20

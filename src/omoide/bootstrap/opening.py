@@ -264,6 +264,7 @@ def chat_model(
 
     def embedded(path: Path, name: str) -> ChatModel:
         from omoide.adapters.models.embedded import EmbeddedChat
+        from omoide.adapters.models.prefixes import prefix_states
 
         return EmbeddedChat(
             path,
@@ -271,6 +272,7 @@ def chat_model(
             window=settings.window,
             threads=settings.threads or None,
             adapters=adapters,
+            prefixes=prefix_states(settings),
             stall=settings.timeout,
         )
 

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from omoide.errors import ModelUnavailable
+from omoide.ports import PreparableModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -54,6 +55,12 @@ class LazyChat:
         async with aclosing(model.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
+
+    async def prepare(self, request: Request) -> None:
+        """Load the model, and let it read ahead if it can."""
+        model = await self._ready()
+        if isinstance(model, PreparableModel):
+            await model.prepare(request)
 
     async def count(self, text: str) -> int:
         """The model's token count; loads it first."""
