@@ -13,12 +13,12 @@ from omoide.cli.conversation import ChatLoop, end_chat
 from omoide.cli.memory import version_json
 from omoide.cli.scope import scoped
 from omoide.cli.screen import TerminalScreen
-from omoide.cli.show import clean, emit
+from omoide.cli.show import emit
 from omoide.cli.status import memory_status, status_lines
 from omoide.cli.time_parsing import TALKING
 from omoide.cli.views import diff_lines
 from omoide.domain import diff
-from omoide.errors import BadText
+from omoide.errors import BadInput, BadText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -59,7 +59,8 @@ def chat(
     """Talk to a model that remembers you.
 
     With --say, or if the input is not a terminal, it answers each line and exits; the session stays
-    open until it is idle unless --end is given.
+    open until it is idle unless --end is given. Lines that begin with a slash are commands, as at
+    a terminal (/help lists them).
     """
     if model:
         scope = replace(scope, settings=replace(scope.settings, model=model))
@@ -85,6 +86,7 @@ def chat(
                 clock=scope.outside.clock,
                 idle=scope.settings.idle,
                 at=at,
+                prepare=lambda: runtime.prepare(scope.user, at=at),
             )
             await talk(conversation, runtime, screen)
 
@@ -101,30 +103,44 @@ class BatchChat:
     at: datetime | None
 
     async def run(self, memory: Memory) -> None:
-        """Bring the memory up to date, answer the lines, and end the session if `end` is set."""
+        """Answer the lines, end the session if `end` is set, and bring the memory up to date. The
+        update comes last, so that no reply waits for it."""
         await memory.end_idle(at=self.at)
-        await self._catch_up(memory)
+        commands = ChatLoop(
+            memory=memory,
+            user=self.scope.user,
+            screen=TerminalScreen(),
+            clock=self.scope.outside.clock,
+            idle=self.scope.settings.idle,
+            at=self.at,
+        )
         for line in self.lines:
-            await self._say(memory, line)
+            if not (line.startswith("/") or commands.asking):
+                await self._say(memory, line.strip())
+            elif self.scope.json:
+                raise BadInput(f"{line.split()[0]} is a command for people: leave out --json")
+            elif not await commands.handle_line(line):
+                break
         if self.end:
             await self._end(memory)
+        else:
+            await self._catch_up(memory)
 
     async def _say(self, memory: Memory, line: str) -> None:
         reply = await memory.reply(self.scope.user, line, at=self.at)
-        text = ""
+        text, screen = "", TerminalScreen()
         try:
             async for piece in reply:
                 text += piece
                 if not self.scope.json:
-                    click.echo(clean(piece), nl=False)
-                    sys.stdout.flush()
+                    screen.piece(piece)
         finally:
             await reply.close()
         if self.scope.json:
             answer = {"said": line, "reply": text, "turn": reply.turn, "recalled": reply.recalled}
             emit(answer, indent=None)
         else:
-            click.echo()
+            screen.line()
 
     async def _end(self, memory: Memory) -> None:
         before = await memory.summary(self.scope.user)
@@ -147,7 +163,7 @@ class BatchChat:
             click.echo(line, err=True)
 
     async def _catch_up(self, memory: Memory) -> None:
-        """Run the jobs that are due, so that the reply can use them; on a terminal, say so."""
+        """Run the jobs that are due; on a terminal, say so."""
         behind = (await memory_status(memory, self.scope.user)).behind
         if behind and sys.stderr.isatty() and not self.scope.json:
             numbers = ", ".join(str(b.session.number) for b in behind)
@@ -156,11 +172,12 @@ class BatchChat:
 
 
 def _stdin() -> Iterator[str]:
-    """The lines of stdin as they come, without blank ones."""
+    """The lines of stdin as they come, without blank ones. A space before a slash is kept: such a
+    line is no command."""
     for number, raw in enumerate(sys.stdin.buffer, 1):
         try:
-            line = raw.decode().strip()
+            line = raw.decode().rstrip()
         except UnicodeDecodeError as error:
             raise BadText(f"line {number} of the input is not UTF-8 ({error.reason})") from error
-        if line:
+        if line.strip():
             yield line

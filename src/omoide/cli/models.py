@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from omoide.bootstrap import list_models, pull_model
+from omoide.cli.groups import CommandGroup
 from omoide.cli.progress import bar
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import emit, table
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from omoide.cli.scope import Scope
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 @options
 def models() -> None:
     """List and fetch the models that need no account."""

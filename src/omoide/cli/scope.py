@@ -60,6 +60,11 @@ class Scope:
     named: bool = False
     """Whether the user was named, by an option or by OMOIDE_USER, and is not just the default."""
 
+    @property
+    def who(self) -> str:
+        """What to call the user: `you`, unless another one was named."""
+        return self.user if self.named else "you"
+
     def run(
         self,
         work: Callable[[Memory], Awaitable[T]],

@@ -102,12 +102,16 @@ def diff_lines(changes: Iterable[SentenceChange]) -> list[str]:
     return lines or ["Nothing changed: both are empty."]
 
 
-def why_lines(because: Sequence[Because], now: datetime) -> list[str]:
-    """Each sentence, and below it the turns that support it."""
+def why_lines(because: Sequence[Because], now: datetime, *, user: str = "you") -> list[str]:
+    """Each sentence, and below it the turns that support it. A session's date is given once."""
     lines: list[str] = []
+    dated: set[int] = set()
     for reason in because:
         lines.append(bold(one_line(reason.sentence.text)))
-        lines += [f"    {turn_line(turn, now)}" for turn in reason.turns]
+        for turn in reason.turns:
+            shown = turn_line(turn, now, user=user, dated=turn.session not in dated)
+            lines.append(f"    {shown}")
+            dated.add(turn.session)
         if not reason.sentence.supported:
             lines.append(warning(f"    ? {UNSUPPORTED}"))
         elif not reason.turns:
@@ -115,11 +119,20 @@ def why_lines(because: Sequence[Because], now: datetime) -> list[str]:
     return lines or ["There is nothing in the memory to give reasons for."]
 
 
-def turn_line(turn: Turn, now: datetime) -> str:
-    """A turn on one line."""
-    who = one_line(turn.name or "") or ("user" if turn.speaker is Speaker.USER else "assistant")
-    when = dim(f"(session {turn.session}, {format_time(turn.time, now)})")
-    return f"{who}: {one_line(turn.text, longest=200)} {when}"
+def turn_line(turn: Turn, now: datetime, *, user: str = "you", dated: bool = True) -> str:
+    """A turn on one line, with its date if `dated`. `user` is what the user is called."""
+    who = one_line(turn.name or "") or (user if turn.speaker is Speaker.USER else "assistant")
+    when = f", {format_time(turn.time, now)}" if dated else ""
+    return f"{who}: {one_line(turn.text, longest=200)} {dim(f'(session {turn.session}{when})')}"
+
+
+def screenful(lines: Sequence[str], *, rows: int, more: str) -> list[str]:
+    """As many lines as a screen of `rows` shows beside the prompt; then how many more there are,
+    and how to see them."""
+    room = max(rows - 4, 5)
+    if len(lines) <= room:
+        return list(lines)
+    return [*lines[:room], dim(f"… {plural(len(lines) - room, 'more line')}: {more}")]
 
 
 def recalled_lines(

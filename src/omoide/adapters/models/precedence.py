@@ -27,6 +27,8 @@ class Precedence:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._running: set[threading.Event] = set()
+        self._yielding: set[threading.Event] = set()
+        """Those of the running that were stopped here; an error may stop one too."""
 
     @contextmanager
     def foreground(self) -> Iterator[None]:
@@ -34,6 +36,7 @@ class Precedence:
         self._waiting += 1
         self._quiet.clear()
         for stop in self._running:
+            self._yielding.add(stop)
             stop.set()
         try:
             yield
@@ -52,8 +55,9 @@ class Precedence:
             try:
                 return await run(stop)
             except ModelUnavailable:
-                if not (stop.is_set() and self._waiting):
+                if stop not in self._yielding:
                     raise
                 log.debug("a background request waits for a reply")
             finally:
                 self._running.discard(stop)
+                self._yielding.discard(stop)
