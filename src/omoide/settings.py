@@ -80,8 +80,9 @@ class Settings:
     mechanisms: tuple[str, ...] = ("summary", "search")
     """The mechanisms to use: names from `omoide mechanisms`, in the order they run."""
     model: str = "default"
-    """The model that replies: a name from the catalogue, a GGUF file, or the URL of an endpoint
-    followed by `#model-name`; `none` to record and recall without a chat model."""
+    """The model that replies: a name from the catalogue, a GGUF file, a file of the hub
+    (`hf:OWNER/REPOSITORY/FILE.gguf`), or the URL of an endpoint followed by `#model-name`; `none`
+    to record and recall without a chat model."""
     summary_model: str = ""
     """The model that writes the memory; the same as `model` if empty."""
     adapter: str = ""
@@ -128,6 +129,16 @@ class Settings:
     """Where model weights are cached."""
     offline: bool = False
     """Never download weights: use only what is in the cache."""
+    hub: str = "https://huggingface.co"
+    """The hub that `hf:OWNER/REPOSITORY/FILE.gguf` and the catalogue's weights come from."""
+    local_servers: tuple[str, ...] = (
+        "http://127.0.0.1:11434",
+        "http://127.0.0.1:1234",
+        "http://127.0.0.1:8080",
+        "http://127.0.0.1:8000",
+    )
+    """Where `omoide models` and the first `omoide chat` look for a running Ollama, LM Studio,
+    llama.cpp or vLLM; `none` to not look."""
     idle: timedelta = timedelta(minutes=30)
     """A pause after which a new session begins."""
     window: int = 8192
