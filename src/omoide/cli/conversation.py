@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from omoide.cli.screen import Screen
     from omoide.domain import Session
-    from omoide.engine.forgetting import Fact
+    from omoide.engine.forgetting import FactMentions
     from omoide.engine.memory import Memory
     from omoide.mechanisms.base import Contribution
     from omoide.ports import Clock
@@ -71,7 +71,7 @@ class ChatLoop:
         self._work: asyncio.Task[object] | None = None
         self._prepare = prepare
         self._preparing: asyncio.Task[None] | None = None
-        self._to_forget: Fact | None = None
+        self._to_forget: FactMentions | None = None
         self._recalled: tuple[Contribution, ...] = ()
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
             "/memory": self._show_memory,
@@ -253,7 +253,7 @@ class ChatLoop:
             return
         await self._guarded(self._forget_now(fact))
 
-    async def _forget_now(self, fact: Fact) -> None:
+    async def _forget_now(self, fact: FactMentions) -> None:
         erased = await forget(self._memory, self._user, fact)
         removed = [plural(erased.turns, "turn"), plural(erased.sentences, "sentence")]
         removed += [plural(erased.facts, "fact")] if erased.facts else []

@@ -97,7 +97,7 @@ def forgetting_chart(curves: Sequence[ForgettingCurve], *, user: str, thing: str
         recalls = f" ({drawn.event.recalls}×)" if drawn.event.recalls else ""
         series += [
             Series(
-                name=one_line(drawn.event.text, longest=46) + recalls,
+                name=one_line(drawn.event.text, max_chars=46) + recalls,
                 points=(*drawn.since, *drawn.fading),
                 colour=colour,
                 marked=False,
@@ -115,7 +115,7 @@ def forgetting_chart(curves: Sequence[ForgettingCurve], *, user: str, thing: str
     subject = "How events" if thing == "event" else "How facts"
     fade = "fade" if thing == "event" else "would fade as events"
     return Chart(
-        title=f"{subject} of {one_line(user, longest=40)} {fade}; dashed: if recalled now",
+        title=f"{subject} of {one_line(user, max_chars=40)} {fade}; dashed: if recalled now",
         x="days from now",
         y="recall probability, for a perfect cue",
         series=[limit, *series],

@@ -123,7 +123,7 @@ def turn_line(turn: Turn, now: datetime, *, user: str = "you", dated: bool = Tru
     """A turn on one line, with its date if `dated`. `user` is what the user is called."""
     who = one_line(turn.name or "") or (user if turn.speaker is Speaker.USER else "assistant")
     when = f", {format_time(turn.time, now)}" if dated else ""
-    return f"{who}: {one_line(turn.text, longest=200)} {dim(f'(session {turn.session}{when})')}"
+    return f"{who}: {one_line(turn.text, max_chars=200)} {dim(f'(session {turn.session}{when})')}"
 
 
 def screenful(lines: Sequence[str], *, rows: int, more: str) -> list[str]:

@@ -18,7 +18,7 @@ from omoide.server.latest_replies import LatestReply
 from omoide.server.problems import HttpProblem, encoded, problem_of
 from omoide.server.read_routes import READ, json_response
 from omoide.server.relay import Relay
-from omoide.server.schema import moment
+from omoide.server.schema import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -40,7 +40,7 @@ async def record(call: RouteCall) -> Response:
             speaker=Speaker(turn["speaker"]),
             text=turn["text"],
             id=turn.get("id") or _id(call, i),
-            time=moment(turn["time"], where=f"turns[{i}].time") if "time" in turn else None,
+            time=parse_time(turn["time"], where=f"turns[{i}].time") if "time" in turn else None,
             name=turn.get("name"),
         )
         for i, turn in enumerate(call.body["turns"])
@@ -57,17 +57,17 @@ async def recall(call: RouteCall) -> Response:
         body["query"],
         k=body.get("k", 10),
         budget=body.get("budget"),
-        at=moment(body["at"], where="at") if "at" in body else None,
+        at=parse_time(body["at"], where="at") if "at" in body else None,
         asker=Speaker(body.get("asker", Speaker.USER)),
         kinds=body.get("kinds", ()),
-        since=moment(body["since"], where="since") if "since" in body else None,
-        until=moment(body["until"], where="until") if "until" in body else None,
+        since=parse_time(body["since"], where="since") if "since" in body else None,
+        until=parse_time(body["until"], where="until") if "until" in body else None,
         speaker=body.get("speaker"),
         about=body.get("about"),
         tags=body.get("tags", ()),
     )
     return json_response(
-        {"items": recalled, "support": recalled.support.as_dict(), "lacking": recalled.lacking}
+        {"items": recalled, "support": recalled.support.as_dict(), "degraded": recalled.degraded}
     )
 
 
