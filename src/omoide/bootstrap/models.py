@@ -174,20 +174,22 @@ async def fetch_from_hub(
     return await weights_cache(settings).fetch(hub.artifact(model, pin), progress=progress)
 
 
-async def describe_download(settings: Settings, name: str) -> str:
+async def describe_download(settings: Settings, name: str, *, hub: bool = False) -> str:
     """Size and licence of a model's weights, in words; empty if they are here already. A file of
-    the hub is pinned by this."""
+    the hub is pinned by this. With `hub`, only such files are described."""
     from omoide.adapters.models.catalogue import CatalogueModel, resolve
     from omoide.adapters.models.hub import HubModel
 
+    if name == "none":
+        return ""
     choice = resolve(name)
     cache = weights_cache(settings)
-    if isinstance(choice, CatalogueModel):
+    if isinstance(choice, CatalogueModel) and not hub:
         size, licence, artifact = choice.artifact.size, choice.licence, choice.artifact
     elif isinstance(choice, HubModel):
-        hub = hub_of(settings)
-        pin = await asyncio.to_thread(hub.pin, choice)
-        size, licence, artifact = pin.size, pin.licence, hub.artifact(choice, pin)
+        asked = hub_of(settings)
+        pin = await asyncio.to_thread(asked.pin, choice)
+        size, licence, artifact = pin.size, pin.licence, asked.artifact(choice, pin)
     else:
         return ""
     if cache.find(artifact) is not None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from omoide.bootstrap import describe_download, local_servers
+from omoide.cli.choosing import choice_file, offer
 from omoide.cli.conversation import ChatLoop, end_chat
 from omoide.cli.memory import version_json
 from omoide.cli.scope import scoped
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from omoide.domain import Summary
     from omoide.engine.memory import Memory
     from omoide.engine.runtime import Runtime
+    from omoide.settings import Settings
 
 PLAIN = "This is a plain prompt; pip install 'omoide[chat]' for one with history. Ctrl-D leaves."
 
@@ -45,7 +50,9 @@ def typed(read: Callable[[str], str]) -> Iterator[str]:
 
 @click.command()
 @click.option(
-    "--model", metavar="M", help="A name from `omoide models list`, a GGUF file or a URL."
+    "--model",
+    metavar="M",
+    help="A name from `omoide models list`, a GGUF file, hf:OWNER/REPOSITORY/FILE.gguf or a URL.",
 )
 @click.option(
     "--say", "says", metavar="TEXT", multiple=True, help="Say this and leave; repeatable."
@@ -62,9 +69,13 @@ def chat(
     open until it is idle unless --end is given. Lines that begin with a slash are commands, as at
     a terminal (/help lists them).
     """
+    at_terminal = sys.stdin.isatty()
     if model:
         scope = replace(scope, settings=replace(scope.settings, model=model))
-    at_terminal = sys.stdin.isatty()
+    elif at_terminal and sys.stdout.isatty() and not (says or end or scope.json):
+        scope = replace(scope, settings=_first_choice(scope))
+    if about := asyncio.run(describe_download(scope.settings, scope.settings.model, hub=True)):
+        click.echo(f"to be downloaded first: {about}", err=True)
     if says or end or scope.json or not at_terminal:
         lines = says if says or (end and at_terminal) else _stdin()
         batch = BatchChat(scope=scope, lines=lines, end=end, at=at)
@@ -91,6 +102,17 @@ def chat(
             await talk(conversation, runtime, screen)
 
         scope.run_with(interactive, create=True, progress=screen.progress)
+
+
+def _first_choice(scope: Scope) -> Settings:
+    """The settings; at the first start, with a model that runs on this machine, if the user wants
+    one."""
+    settings, kept = scope.settings, choice_file(scope.settings)
+    first = isinstance(settings.db, Path) and not settings.db.exists()
+    if scope.model_named or not first or kept is None or kept.exists():
+        return settings
+    servers = asyncio.run(local_servers(settings))
+    return offer(settings, servers) if servers else settings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from omoide.cli.progress import bar, progress_line
+from omoide.cli.progress import downloads
 from omoide.cli.show import clean
 from omoide.cli.wrapping import Wrapper, wrapped
 
@@ -98,9 +98,9 @@ class TerminalScreen:
     def progress(self, done: int, total: int, what: str) -> None:
         """Show the progress of a download: in the spinner if one is shown, else as a bar."""
         if self._spinner is not None and self._spinner.turning:
-            self._spinner.say(progress_line(done, total, what))
+            self._spinner.say(downloads.line(done, total, what))
         else:
-            bar(done, total, what)
+            downloads(done, total, what)
 
     def _write(self, text: str) -> None:
         stream = sys.stdout
