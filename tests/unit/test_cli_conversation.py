@@ -127,7 +127,7 @@ async def test_a_friend_is_greeted(world: World, talk: ChatLoop, screen: PaperSc
     await talk.greet()
     greeting, state = screen.take().splitlines()
     assert greeting == (
-        "ana: 2 sessions, last spoken 2 hours ago; the memory has 2 sentences. "
+        "Hello again! 2 sessions, the last one 2 hours ago; the memory has 2 sentences. "
         "/help lists commands."
     )
     assert state == "· session 2, ended 2 hours ago, is not in the memory yet: " + (
@@ -195,9 +195,9 @@ async def test_commands(world: World, talk: ChatLoop, screen: PaperScreen) -> No
     """Each command shows its part of the memory."""
     await world.session("ana", CAT, answers=(M1,))
     await talk.handle_line("/memory")
-    assert "  1. The user has a cat called Miso.\n" in screen.take()
+    assert "  1. You have a cat called Miso.\n" in screen.take()
     await talk.handle_line("/why oslo")
-    assert "The user lives in Oslo.\n    you: I have a cat" in screen.take()
+    assert "You live in Oslo.\n    you: I have a cat" in screen.take()
     await talk.handle_line("/history")
     assert screen.take().splitlines()[1].split()[:2] == ["1", "1"]
     await talk.handle_line("/help")
@@ -271,6 +271,21 @@ async def test_the_next_reply_is_prepared_while_the_user_types(
     assert "Hello!" in screen.take()
     await talk.leave()
     assert done == ["prepared"] * 2
+
+
+async def test_people_are_spoken_to_by_name_in_their_language(
+    world: World, talk: ChatLoop, screen: PaperScreen
+) -> None:
+    """The memory says "you" in the language it is written in, and the greeting has the name."""
+    japanese = "ユーザーの名前は由美である。 ユーザーは京都に住んでいる。"
+    await world.session("ana", "由美です。京都に住んでいます。", answers=(japanese,))
+    await talk.greet()
+    assert screen.take().startswith("Hello again, 由美! ")
+    await talk.handle_line("/memory")
+    shown = screen.take()
+    assert "What is remembered about you" in shown
+    assert "ユーザー" not in shown
+    assert "京都に住んでいる" in shown
 
 
 async def test_an_unknown_command_says_so(

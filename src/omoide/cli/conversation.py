@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from omoide.cli.addressing import Reader
 from omoide.cli.facts import fact_lines
 from omoide.cli.show import ago, bold, clean, dim, one_line, plural, warning
 from omoide.cli.status import memory_status, status_lines
@@ -102,15 +103,17 @@ class ChatLoop:
         await self._memory.end_idle()
         await self.news.catch_up()
         status = await memory_status(self._memory, self._user)
-        user, now = one_line(self._user), self._now()
+        now = self._now()
         if not status.sessions:
             self._screen.line("Hello! We have not talked yet. Say something; /help lists commands.")
             return
         summary = await self._memory.summary(self._user)
         known = plural(len(summary.sentences), "sentence")
-        last = f", last spoken {ago(status.last, now)}" if status.last else ""
+        name = Reader.of(summary).name
+        last = f", the last one {ago(status.last, now)}" if status.last else ""
         self._screen.line(
-            f"{user}: {plural(status.sessions, 'session')}{last}; the memory has {known}. "
+            f"Hello again{f', {one_line(name)}' if name else ''}! "
+            f"{plural(status.sessions, 'session')}{last}; the memory has {known}. "
             "/help lists commands."
         )
         for line in status_lines(status, now):
@@ -218,15 +221,17 @@ class ChatLoop:
         del rest
         summary = await self._memory.summary(self._user)
         status = await memory_status(self._memory, self._user)
-        self._lines(memory_lines(summary, user=self._user, now=self._now()))
+        reader = Reader.of(summary)
+        self._lines(memory_lines(summary, user=self._user, now=self._now(), reader=reader))
         self._lines(status_lines(status, self._now()))
 
     async def _show_why(self, rest: str) -> None:
         because = await self._memory.why(self._user)
         matching = [b for b in because if rest.casefold() in b.sentence.text.casefold()]
-        lines = why_lines(matching, self._now())
+        reader = Reader.of(await self._memory.summary(self._user))
+        lines = why_lines(matching, self._now(), reader=reader)
         if self._recalled and not rest:
-            recalled = contribution_lines(self._recalled, self._now())
+            recalled = contribution_lines(self._recalled, self._now(), reader=reader)
             lines = [bold("Recalled for the last reply:"), *recalled, "", *lines]
         more = "/why TEXT for the sentences that say TEXT, or omoide memory why"
         self._lines(screenful(lines, rows=self._screen.rows, more=more))
