@@ -541,7 +541,7 @@ async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> 
             (state,) = folder.glob("*.state")
             kept = struct.unpack("<I", state.read_bytes()[8:12])[0]
             assert kept < whole - 8
-            assert kept - 2 <= completion.cached_tokens
+            assert kept - 6 <= completion.cached_tokens  # but for a few at the seam
         finally:
             await model.close()
     first, second, third = answers
