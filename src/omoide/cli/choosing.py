@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
@@ -13,8 +13,24 @@ from omoide.cli.show import one_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from omoide.adapters.models.local_servers import LocalServer
     from omoide.settings import Settings
+
+
+class RunningServer(Protocol):
+    """A model server on this machine, as `bootstrap.local_servers` finds it."""
+
+    @property
+    def kind(self) -> str:
+        """What it is called."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Its chat models."""
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The same models as `OMOIDE_MODEL` names them."""
+
 
 MOST = 9
 """Most models that are offered: one key press each."""
@@ -38,7 +54,7 @@ def with_choice(settings: Settings) -> Settings:
 
 def offer(
     settings: Settings,
-    servers: Sequence[LocalServer],
+    servers: Sequence[RunningServer],
     *,
     key: Callable[[], str] = click.getchar,
 ) -> Settings:
