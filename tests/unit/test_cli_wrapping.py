@@ -22,7 +22,10 @@ def words(text: str) -> str:
 def test_lines_end_between_words() -> None:
     """No word is cut, and what goes on below an indented line is indented too."""
     assert wrapped("an old friend of mine", 10) == "an old\nfriend of\nmine"
-    assert wrapped("  - an old friend", 10) == "  - an old\n  friend"
+    assert wrapped("    an old friend", 10) == "    an old\n    friend"
+    assert wrapped("  - an old friend", 10) == "  - an old\n    friend"
+    assert wrapped("  1. my old friend", 12) == "  1. my old\n     friend"
+    assert wrapped("/end  end this session", 16) == "/end  end this\n      session"
 
 
 def test_wide_characters_take_two_columns() -> None:

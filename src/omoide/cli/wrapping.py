@@ -19,6 +19,7 @@ _NOT_FIRST = frozenset(
     "、。，．・：；？！」』）］｝〉》】〕’”…‥ー～々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
 )
 """Wide characters that may not begin a line."""
+_BEFORE_TEXT = re.compile(r" *(?:\d+\.|[-+~·!]) |\S.{0,30}? {2,}(?=\S)| +")
 _NOT_LAST = frozenset("「『（［｛〈《【〔‘“")
 """Wide characters that may not end a line."""
 
@@ -101,12 +102,13 @@ def show_lines(lines: Iterable[str]) -> None:
 
 
 def wrapped(text: str, columns: int) -> str:
-    """Whole lines, wrapped. What goes on below a line is indented as much as that line."""
+    """Whole lines, wrapped. What goes on below a line is indented as much as the line's text: past
+    its indentation, its number or dash, or its first column."""
     return "\n".join(_line(line, columns) for line in text.split("\n"))
 
 
 def _line(line: str, columns: int) -> str:
-    plain = _COLOUR.sub("", line)
-    indent = " " * min(len(plain) - len(plain.lstrip(" ")), columns // 2)
+    before = _BEFORE_TEXT.match(_COLOUR.sub("", line))
+    indent = " " * min(width(before[0]) if before else 0, columns // 2)
     wrapper = Wrapper(columns, indent=indent)
     return wrapper.feed(line) + wrapper.end()
