@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.adapters.models.adapter import Adapter
-from omoide.adapters.models.precedence import Precedence
+from omoide.adapters.models.precedence import PATIENCE, Precedence
 from omoide.adapters.models.prefixes import PrefixKey, PrefixReader, PrefixStates, prefix_states
 from omoide.errors import ModelUnavailable
 from omoide.settings import Settings
@@ -239,6 +239,23 @@ async def test_a_background_request_yields_and_begins_again() -> None:
     may_end.set()  # only after the reply: it is begun again all the same
     assert await digest == "notes"
     assert len(tries) == 2
+
+
+async def test_a_background_request_does_not_yield_for_ever() -> None:
+    """Where somebody always waits, it runs to its end after a while."""
+    precedence = Precedence()
+    tries = 0
+
+    async def run(stop: threading.Event) -> str:
+        nonlocal tries
+        tries += 1
+        with precedence.foreground():
+            if stop.is_set():
+                raise ModelUnavailable("stopped")
+        return "notes"
+
+    assert await precedence.in_background(run) == "notes"
+    assert tries == PATIENCE + 1
 
 
 async def test_a_failure_in_the_background_is_raised() -> None:

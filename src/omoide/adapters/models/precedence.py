@@ -17,6 +17,10 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
+PATIENCE = 8
+"""How often a background request yields. After that it runs to its end, even on a server where
+somebody always waits."""
+
 
 class Precedence:
     """While a request is in the foreground, none in the background runs: one that is running is
@@ -47,8 +51,8 @@ class Precedence:
 
     async def in_background(self, run: Callable[[threading.Event], Awaitable[T]]) -> T:
         """The result of `run`, which ends early with `ModelUnavailable` when the event that it gets
-        is set; it is then run again as soon as nobody waits."""
-        while True:
+        is set; it is then run again as soon as nobody waits, at most `PATIENCE` times."""
+        for _ in range(PATIENCE):
             await self._quiet.wait()
             stop = threading.Event()
             self._running.add(stop)
@@ -61,3 +65,4 @@ class Precedence:
             finally:
                 self._running.discard(stop)
                 self._yielding.discard(stop)
+        return await run(threading.Event())
