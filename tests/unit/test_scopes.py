@@ -48,6 +48,8 @@ SCOPES = {
     "POST /api/erase": "admin",
     "GET /api/turns": "read",
     "GET /api/sessions": "read",
+    "PATCH /api/sessions": "write",
+    "POST /api/import": "write",
     "GET /api/memory": "read",
     "GET /api/memory/versions": "read",
     "GET /api/memory/diff": "read",

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from omoide.server import fact_routes, inspection_routes, probes, proxy, read_routes, write_routes
+from omoide.server import (
+    fact_routes,
+    import_routes,
+    inspection_routes,
+    probes,
+    proxy,
+    read_routes,
+    write_routes,
+)
 from omoide.server.endpoint import Parameter, RouteCall, RouteSpec
 from omoide.server.problems import encoded
 from omoide.server.protocols import completions, messages, ollama, responses
@@ -70,6 +78,7 @@ ROUTES: tuple[RouteSpec, ...] = (
     *read_routes.ROUTES,
     *fact_routes.ROUTES,
     *inspection_routes.ROUTES,
+    *import_routes.ROUTES,
     *probes.ROUTES,
     RouteSpec(
         method="GET",

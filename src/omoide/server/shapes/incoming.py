@@ -35,9 +35,18 @@ _OPTIONAL = (
         "since",
         "until",
         "stream",
+        "again",
+        "replaces",
     ),
     *("turns", "sentences", "facts", "all", "job", "about", "tags", "pinned", "expires"),
 )
+
+_ADDRESSED: Shape = {
+    **YES_OR_NO,
+    "description": "Whether the text speaks to the person ("
+    "`You live in Porto`) or is their own (`I live in Porto`): then it is recorded as a note about "
+    "them.",
+}
 
 INCOMING: dict[str, Shape] = {
     "Utterance": object_of(
@@ -77,18 +86,40 @@ INCOMING: dict[str, Shape] = {
         session=NAME,
         id=NAME,
         stream=YES_OR_NO,
+        again={**YES_OR_NO, "description": "A known id gets a new reply in place of the former."},
+        replaces={**NAME, "description": "An earlier message; it and what followed are replaced."},
     ),
     "End": object_of(
         "Which session to end; without a number, all open ones.", _OPTIONAL, session=NUMBERED
+    ),
+    "Title": object_of(
+        "A session's number, and its title.", session=NUMBERED, title={**TEXT, "maxLength": 400}
+    ),
+    "Import": object_of(
+        "Conversations as ChatGPT or Claude export them, or objects with `messages`. Send a large "
+        "export in several requests; what was imported before is not recorded again.",
+        ("digest",),
+        conversations=list_of({"type": "object"}, minItems=1, maxItems=1000),
+        digest={**YES_OR_NO, "description": "Whether they are digested into memory; default true."},
     ),
     "Retry": object_of(
         "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED
     ),
     "Rollback": object_of("The version to restore; 0 is the empty one.", version=WHOLE),
     "Amendment": object_of(
-        "A sentence of the newest version, and its corrected text.", sentence=WORDS, text=LINE
+        "A sentence of the newest version, and its corrected text.",
+        ("addressed",),
+        sentence=WORDS,
+        text=LINE,
+        addressed=_ADDRESSED,
     ),
-    "Correction": object_of("A fact, and what it should say.", id=NAME, text=LINE),
+    "Correction": object_of(
+        "A fact, and what it should say.",
+        ("addressed",),
+        id=NAME,
+        text=LINE,
+        addressed=_ADDRESSED,
+    ),
     "Marks": object_of(
         "What to set on a fact; what is left out stays. `expires` null means never. A fact that is "
         "pinned stands in every version of the summary and does not expire, unless both are given.",
