@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Speaker, Turn
+from omoide.engine.checked import checked_stream
 from omoide.engine.messages import (
     memory_text,
     one_line,
@@ -24,10 +25,11 @@ from omoide.mechanisms.base import (
     fit_budget,
     without_repeats,
 )
+from omoide.mechanisms.reply_checks import checks_for
 from omoide.mechanisms.reply_forms import latest_that_fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
     from datetime import datetime
 
     from omoide.domain import Owner
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from omoide.mechanisms.base import Contribution, Mechanism
     from omoide.mechanisms.facts.layers import FactLayer
     from omoide.mechanisms.reply_forms import ReplyForm
-    from omoide.ports import Request, Store
+    from omoide.ports import Completion, Request, Store
 
     OnFailure = Callable[[Exception], None]
 
@@ -61,6 +63,8 @@ class Context:
     """The caller's messages, if they passed any."""
     last: int = 0
     """Index in `given` of the message that is answered."""
+    checked: bool = False
+    """Whether the configured model's reply is checked before it is shown: a small one's is."""
 
     @property
     def recalled(self) -> tuple[Contribution, ...]:
@@ -96,6 +100,16 @@ class Context:
             self.reply_request, self.contributions, window=window, max_tokens=max_tokens
         )
 
+    def stream(
+        self, request: Request, ask: Callable[[Request], AsyncGenerator[str | Completion]]
+    ) -> AsyncGenerator[str | Completion]:
+        """The configured model's reply to the request, checked if it is to be; `ask` asks it."""
+        if not self.checked:
+            return ask(request)
+        return checked_stream(
+            ask, request, checks_for(self.reply_request, self.contributions, request)
+        )
+
 
 class ContextBuilder:
     """Collects the contributions of the configured mechanisms, in their order."""
@@ -110,8 +124,11 @@ class ContextBuilder:
         budget: int,
         room: int = ROOM,
         company: Participants | None = None,
+        checked: bool = False,
     ) -> None:
-        """`budget` is the most tokens of memory in a prompt, `room` how many of the session."""
+        """`budget` is the most tokens of memory in a prompt, `room` how many of the session. If
+        `checked`, replies are checked before they are shown."""
+        self._checked = checked
         self._store = store
         self._room = room
         self._company = company or Participants()
@@ -220,7 +237,9 @@ class ContextBuilder:
                 offered.extend(result)
         limit = self._budget if budget is None else budget
         fitting = fit_budget(without_repeats(offered), budget=limit)
-        return Context(reply_request=request, contributions=fitting, form=self._form)
+        return Context(
+            reply_request=request, contributions=fitting, form=self._form, checked=self._checked
+        )
 
     async def _shortened(self, request: ReplyRequest) -> ReplyRequest:
         """The request without the part of the session that mechanisms take the place of."""

@@ -176,7 +176,9 @@ class Memory(Editor):
         request = exchange.context.request(
             window=services.model.window, max_tokens=settings.reply_tokens
         )
-        stream = account.stream(services.model, request, CallPurpose.REPLY)
+        stream = exchange.context.stream(
+            request, lambda asked: account.stream(services.model, asked, CallPurpose.REPLY)
+        )
         return Reply(
             turn=exchange.turn,
             contributions=exchange.why,
