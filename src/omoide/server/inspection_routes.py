@@ -41,6 +41,7 @@ async def about(call: RouteCall) -> Response:
             "version": __version__,
             "model": memory.model,
             "mechanisms": memory.mechanisms,
+            "layers": [layer.mechanism.name for layer in call.context.runtime.layers],
             "preset": memory.preset,
             "user": call.context.default_user,
             "scopes": sorted(call.caller.scopes),

@@ -199,6 +199,7 @@ OUTGOING: dict[str, Shape] = {
         version=TEXT,
         model=TEXT,
         mechanisms=list_of(TEXT),
+        layers=list_of(TEXT),
         preset=TEXT,
         user=nullable(TEXT),
         scopes=list_of(TEXT),
