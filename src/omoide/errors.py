@@ -34,6 +34,9 @@ OmoideError
 │   └── UnknownModel
 ├── DownloadFailed        weights that could not be fetched or verified
 ├── EmbedderMismatch      vectors of two embedders would be compared
+├── ServerUnavailable     a server that `omoide.connect` uses could not be reached, or is busy
+├── AccessDenied          the API key is missing or wrong, or lacks a scope
+├── NotOverHttp           a method that works only where the database is
 ├── MissingExtra          an optional dependency is not installed
 └── BadPlugin             a plug-in that cannot be loaded
     └── BadLanguage       a language pack with something missing or wrong
@@ -179,6 +182,18 @@ class DownloadFailed(OmoideError):
 
 class EmbedderMismatch(OmoideError):
     """Vectors of two different embedders would have been mixed."""
+
+
+class ServerUnavailable(OmoideError):
+    """The server could not be reached, or cannot answer at the moment; a retry may succeed."""
+
+
+class AccessDenied(OmoideError):
+    """The server refused the API key, or it lacks a scope."""
+
+
+class NotOverHttp(OmoideError):
+    """A method that a server does not offer: use it where the database is."""
 
 
 class MissingExtra(OmoideError):

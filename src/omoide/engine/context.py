@@ -175,6 +175,20 @@ class ContextBuilder:
         )
         return await self._build(request, budget=budget)
 
+    def resumed(
+        self, turn: Turn, contributions: Sequence[Contribution], *, owner: Owner, now: datetime
+    ) -> Context:
+        """The context that the reply to a recorded turn was given, for `mark_used`."""
+        request = ReplyRequest(
+            owner=owner,
+            text=turn.text,
+            session=(turn,),
+            now=now.astimezone(self._company.timezone),
+            language=turn.language,
+            participants=self._company,
+        )
+        return Context(moment=request, contributions=tuple(contributions), form=self._form)
+
     async def mark_used(self, context: Context) -> None:
         """Tell each mechanism that its contributions were used: recalled events consolidate."""
         for mechanism in self._mechanisms:

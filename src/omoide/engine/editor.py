@@ -55,9 +55,7 @@ class Editor(Reader):
     async def unpin(self, user: str, fact: str) -> Fact:
         """Let a fact be chosen for the summary like any other. With `Settings.retention`, it
         expires so many days from now."""
-        days = self._settings.retention
-        expires = self._now(None) + timedelta(days=days) if days else None
-        return await self.mark(user, fact, FactMarks(pinned=False, expires=expires))
+        return await self.mark(user, fact, FactMarks(pinned=False))
 
     async def expire(self, user: str, fact: str, when: datetime | None) -> Fact:
         """Set when a fact stops being remembered; None for never. A pinned fact with such a time is
@@ -72,8 +70,9 @@ class Editor(Reader):
 
     async def mark(self, user: str, fact: str, marks: FactMarks) -> Fact:
         """Set several marks on a fact at once. A fact that is pinned no longer expires, and one
-        that gets a time is no longer pinned, unless both are given. Returns the fact as it is now.
-        Raises `NoSuchFact`."""
+        that gets a time is no longer pinned, unless both are given. One that is unpinned expires as
+        `Settings.retention` says, unless a time is given. Returns the fact as it is now. Raises
+        `NoSuchFact`."""
         if len(marks.tags or ()) > MAX_TAGS:
             raise BadInput(f"a fact may have at most {MAX_TAGS} tags, not {len(marks.tags or ())}")
         for tag in marks.tags or ():
@@ -82,4 +81,7 @@ class Editor(Reader):
             marks = replace(marks, forever=True)
         elif marks.pinned is None and marks.expires is not None and not marks.forever:
             marks = replace(marks, pinned=False)
+        elif marks.pinned is False and marks.expires is None and not marks.forever:
+            days = self._settings.retention
+            marks = replace(marks, expires=self._now(None) + timedelta(days=days) if days else None)
         return await self._services.facts.mark(self._owner(user), fact, marks)

@@ -10,7 +10,7 @@ from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpe
 from omoide.server.read_routes import get, json_response, page
 from omoide.server.schema import moment
 from omoide.server.shapes.builders import NAME, TIME, YES_OR_NO
-from omoide.server.write_routes import ADMIN, ONCE, WRITE, post
+from omoide.server.write_routes import ADMIN, ONCE, WRITE, at_of, post
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -29,6 +29,7 @@ async def facts(call: RouteCall) -> Response:
     query = call.query
     found = await call.memory.facts(
         call.user,
+        ids=query.get("id"),
         at=query.get("at"),
         about=query.get("about"),
         kinds=query.get("kind", ()),
@@ -70,7 +71,8 @@ async def mark_fact(call: RouteCall) -> Response:
 async def correct_fact(call: RouteCall) -> Response:
     """Replace a fact by what the user says instead."""
     body = call.body
-    return json_response(await call.memory.correct(call.user, body["id"], body["text"]), status=201)
+    fact = await call.memory.correct(call.user, body["id"], body["text"], at=at_of(call))
+    return json_response(fact, status=201)
 
 
 async def forget_fact(call: RouteCall) -> Response:
@@ -88,6 +90,12 @@ ROUTES = (
         "/api/facts",
         facts,
         "FactPage",
+        Parameter(
+            name="id",
+            shape=NAME,
+            about="Only these facts, whatever became of them; may be repeated.",
+            many=True,
+        ),
         Parameter(name="at", shape=TIME, about="What held at that time."),
         *_FILTERS,
         Parameter(name="since", shape=TIME, about="Said at that time or later."),

@@ -35,7 +35,10 @@ async def about(call: RouteCall) -> Response:
     return json_response(
         {
             "version": __version__,
+            "tenant": call.caller.tenant,
             "model": memory.model,
+            "summariser": memory.summariser,
+            "embedder": memory.embedder,
             "mechanisms": memory.mechanisms,
             "preset": memory.preset,
             "user": call.context.default_user,

@@ -56,6 +56,11 @@ def page(
 async def turns(call: RouteCall) -> Response:
     """List turns."""
     query = call.query
+    if "last" in query:
+        newest = await call.memory.turns(
+            call.user, session=query.get("session"), last=query["last"]
+        )
+        return json_response({"items": newest, "next": None})
     items = await call.memory.turns(
         call.user,
         session=query.get("session"),
@@ -169,6 +174,11 @@ ROUTES = (
         "TurnPage",
         SESSION,
         Parameter(name="id", shape=NAME, about="Only these turns; may be repeated.", many=True),
+        Parameter(
+            name="last",
+            shape=LIMIT.shape,
+            about="Only so many of the newest, on one page.",
+        ),
         LIMIT,
         CURSOR,
         about="List turns",

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from omoide.server import fact_routes, inspection_routes, probes, proxy, read_routes, write_routes
+from omoide.server import (
+    exchange_routes,
+    fact_routes,
+    inspection_routes,
+    job_routes,
+    probes,
+    proxy,
+    read_routes,
+    write_routes,
+)
 from omoide.server.endpoint import Parameter, RouteCall, RouteSpec
 from omoide.server.problems import encoded
 from omoide.server.protocols import completions, messages, ollama, responses
@@ -67,6 +76,8 @@ ROUTES: tuple[RouteSpec, ...] = (
     *messages.ROUTES,
     *ollama.ROUTES,
     *write_routes.ROUTES,
+    *exchange_routes.ROUTES,
+    *job_routes.ROUTES,
     *read_routes.ROUTES,
     *fact_routes.ROUTES,
     *inspection_routes.ROUTES,

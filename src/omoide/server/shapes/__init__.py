@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from omoide.server.shapes.exchanges import EXCHANGES
 from omoide.server.shapes.incoming import INCOMING
 from omoide.server.shapes.outgoing import OUTGOING
 from omoide.server.shapes.protocols import PROTOCOLS
@@ -11,4 +12,4 @@ from omoide.server.shapes.protocols import PROTOCOLS
 if TYPE_CHECKING:
     from omoide.server.shapes.builders import Shape
 
-SHAPES: dict[str, Shape] = {**INCOMING, **OUTGOING, **PROTOCOLS}
+SHAPES: dict[str, Shape] = {**INCOMING, **OUTGOING, **EXCHANGES, **PROTOCOLS}

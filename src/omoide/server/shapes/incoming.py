@@ -37,6 +37,7 @@ _OPTIONAL = (
         "stream",
     ),
     *("turns", "sentences", "facts", "all", "job", "about", "tags", "pinned", "expires"),
+    "several",
 )
 
 INCOMING: dict[str, Shape] = {
@@ -51,9 +52,10 @@ INCOMING: dict[str, Shape] = {
     ),
     "Record": object_of(
         "Messages in order. A turn id that was recorded before is not recorded again.",
-        ("session",),
+        ("session", "at"),
         turns=list_of(ref("Utterance"), minItems=1, maxItems=1000),
         session=NAME,
+        at=TIME,
     ),
     "Query": object_of(
         "What to recall.",
@@ -76,19 +78,31 @@ INCOMING: dict[str, Shape] = {
         text=WORDS,
         session=NAME,
         id=NAME,
+        at=TIME,
         stream=YES_OR_NO,
     ),
     "End": object_of(
-        "Which session to end; without a number, all open ones.", _OPTIONAL, session=NUMBERED
+        "Which session to end; without a number, all open ones.",
+        _OPTIONAL,
+        session=NUMBERED,
+        at=TIME,
     ),
     "Retry": object_of(
-        "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED
+        "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED, at=TIME
     ),
-    "Rollback": object_of("The version to restore; 0 is the empty one.", version=WHOLE),
+    "Rollback": object_of(
+        "The version to restore; 0 is the empty one.", _OPTIONAL, version=WHOLE, at=TIME
+    ),
     "Amendment": object_of(
-        "A sentence of the newest version, and its corrected text.", sentence=WORDS, text=LINE
+        "A sentence of the newest version, and its corrected text.",
+        _OPTIONAL,
+        sentence=WORDS,
+        text=LINE,
+        at=TIME,
     ),
-    "Correction": object_of("A fact, and what it should say.", id=NAME, text=LINE),
+    "Correction": object_of(
+        "A fact, and what it should say.", ("at",), id=NAME, text=LINE, at=TIME
+    ),
     "Marks": object_of(
         "What to set on a fact; what is left out stays. `expires` null means never. A fact that is "
         "pinned stands in every version of the summary and does not expire, unless both are given.",
@@ -122,6 +136,17 @@ INCOMING: dict[str, Shape] = {
             sentences=list_of(WORDS, minItems=1, maxItems=1000),
             facts=list_of(NAME, minItems=1, maxItems=1000),
             all={"type": "boolean", "enum": [True]},
+            several={
+                **object_of(
+                    "All of these at once. Empty lists erase nothing.",
+                    _OPTIONAL,
+                    session=NUMBERED,
+                    turns=list_of(NAME, maxItems=1000),
+                    sentences=list_of(WORDS, maxItems=1000),
+                    facts=list_of(NAME, maxItems=1000),
+                ),
+                "minProperties": 1,
+            },
         ),
         "minProperties": 1,
         "maxProperties": 1,

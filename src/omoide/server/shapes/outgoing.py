@@ -61,7 +61,10 @@ OUTGOING: dict[str, Shape] = {
         name=nullable(TEXT),
     ),
     "Recorded": object_of(
-        "The recorded turns, in the order of the request.", turns=list_of(ref("Turn"))
+        "The recorded turns, in the order of the request. `new` are the ids of those that were not "
+        "recorded before.",
+        turns=list_of(ref("Turn")),
+        new=list_of(TEXT),
     ),
     "TurnPage": page("Turn"),
     "Recalled": object_of(
@@ -93,8 +96,8 @@ OUTGOING: dict[str, Shape] = {
     "Contribution": object_of(
         "A text that memory added to the prompt, and why.",
         mechanism=TEXT,
-        place=TEXT,
-        kind=TEXT,
+        place={"type": "string", "enum": ["memory", "recalled"]},
+        kind={"type": "string", "pattern": "^[a-z][a-z0-9_.-]{0,63}$"},
         id=TEXT,
         text=TEXT,
         value=NUMBER,
@@ -194,7 +197,10 @@ OUTGOING: dict[str, Shape] = {
     "About": object_of(
         "The server, and what the caller may do.",
         version=TEXT,
+        tenant=TEXT,
         model=TEXT,
+        summariser=TEXT,
+        embedder=nullable(TEXT),
         mechanisms=list_of(TEXT),
         preset=TEXT,
         user=nullable(TEXT),
