@@ -90,7 +90,7 @@ INSTALLED := $(VENV)/installed
 wheels: $(READY) ## Build the five wheels into dist/
 	rm -rf dist
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist \
-	  . $(wildcard packages/*)
+	  . $(dir $(wildcard packages/*/pyproject.toml))
 
 installed: wheels ## The quick tests against the wheels, in a separate environment
 	rm -rf $(INSTALLED)

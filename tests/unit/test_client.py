@@ -250,6 +250,24 @@ async def test_work_is_listed_run_and_queued_again(place: Place) -> None:
         await memory.digest("ana", session=9)
 
 
+async def test_an_application_keeps_notes_of_its_own(place: Place) -> None:
+    """By kind and key; those of mechanisms are not its to change; erased with any turn."""
+    memory = place.memory
+    (turn,) = await memory.record("ana", "Hi")
+    for key in "ab":
+        await memory.put_note("ana", kind="app.state", key=key, text=f"{key}1")
+    note = await memory.put_note("ana", kind="app.state", key="a", text="a2")
+    assert (await memory.notes("ana", kind="app.state"))[0] == note
+    assert await memory.remove_notes("ana", kind="app.state", keys=["b", "none"]) == 1
+    assert [n.text for n in await memory.notes("ana", kind="app.state")] == ["a2"]
+    with pytest.raises(BadInput, match=r"begins with app\."):
+        await memory.put_note("ana", kind="portrait", key="a", text="x")
+    await memory.erase("ana", turns=[turn.id])
+    assert await memory.notes("ana", kind="app.state") == ()
+    await memory.put_note("ana", kind="app.state", key="a", text="x")
+    assert await memory.remove_notes("ana", kind="app.state") == 1
+
+
 async def test_what_is_erased_is_receipted(place: Place) -> None:
     """By parts, and all of it; a receipt that was changed is not genuine."""
     memory = place.memory
@@ -279,6 +297,7 @@ async def test_an_export_is_the_same(place: Place) -> None:
     [
         (EmptyText, lambda m: m.record("ana", " ")),
         (TextTooLong, lambda m: m.record("ana", "x" * 10_001)),
+        (BadInput, lambda m: m.embed("nobody")),
         (EmptyText, lambda m: m.recall("ana", "")),
         (BadInput, lambda m: m.recall("ana", "x", k=0)),
         (BadInput, lambda m: m.recall("ana", "x", kinds=["Dreams"])),

@@ -53,6 +53,8 @@ SCOPES = {
     "POST /api/jobs/digest": "write",
     "POST /api/jobs/embed": "write",
     "GET /api/notes": "read",
+    "POST /api/notes": "write",
+    "POST /api/notes/remove": "write",
     "GET /api/calls": "read",
     "POST /api/receipts/check": "read",
     "GET /api/turns": "read",

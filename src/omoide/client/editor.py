@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from omoide.client.decoding import decode, decode_job
 from omoide.client.encoding import UNLIMITED, iso
 from omoide.client.reader import RemoteReader, stored_user
-from omoide.domain import Fact, FactMarks, Summary
+from omoide.domain import Fact, FactMarks, Note, Summary
 from omoide.domain.text import checked_text
+from omoide.engine.editor import MAX_NOTE, application_kind
 from omoide.engine.recorder import aware
 from omoide.errors import NotOverHttp
 
@@ -73,6 +74,23 @@ class RemoteEditor(RemoteReader):
         return decode(
             Fact, await self._connection.patch("/api/facts", body, user=stored_user(user))
         )
+
+    async def put_note(
+        self, user: str, *, kind: str, key: str, text: str, at: datetime | None = None
+    ) -> Note:
+        """Keep a text of the application's own about the user. See `omoide.Memory.put_note`."""
+        body = {
+            "kind": application_kind(kind),
+            "key": key,
+            "text": checked_text(text, longest=MAX_NOTE),
+            "at": iso(at, "at"),
+        }
+        return decode(Note, await self._post("/api/notes", user, body))
+
+    async def remove_notes(self, user: str, *, kind: str, keys: Sequence[str] | None = None) -> int:
+        """Remove notes of the application's own: those with these keys, or all of the kind."""
+        body = {"kind": application_kind(kind), "keys": None if keys is None else list(keys)}
+        return int((await self._post("/api/notes/remove", user, body))["removed"])
 
     # ── Repairing ───────────────────────────────────────────────────────────────────────────
 

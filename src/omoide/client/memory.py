@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from omoide import engine
@@ -194,7 +194,7 @@ class RemoteMemory(RemoteEditor):
         return Reply(
             turn=decode(Turn, begun["turn"]),
             contributions=decode_all(Contribution, begun["contributions"]),
-            pieces=_texts(pieces),
+            pieces=cast("AsyncGenerator[str, None]", pieces),  # after the first event, texts
         )
 
     async def recall(
@@ -370,13 +370,6 @@ async def open_remote(
         yield RemoteMemory(connection, about)
     finally:
         await connection.close()
-
-
-async def _texts(pieces: AsyncGenerator[dict[str, Any] | str]) -> AsyncGenerator[str]:
-    async with aclosing(pieces):
-        async for piece in pieces:
-            if isinstance(piece, str):
-                yield piece
 
 
 def _local(method: str) -> NotOverHttp:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omoide.domain import FactMarks
+from omoide.domain import FactMarks, Note
 from omoide.domain.text import checked_name, checked_text
 from omoide.engine.reader import Reader
 from omoide.engine.recorder import aware
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 MAX_TAGS = 100
 """Most tags of one fact."""
+APPLICATION = "app."
+"""How the kinds of an application's own notes begin."""
+MAX_NOTE = 1_000_000
+"""Most characters of an application's note."""
 
 
 class Editor(Reader):
@@ -85,3 +89,33 @@ class Editor(Reader):
             days = self._settings.retention
             marks = replace(marks, expires=self._now(None) + timedelta(days=days) if days else None)
         return await self._services.facts.mark(self._owner(user), fact, marks)
+
+    async def put_note(
+        self, user: str, *, kind: str, key: str, text: str, at: datetime | None = None
+    ) -> Note:
+        """Keep a text of the application's own about the user, such as the state of an agent; it
+        replaces the one with the same kind and key. `kind` begins with `app.`. Notes are not
+        recalled. They are exported with the rest, and all of them are erased with any turn of the
+        user, since they may quote it."""
+        note = Note(
+            kind=application_kind(kind),
+            key=checked_name(key, "a note's key"),
+            text=checked_text(text, longest=MAX_NOTE),
+            time=self._now(at),
+        )
+        await self._store.notes.put(self._owner(user), note)
+        return note
+
+    async def remove_notes(self, user: str, *, kind: str, keys: Sequence[str] | None = None) -> int:
+        """Remove notes of the application's own: those with these keys, or all of the kind. Returns
+        how many there were."""
+        return await self._store.notes.remove(
+            self._owner(user), kind=application_kind(kind), keys=keys
+        )
+
+
+def application_kind(kind: str) -> str:
+    """The kind, if an application may use it: others are those of mechanisms."""
+    if not kind.startswith(APPLICATION):
+        raise BadInput(f"the kind of an application's note begins with app., not {kind[:40]!r}")
+    return checked_name(kind, "a note's kind")

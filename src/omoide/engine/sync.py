@@ -201,6 +201,8 @@ class SyncMemory:
     facts = _verb(Memory.facts)
     timeline = _verb(Memory.timeline)
     notes = _verb(Memory.notes)
+    put_note = _verb(Memory.put_note)
+    remove_notes = _verb(Memory.remove_notes)
     rejected = _verb(Memory.rejected)
     calls = _verb(Memory.calls)
     jobs = _verb(Memory.jobs)

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from omoide.server.embedded import EngineUpstream
     from omoide.server.keys import ApiKeys
     from omoide.server.options import Options
+    from omoide.server.routes import document
 
-__all__ = ["ApiKeys", "EngineUpstream", "Options", "Server", "make_app"]
+__all__ = ["ApiKeys", "EngineUpstream", "Options", "Server", "document", "make_app"]
 
 _MODULES = {
     "ApiKeys": "keys",
     "EngineUpstream": "embedded",
     "Options": "options",
     "Server": "app",
+    "document": "routes",
     "make_app": "app",
 }
 """The module of each public name. Imported on first use, because they need the extra `server`."""

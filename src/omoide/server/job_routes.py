@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Receipt
+from omoide.errors import BadInput
 from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
+from omoide.server.problems import HttpProblem
 from omoide.server.read_routes import READ, get, json_response, page
 from omoide.server.shapes.builders import NAME
 from omoide.server.write_routes import WRITE, at_of, post
@@ -27,7 +29,10 @@ async def digest(call: RouteCall) -> Response:
 
 async def embed_missing(call: RouteCall) -> Response:
     """Queue the embedding of everything that has no vector."""
-    await call.memory.embed(call.user)
+    try:
+        await call.memory.embed(call.user)
+    except BadInput as error:
+        raise HttpProblem(404, "bad-input", str(error)) from error
     return json_response({})
 
 
@@ -38,6 +43,23 @@ async def notes(call: RouteCall) -> Response:
     )
 
 
+async def put_note(call: RouteCall) -> Response:
+    """Keep a text of the application's own."""
+    body = call.body
+    note = await call.memory.put_note(
+        call.user, kind=body["kind"], key=body["key"], text=body["text"], at=at_of(call)
+    )
+    return json_response(note, status=201)
+
+
+async def remove_notes(call: RouteCall) -> Response:
+    """Remove notes of the application's own."""
+    removed = await call.memory.remove_notes(
+        call.user, kind=call.body["kind"], keys=call.body.get("keys")
+    )
+    return json_response({"removed": removed})
+
+
 async def model_calls(call: RouteCall) -> Response:
     """Every model call made for the user. The cursor is an index."""
     calls = await call.memory.calls(call.user)
@@ -46,8 +68,11 @@ async def model_calls(call: RouteCall) -> Response:
 
 async def check_receipt(call: RouteCall) -> Response:
     """Whether a receipt is genuine."""
-    receipt = Receipt.from_json(call.raw.decode())
-    return json_response({"genuine": await call.memory.is_genuine(receipt)})
+    try:
+        genuine = await call.memory.is_genuine(Receipt.from_json(call.raw.decode()))
+    except BadInput:  # not of a format that we write
+        genuine = False
+    return json_response({"genuine": genuine})
 
 
 ROUTES = (
@@ -80,7 +105,22 @@ ROUTES = (
         notes,
         "Notes",
         Parameter(name="kind", shape=NAME, about="The kind of the notes."),
-        about="Notes that a mechanism keeps",
+        about="Notes of one kind: a mechanism's, or the application's own",
+    ),
+    post(
+        "/api/notes",
+        put_note,
+        takes="NewNote",
+        answer="Note",
+        about="Keep a text of the application's own about the user",
+        status=201,
+    ),
+    post(
+        "/api/notes/remove",
+        remove_notes,
+        takes="NoteNames",
+        answer="RemovedNotes",
+        about="Remove notes of the application's own",
     ),
     get(
         "/api/calls",

@@ -31,6 +31,7 @@ _MESSAGES: Shape = {
 }
 _EITHER: Shape = {"oneOf": [{"required": ["text"]}, {"required": ["messages"]}]}
 """For the document; the handler checks it."""
+_KIND: Shape = {**NAME, "pattern": r"^app\.[^\x00-\x1f\x7f-\xa0\xad]+$"}
 _PROMPT: Shape = {"type": "array", "items": {"type": "object"}}
 
 EXCHANGES: dict[str, Shape] = {
@@ -111,6 +112,21 @@ EXCHANGES: dict[str, Shape] = {
         time=TIME,
         session=nullable(NUMBERED),
     ),
+    "NewNote": object_of(
+        "A text of the application's own.",
+        ("at",),
+        kind=_KIND,
+        key=NAME,
+        text={**WORDS, "maxLength": 1_000_000},
+        at=TIME,
+    ),
+    "NoteNames": object_of(
+        "Notes of one kind: those with these keys, or all.",
+        ("keys",),
+        kind=_KIND,
+        keys=list_of(NAME, maxItems=1000),
+    ),
+    "RemovedNotes": object_of("How many there were.", removed=WHOLE),
     "Notes": object_of("By key.", items=list_of(ref("Note"))),
     "ModelCall": object_of(
         "One call of a model and what it cost.",

@@ -68,7 +68,8 @@ OUTGOING: dict[str, Shape] = {
     ),
     "TurnPage": page("Turn"),
     "Recalled": object_of(
-        "A recalled item.",
+        "A recalled item. Of a turn, `counted` says what each kind of evidence added to its score, "
+        "and `answers` which question it answers.",
         kind=TEXT,
         id=TEXT,
         text=TEXT,
@@ -79,6 +80,8 @@ OUTGOING: dict[str, Shape] = {
         session=nullable(NUMBERED),
         speaker=nullable(SPEAKER),
         name=nullable(TEXT),
+        counted=list_of({"type": "array", "minItems": 2, "maxItems": 2}),
+        answers=TEXT,
     ),
     "Support": object_of(
         "How likely it is that memory knows the answer: `known` is the probability.",
