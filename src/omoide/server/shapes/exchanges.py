@@ -117,7 +117,7 @@ EXCHANGES: dict[str, Shape] = {
         ("at",),
         kind=_KIND,
         key=NAME,
-        text={**WORDS, "maxLength": 1_000_000},
+        text=WORDS,
         at=TIME,
     ),
     "NoteNames": object_of(
