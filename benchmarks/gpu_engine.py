@@ -239,12 +239,12 @@ class Engine:
 
     def _prefill(self, jobs: list[Job]) -> None:
         first = len(self._running)
-        longest = -(-len(jobs[-1].prompt) // 16) * 16
-        longest = min(longest, self.window)
-        tokens = torch.zeros((len(jobs), longest), dtype=torch.long)
+        max_chars = -(-len(jobs[-1].prompt) // 16) * 16
+        max_chars = min(max_chars, self.window)
+        tokens = torch.zeros((len(jobs), max_chars), dtype=torch.long)
         for i, job in enumerate(jobs):
             tokens[i, : len(job.prompt)] = torch.tensor(job.prompt)
-        places = torch.arange(longest, device=self._device)[None].expand(len(jobs), -1)
+        places = torch.arange(max_chars, device=self._device)[None].expand(len(jobs), -1)
         hidden = self._forward(
             tokens.to(self._device),
             places,

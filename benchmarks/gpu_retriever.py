@@ -259,7 +259,7 @@ def make_pairs(work: Work, _: argparse.Namespace) -> None:
         said = [turn.text for one in pool for turn in one.turns]
         texts = [question.text for question in own]
         if pool[0].language == "en":
-            turns, rows = english.embed(said, longest=256), english.embed(texts, longest=64)
+            turns, rows = english.embed(said, max_chars=256), english.embed(texts, max_chars=64)
         else:
             turns = np.array([other[text] for text in said])
             rows = np.array([other[text] for text in texts])

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omoide import Utterance
-from omoide.bootstrap import passing_store
+from omoide.bootstrap import temporary_store
 from omoide.domain import JobState, Speaker
 from omoide.engine import Runtime
 from omoide.language import estimate_tokens
@@ -48,7 +48,7 @@ def notes(request: Request) -> str:
 async def sizes(mechanisms: tuple[str, ...], *, sessions: int, every: int) -> dict[int, int]:
     """Tokens of the whole prompt, by number of sessions."""
     replier, summariser, clock = ScriptedModel(), ScriptedModel(), FrozenClock()
-    store = await passing_store()
+    store = await temporary_store()
     runtime = Runtime(
         Settings(mechanisms=mechanisms, writer="fused", timezone="UTC"),
         store=store,

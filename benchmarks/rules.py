@@ -17,11 +17,11 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omoide.claims import Fact, read_facts, retire, unsupported
+from omoide.claims import NotedFact, read_facts, retire, unsupported
 from omoide.domain import Speaker
 from omoide.language import BUILT_IN
 from omoide_tune.own.meetings import talks
-from omoide_tune.sources import chosen
+from omoide_tune.sources import select_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,11 +39,11 @@ def said(lines: Sequence[Line]) -> dict[Speaker, str]:
 def changes(language: str, *, chains: int) -> Counter[str]:
     """How many changed and unchanged facts are retired."""
     count = Counter[str]()
-    memory: dict[str, list[Fact]] = defaultdict(list)
+    memory: dict[str, list[NotedFact]] = defaultdict(list)
     for talk in talks(language, chains=chains):
         old = memory[talk.chain]
-        new = [Fact(about=who, text=text.rstrip(".。")) for who, text in talk.known]
-        gone = {Fact(about=who, text=text.rstrip(".。")) for who, text, _ in talk.changed}
+        new = [NotedFact(about=who, text=text.rstrip(".。")) for who, text in talk.known]
+        gone = {NotedFact(about=who, text=text.rstrip(".。")) for who, text, _ in talk.changed}
         fresh = [fact for fact in new if fact not in old]
         holding, _ = retire(old, fresh, language, said=said(talk.lines))
         for fact in old:
@@ -60,7 +60,7 @@ def notes(data: Path) -> Counter[str]:
         for row in map(json.loads, file):
             wanted[row["source"], row["key"]].append(row)
     count = Counter[str]()
-    for source in chosen(tuple({name for name, _ in wanted}), research=True):
+    for source in select_sources(tuple({name for name, _ in wanted}), research=True):
         for talk in source.read(data):
             for row in wanted.get((source.name, talk.key), ()):
                 for fact in read_facts("\n".join(row["sentences"]), talk.language):

@@ -40,7 +40,7 @@ async def run(story: Any, answers: list[str], profile: str) -> list[Any]:  # noq
         shared = SharedModel(ScriptedModel(answers, name=profile), calls, concurrency=1)
         context = RunContext(
             shared_model=shared,
-            open_store=bootstrap.passing_store,
+            open_store=bootstrap.temporary_store,
             embedder=None,
             settings=replace(Settings(), profile=profile),
         )

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omoide import Utterance
-from omoide.bootstrap import chat_model, make_embedder, passing_store, text_tools
+from omoide.bootstrap import chat_model, make_embedder, temporary_store, text_tools
 from omoide.domain import CallPurpose, Owner, Speaker
 from omoide.engine import Runtime
 from omoide.language import split_sentences
@@ -130,7 +130,7 @@ async def run_with(settings: Settings, dialogue: Dialogue, *, gold: bool = False
     """Digest the days with these settings, and collect what they contribute."""
     model = chat_model(settings, settings.model)
     clock = FrozenClock()
-    store = await passing_store()
+    store = await temporary_store()
     runtime = Runtime(
         settings,
         store=store,

@@ -87,7 +87,7 @@ async def served(language: str) -> AsyncIterator[str]:
     """Start a server with the demo; yields its address."""
     settings = Settings(mechanisms=("summary", "search", "human-recall"))
     model = ScriptedModel([ANSWERED[language]], name="qwen2.5-1.5b")
-    store = await bootstrap.passing_store()
+    store = await bootstrap.temporary_store()
     runtime = Runtime(
         settings,
         store=store,

@@ -17,10 +17,15 @@ KEY = os.environ.get("OMOIDE_KEY", "")
 
 
 class Completions(BaseChatClient):
-    """The smallest client of a Chat Completions endpoint; `agent-framework-openai` has a full one."""
+    """A small client of Chat Completions; the package agent-framework-openai has a full one."""
 
     def _inner_get_response(
-        self, *, messages: Sequence[Message], stream: bool, options: Mapping[str, Any], **more: Any
+        self,
+        *,
+        messages: Sequence[Message],
+        stream: bool,
+        options: Mapping[str, Any],
+        **more: object,
     ) -> Awaitable[ChatResponse]:
         return self._ask(messages, str(options.get("instructions") or ""))
 

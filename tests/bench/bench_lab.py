@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "bench"
 
 
-async def passing_store() -> Store:
+async def temporary_store() -> Store:
     """A store in memory."""
     return await SqliteStore.open(":memory:")
 
@@ -42,7 +42,7 @@ async def lab(
     try:
         yield RunContext(
             shared_model=SharedModel(model or StandIn(), calls, concurrency=4),
-            open_store=passing_store,
+            open_store=temporary_store,
             embedder=CachedEmbedder(embedder, calls),
             settings=Settings(),
             judge=SharedModel(judge, calls, concurrency=4) if judge else None,

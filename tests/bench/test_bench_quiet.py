@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.claims.facts import voice
+from omoide.claims.noted_facts import phrasing
 from omoide.domain import Speaker
 from omoide.language import LANGUAGES
 from omoide.prompts import vocabulary
@@ -69,6 +69,6 @@ def _everything(request: Request) -> str:
     said = request.messages[-1].content.partition("\n")[2]
     lines = [line[2:].strip(" .!") for line in said.splitlines() if line.startswith("- ")]
     user = vocabulary("en")["user"] in request.messages[-1].content.splitlines()[0]
-    subject = voice("en").subject(Speaker.USER if user else Speaker.ASSISTANT)
+    subject = phrasing("en").subject(Speaker.USER if user else Speaker.ASSISTANT)
     texts = [line.replace("I ", "").replace("my ", "their ") for line in lines]
     return "\n".join(f"{subject}{text[:100]}" for text in texts if text) or vocabulary("en")["none"]

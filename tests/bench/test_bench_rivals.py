@@ -80,7 +80,7 @@ def session(model: ScriptedModel) -> SessionToDigest:
     )
 
 
-def moment() -> ReplyRequest:
+def reply_request() -> ReplyRequest:
     """A message of the user."""
     return ReplyRequest(owner=ANA, text="My cat?", session=(), now=NOW, language="en")
 
@@ -91,7 +91,7 @@ async def test_facts_are_written_by_our_model_once() -> None:
     mechanism = mem0(infer=True)
     await mechanism.digest(session(model))
     await mechanism.digest(session(model))
-    found = await mechanism.contribute(moment())
+    found = await mechanism.contribute(reply_request())
     assert [one.text for one in found] == ["Likes tea.", "Has a cat."]
     assert found[0].sources == ()
     assert found[0].value > found[1].value
@@ -102,7 +102,7 @@ async def test_messages_keep_their_turns() -> None:
     """Without inference no model is asked, and what is found cites its turn."""
     mechanism = mem0(infer=False)
     await mechanism.digest(session(ScriptedModel([])))
-    found = await mechanism.contribute(moment())
+    found = await mechanism.contribute(reply_request())
     assert [one.sources for one in found] == [("t1",), ("t0",)]
     assert found[1].text == "User: I have a cat."
 

@@ -11,13 +11,13 @@ from omoide.errors import BadInput
 from omoide.language import LANGUAGES
 from omoide.testing import ScriptedModel
 from omoide_bench.running.execute import execute
-from omoide_bench.stories.reading import Story, ToldFact, Wording, load, load_all, read_stories
+from omoide_bench.stories.reading import ExpectedFact, Story, Wording, load, load_all, read_stories
 from omoide_bench.stories.scoring import StoryMemory, rotting, scores, stale
 from tests.bench.bench_lab import course, job, lab
 
 AT = datetime(2026, 8, 20, tzinfo=UTC)
-HOME = ToldFact(name="home", wording=Wording.read("Bergen"), old=Wording.read("Oslo"))
-MOVE = ToldFact(
+HOME = ExpectedFact(name="home", wording=Wording.read("Bergen"), old=Wording.read("Oslo"))
+MOVE = ExpectedFact(
     name="move",
     wording=Wording.read("mov & Bergen"),
     first=date(2026, 5, 25),

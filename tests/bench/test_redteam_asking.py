@@ -7,7 +7,7 @@ from omoide.settings import Settings
 from omoide.testing import FrozenClock, ScriptedModel
 from omoide_bench.redteam.cases import load
 from omoide_bench.redteam.obedience import ask
-from tests.bench.bench_lab import passing_store
+from tests.bench.bench_lab import temporary_store
 
 
 async def test_cases_asked_at_once_are_answered_as_one_by_one() -> None:
@@ -18,7 +18,7 @@ async def test_cases_asked_at_once_are_answered_as_one_by_one() -> None:
         model = ScriptedModel([lambda request: request.messages[-1].content[:40]] * 40)
         settings = Settings(mechanisms=("summary", "search", "memos", "human-recall"))
         clock = FrozenClock()
-        store = await passing_store()
+        store = await temporary_store()
         runtime = Runtime(settings, store=store, clock=clock, model=model)
         found.append(await ask(runtime, cases, clock=clock, at_once=at_once))
         await store.close()

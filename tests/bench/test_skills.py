@@ -22,7 +22,7 @@ from omoide.ports import Completion, Message, Request, Skill
 from omoide.prompts.transcript import Line
 from omoide.testing import FrozenClock, ScriptedModel
 from omoide_bench.running.calls import key_of
-from tests.unit.test_replies import moment
+from tests.unit.test_replies import reply_request
 
 if TYPE_CHECKING:
     from omoide.domain import ModelCall
@@ -62,13 +62,13 @@ def test_memos_and_replies_name_theirs() -> None:
     """Memos, and every form of reply."""
     assert memo_request(["a", "b"], "en").skill is Skill.MEMOS
     for form in FORMS.values():
-        assert form(moment(), (), window=4096, max_tokens=100).skill is Skill.REPLY
+        assert form(reply_request(), (), window=4096, max_tokens=100).skill is Skill.REPLY
 
 
 @pytest.mark.parametrize("name", ["chat", "small", "agent"])
 def test_who_asks_after_their_own_life_needs_another_skill(name: str) -> None:
     """What was never told is then not to be made up."""
-    told = moment()
+    told = reply_request()
     last = replace(told.session[-1], text="What is my dog called?")
     asked = replace(told, session=(*told.session[:-1], last))
     assert FORMS[name](asked, (), window=4096, max_tokens=100).skill is Skill.ANSWER

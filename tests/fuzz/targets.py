@@ -39,7 +39,7 @@ def import_file(data: bytes, name: str = "export.json") -> None:
         path = Path(folder) / name
         path.write_bytes(data)
         with suppress(BadInput):
-            held = read(path, longest=LONGEST)
+            held = read(path, max_chars=LONGEST)
             if not isinstance(held, ExportContents):
                 for conversation in sorted_conversations(held.conversations, WHEN):
                     for message in conversation.messages:

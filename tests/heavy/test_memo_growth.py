@@ -86,14 +86,14 @@ async def test_over_five_hundred_sessions_memos_stay_bounded() -> None:
         if n % 25 == 0:
             unfolded = [m for m in await store.memos.read(OWNER) if m.folded_into is None]
             most = max(most, len(unfolded))
-            moment = ReplyRequest(
+            request = ReplyRequest(
                 owner=OWNER,
                 text=f"What about {SUBJECTS[0]}?",
                 session=(),
                 now=at + timedelta(hours=1),
                 language="en",
             )
-            given = await mechanism.contribute(moment)
+            given = await mechanism.contribute(request)
             sizes.append(sum(one.tokens for one in given))
     memos = await store.memos.read(OWNER)
     unfolded = [m for m in memos if m.folded_into is None]

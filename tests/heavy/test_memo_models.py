@@ -68,15 +68,15 @@ async def test_the_tiniest_model_loses_nothing() -> None:
         )
         memos = await store.memos.read(OWNER)
         assert [name for memo in memos for name in memo.sources] == [turn.id for turn in turns]
-        moment = ReplyRequest(
+        request = ReplyRequest(
             owner=OWNER,
             text="How is Miso, the cat on my laptop?",
             session=(),
             now=NOW + timedelta(days=9),
             language="en",
         )
-        assert await search(moment, mechanism="memos", k=3)
-        assert len(await mechanism.contribute(moment)) <= 3
+        assert await search(request, mechanism="memos", k=3)
+        assert len(await mechanism.contribute(request)) <= 3
     finally:
         await model.close()
         await store.close()

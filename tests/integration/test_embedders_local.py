@@ -121,7 +121,7 @@ async def test_a_long_text_is_the_mean_of_its_pieces() -> None:
 @pytest.mark.parametrize("text", ["", "short", "word " * 1000, "长" * 2500, " " * 2500])
 def test_pieces_make_up_the_text(text: str) -> None:
     """Nothing is lost or doubled, none is too long."""
-    cut = list(pieces(text, longest=100))
+    cut = list(pieces(text, max_chars=100))
     assert "".join(cut) == text
     assert all(len(piece) <= 100 for piece in cut)
 

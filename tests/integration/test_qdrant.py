@@ -81,7 +81,7 @@ async def test_words_are_never_lost_while_it_is_away(caplog: pytest.LogCaptureFi
             clock.advance(HOUR)
         found = await memory.recall("ann", "green tea")
     assert found[0].text == SAID[1]
-    assert "Qdrant here" in found.lacking
+    assert "Qdrant here" in found.degraded
     assert "recall uses words only" in caplog.text
     assert not [text for text in SAID if text in caplog.text]
     (job,) = await memory.jobs("ann")
@@ -90,7 +90,7 @@ async def test_words_are_never_lost_while_it_is_away(caplog: pytest.LogCaptureFi
     line.cut = False
     await memory.run_jobs()
     fine = await memory.recall("ann", "green tea")
-    assert fine.lacking == ""
+    assert fine.degraded == ""
     assert fine[0].text == SAID[1]
     assert len(line.all()) == len(SAID)
     await store.close()
@@ -108,7 +108,7 @@ async def test_searches_do_not_wait_for_what_has_just_failed() -> None:
         assert await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1) == ()
     assert line.asked.count("query_points") == 1
     line.cut = False
-    assert (await store.index.search_data(ANN, [], space=SPACE, query=rows((1, 0, 0)))).lacking
+    assert (await store.index.search_data(ANN, [], space=SPACE, query=rows((1, 0, 0)))).degraded
     seconds[0] = 5.0
     assert [h.id for h in await store.index.nearest(ANN, SPACE, rows((1, 0, 0)), k=1)] == ["a"]
     await store.close()
@@ -426,8 +426,8 @@ async def test_a_database_says_where_its_vectors_are(tmp_path: Path) -> None:
     moved = await bootstrap.migrate(path, tmp_path / "n.sqlite")
     assert moved.owners == 1
     plain = await SqliteStore.open(tmp_path / "n.sqlite")
-    lacking = await plain.index.without_vector(ANN, HashEmbedder().space, limit=9)
-    assert [text.text for text in lacking] == list(SAID)
+    degraded = await plain.index.without_vector(ANN, HashEmbedder().space, limit=9)
+    assert [text.text for text in degraded] == list(SAID)
     await plain.close()
     reopened = await bootstrap.open_runtime(Settings(db=tmp_path / "n.sqlite", embedder="none"))
     await reopened.close()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from omoide.claims.facts import Fact
+from omoide.claims.noted_facts import NotedFact
 from omoide.cli.main import cli
 from omoide.domain import Speaker
 from omoide.errors import BadInput
@@ -23,7 +23,7 @@ from omoide_tune.checked_talks import trimmed
 from omoide_tune.dataset_files import make
 from omoide_tune.examples import TASKS, checked, read
 from omoide_tune.recipe import Recipe
-from omoide_tune.sources import SOURCES, chosen
+from omoide_tune.sources import SOURCES, select_sources
 from omoide_tune.third_person import predicate, recased
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def test_what_no_fact_holds_is_cut_from_the_talk() -> None:
         Line(speaker=Speaker.USER, text="Hello! I work as a baker. I also sail to Norway in May."),
         Line(speaker=Speaker.ASSISTANT, text="Good for you!"),
     ]
-    facts = {Speaker.USER: [Fact(about=Speaker.USER, text="works as a baker")]}
+    facts = {Speaker.USER: [NotedFact(about=Speaker.USER, text="works as a baker")]}
     cut = trimmed(lines, {**facts, Speaker.ASSISTANT: []}, "en")
     assert [line.text for line in cut] == ["Hello! I work as a baker.", "Good for you!"]
 
@@ -172,11 +172,11 @@ def test_no_talk_is_on_both_sides(data: Path, tmp_path: Path) -> None:
 def test_licences_decide() -> None:
     """A set for research is refused by name, left out by default, and taken when asked for."""
     with pytest.raises(BadInput, match=r"msc.*research only"):
-        chosen(("msc",), research=False)
-    assert all(not source.research for source in chosen((), research=False))
-    assert len(chosen((), research=True)) == len(SOURCES)
+        select_sources(("msc",), research=False)
+    assert all(not source.research for source in select_sources((), research=False))
+    assert len(select_sources((), research=True)) == len(SOURCES)
     with pytest.raises(BadInput, match="unknown source"):
-        chosen(("nowhere",), research=True)
+        select_sources(("nowhere",), research=True)
 
 
 def test_the_command_shows_a_sample(data: Path, tmp_path: Path) -> None:

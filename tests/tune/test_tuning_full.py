@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.claims.facts import read_facts, voice
+from omoide.claims.noted_facts import phrasing, read_facts
 from omoide.language import LANGUAGES, estimate_tokens
 from omoide.mechanisms.summary.forms import PaperForm
 from omoide_tune.acceptance import LIMIT
@@ -19,7 +19,7 @@ from omoide_tune.tasks.fused import fused
 from omoide_tune.tasks.iteration import iteration
 
 if TYPE_CHECKING:
-    from omoide.claims.facts import Fact
+    from omoide.claims.noted_facts import NotedFact
     from omoide.domain import Sentence
 
 _CHAINS: dict[str, list[list[CheckedTalk]]] = {}
@@ -40,7 +40,7 @@ def test_people_who_meet_often_fill_a_memory_that_loses_nothing(language: str) -
     sizes = []
     for chain in lasting(language):
         assert 5 <= len(chain) <= 8
-        facts: list[Fact] = []
+        facts: list[NotedFact] = []
         memory: tuple[Sentence, ...] = ()
         for meeting in chain:
             memory = carried(memory, meeting, limit=LIMIT)
@@ -59,7 +59,7 @@ def test_full_memories_are_learnt_from(language: str) -> None:
     made = [e for chain in lasting(language) for e in iteration(chain, [], random.Random(1))]
     full = [one for one in made if "full" in one.hard.split()]
     assert len(full) >= 4
-    join = voice(language).join
+    join = phrasing(language).join
     assert any(join in e.answer and join in e.messages[-1].content for e in full)
     (asked,) = PaperForm().ask(old=(), session=(), language=language, limit=LIMIT)
     for one in full:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.claims.attribution import speaker_lines
-from omoide.claims.facts import Fact
+from omoide.claims.noted_facts import NotedFact
 from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.language import LANGUAGES
@@ -21,7 +21,7 @@ from omoide_tune.own import OwnTalk, cues
 from omoide_tune.own.meetings import talks
 from omoide_tune.own.phrases import book, particle
 from omoide_tune.real_persona_chat import FIRST_PERSON, facts, real_persona_chat
-from omoide_tune.sources import chosen
+from omoide_tune.sources import select_sources
 from omoide_tune.talk import TrainingTalk
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ NOT_NOTED = {
 """What the grammar of the notes does not let pass."""
 
 
-def holds(fact: Fact, own: str, language: str) -> bool:
+def holds(fact: NotedFact, own: str, language: str) -> bool:
     """Whether the small form would keep the fact, were it a model's."""
     session = [Line(speaker=fact.about, text=own)]
     reading = SmallForm().read(
@@ -58,7 +58,7 @@ def made(language: str) -> list[OwnTalk]:
 
 def test_it_may_be_shipped_and_reads_no_files(tmp_path: Path) -> None:
     """The source is among those that are allowed without asking, and needs no data."""
-    (source,) = chosen(("own",), research=False)
+    (source,) = select_sources(("own",), research=False)
     assert source.licence == "Apache-2.0"
     assert next(iter(source.read(tmp_path / "nowhere"))).language in LANGUAGES
 
@@ -81,7 +81,7 @@ def test_what_is_known_is_what_the_small_form_would_keep(language: str) -> None:
             assert 4 <= len(text) <= 150, text
             assert not NOT_NOTED[language].search(text), text
             own = speaker_lines(talk.lines, who, language)
-            kept[bool(own) and holds(Fact(about=who, text=text), own, language)] += 1
+            kept[bool(own) and holds(NotedFact(about=who, text=text), own, language)] += 1
         assert sum(who is Speaker.USER for who, _ in talk.known) <= MAX_FACTS + 1
     assert kept[True] > 0.99 * kept.total()
     assert kept.total() > 3 * CHAINS

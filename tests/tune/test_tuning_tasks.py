@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from omoide.claims.facts import Fact
+from omoide.claims.noted_facts import NotedFact
 from omoide.domain import Speaker
 from omoide.mechanisms.fused.json_form import JsonForm
 from omoide.mechanisms.memos.reading import read_choice, read_entries
@@ -183,8 +183,8 @@ def test_a_memory_is_carried_along_and_what_changed_takes_the_place_of_what_was(
 def test_facts_are_lost_only_to_what_says_them_again() -> None:
     """A richer fact takes the place of a poorer one; one that is merely alike does not."""
     known = [
-        Fact(about=USER, text="likes to read and watch films"),
-        Fact(about=USER, text="has a cat"),
+        NotedFact(about=USER, text="likes to read and watch films"),
+        NotedFact(about=USER, text="has a cat"),
     ]
     heard = read(
         talk("f", "I have a cat called Tom.", "Oh!", known={USER: ("has a cat called Tom",)})
@@ -202,9 +202,9 @@ def test_a_talk_of_no_chain_is_cut_into_meetings_that_may_contradict_what_was() 
     (chain,) = chains([one], DICE)
     assert sum((part.lines for part in chain), ()) == one.lines
     known, changed = contradicted(chain[1:], {"lives in": ["lives in Oslo"]}, DICE)
-    assert known == [Fact(about=USER, text="lives in Oslo")]
-    assert changed[0].changed == ((known[0], Fact(about=USER, text="lives in Porto")),)
-    assert kind(Fact(about=USER, text="likes soup")) == ""
+    assert known == [NotedFact(about=USER, text="lives in Oslo")]
+    assert changed[0].changed == ((known[0], NotedFact(about=USER, text="lives in Porto")),)
+    assert kind(NotedFact(about=USER, text="likes soup")) == ""
 
 
 def test_the_fused_writer_gets_memory_memos_and_events() -> None:
@@ -330,7 +330,7 @@ def test_which_replies_are_wanted(reply: str, good: bool) -> None:
 
 def test_words_that_were_just_said_show_no_memory() -> None:
     """A reply that echoes the message uses no fact."""
-    fact = Fact(about=USER, text="has a green parrot")
+    fact = NotedFact(about=USER, text="has a green parrot")
     assert uses("Your green parrot!", fact, frozenset())
     assert not uses("Your green parrot!", fact, frozenset({"gree", "parr"}))
 
@@ -403,8 +403,8 @@ def test_kinds_of_trouble_are_told_apart() -> None:
 
 def test_topics_are_named_without_the_verb() -> None:
     """Nor by what is left around a number."""
-    assert topics([Fact(about=USER, text="lives in Seattle")], "en") == ["Seattle"]
-    fact = Fact(about=USER, text="has a ten-year-old daughter called Wendy")
+    assert topics([NotedFact(about=USER, text="lives in Seattle")], "en") == ["Seattle"]
+    fact = NotedFact(about=USER, text="has a ten-year-old daughter called Wendy")
     assert set(topics([fact], "en")) == {"daughter", "Wendy"}
 
 
@@ -441,7 +441,7 @@ def test_a_list_of_which_too_little_could_be_turned_is_not_learnt_from() -> None
 def test_memos_have_up_to_five_stretches_and_end_at_the_last_line() -> None:
     """In long sessions as well; some have a single topic."""
     made = [e for s in range(20) for e in memos(stretches(), random.Random(s), paper=False)]
-    counts, longest = set(), 0
+    counts, max_chars = set(), 0
     for example in made:
         entries = read_entries(example.answer)
         numbered = [
@@ -452,6 +452,6 @@ def test_memos_have_up_to_five_stretches_and_end_at_the_last_line() -> None:
         assert entries[0].span.first == 1
         assert entries[-1].span.last == max(numbered)
         counts.add(len(entries))
-        longest = max(longest, max(numbered))
+        max_chars = max(max_chars, max(numbered))
     assert counts == {1, 2, 3, 4, 5}
-    assert longest == 20
+    assert max_chars == 20

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from omoide.claims.facts import Fact
+from omoide.claims.noted_facts import NotedFact
 from omoide.cli.main import cli
 from omoide.domain import Speaker
 from omoide.errors import BadInput, ModelUnavailable
@@ -48,9 +48,9 @@ ABOUT_FRIEND = (
 )
 
 
-def fact(text: str, about: Speaker = USER) -> Fact:
+def fact(text: str, about: Speaker = USER) -> NotedFact:
     """A fact about one of them."""
-    return Fact(about=about, text=text)
+    return NotedFact(about=about, text=text)
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ async def test_all_history_loses_the_oldest_first() -> None:
     ]
     await store.turns.append(OWNER, said, session="s", idle=timedelta(hours=1))
     now = NOW + timedelta(days=1)
-    moment = ReplyRequest(owner=OWNER, text="And?", session=(), now=now, language="en")
-    offered = await FullContext(store).contribute(moment)
+    request = ReplyRequest(owner=OWNER, text="And?", session=(), now=now, language="en")
+    offered = await FullContext(store).contribute(request)
     await store.close()
     assert all(0 < one.value <= 1 for one in offered)
     whole = sum(one.tokens for one in offered)

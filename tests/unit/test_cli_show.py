@@ -35,7 +35,7 @@ def test_controls_are_shown() -> None:
     """An escape sequence is visible, so that nobody is fooled."""
     assert clean("a\x1b[31mb\x9bc\r\u202e") == "a␛[31mb<U+009B>c␍<U+202E>"
     assert one_line("a\n  b\tc") == "a b c"
-    assert one_line("abcdef", longest=4) == "abc…"
+    assert one_line("abcdef", max_chars=4) == "abc…"
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_days_are_local_and_mean_the_time_asked_for() -> None:
 def test_any_text_is_a_moment_or_a_value_error(text: str) -> None:
     """Nonsense never raises anything that the command does not expect."""
     try:
-        moment = parse_time(text, now=NOW, day=time.max)
+        request = parse_time(text, now=NOW, day=time.max)
     except (ValueError, OverflowError):
         return
-    assert moment.tzinfo is not None
+    assert request.tzinfo is not None
 
 
 def test_tables_line_up_in_every_script() -> None:

@@ -262,7 +262,7 @@ class Conversations(RuleBasedStateMachine):
             return f"メッセージ{number}、🎉。", [f"メッセージ{number}、🎉。"]
         if how == "long":
             text = f"Line {number} of a long text.\n" * 500
-            return text, in_parts(text, longest=SETTINGS.max_turn_chars)
+            return text, in_parts(text, max_chars=SETTINGS.max_turn_chars)
         return f"Message {number}.", [f"Message {number}."]
 
     def ask(

@@ -33,7 +33,7 @@ async def test_a_file_without_some_record_is_refused(
     lost = next(i for i, record in enumerate(records) if record["kind"] == kind)
     path = tmp_path / "ana.jsonl"
     path.write_text("\n".join(map(json.dumps, records)), "utf-8")
-    read(path, longest=1000)
+    read(path, max_chars=1000)
     path.write_text("\n".join(map(json.dumps, [*records[:lost], *records[lost + 1 :]])), "utf-8")
     with pytest.raises(BadImport, match="cut short"):
-        read(path, longest=1000)
+        read(path, max_chars=1000)

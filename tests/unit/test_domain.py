@@ -54,12 +54,12 @@ def test_text_that_cannot_be_recorded_is_refused_with_what_to_do(
 ) -> None:
     """Each sort of bad text has its own error, and each message ends in advice."""
     with pytest.raises(error, match=r": (write|split)"):
-        checked_text(text, longest=100)
+        checked_text(text, max_chars=100)
 
 
 def test_good_text_is_not_altered() -> None:
     """White space, line breaks and emoji are the user's."""
-    assert checked_text("  hi\n\tthere 🎉 ", longest=100) == "  hi\n\tthere 🎉 "
+    assert checked_text("  hi\n\tthere 🎉 ", max_chars=100) == "  hi\n\tthere 🎉 "
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_good_text_is_not_altered() -> None:
 )
 def test_characters_that_cannot_be_stored_are_cleaned(text: str, kept: str) -> None:
     """The words stay."""
-    assert checked_text(text, longest=100) == kept
+    assert checked_text(text, max_chars=100) == kept
 
 
-@given(text=st.text(st.sampled_from("ab \n"), max_size=200), longest=st.integers(4, 50))
-def test_the_parts_of_a_text_are_the_text(text: str, longest: int) -> None:
+@given(text=st.text(st.sampled_from("ab \n"), max_size=200), max_chars=st.integers(4, 50))
+def test_the_parts_of_a_text_are_the_text(text: str, max_chars: int) -> None:
     """None is too long, none is empty, and only white space is lost."""
-    parts = in_parts(text, longest=longest)
-    assert all(part.strip() and len(part) <= longest for part in parts)
+    parts = in_parts(text, max_chars=max_chars)
+    assert all(part.strip() and len(part) <= max_chars for part in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())
 
 
@@ -114,7 +114,7 @@ def test_names_are_one_printable_line(name: str) -> None:
 def test_what_is_kept_of_an_answer(answer: str, kept: str) -> None:
     """It can be recorded, or it is nothing."""
     assert printable(answer) == kept
-    assert not kept or checked_text(kept, longest=100) == kept
+    assert not kept or checked_text(kept, max_chars=100) == kept
 
 
 def test_a_day_of_calls_is_that_of_the_zone() -> None:

@@ -154,7 +154,7 @@ async def test_context_of_messages_goes_by_the_last_words(world: World) -> None:
         {"role": "tool", "tool_call_id": "c", "content": "rain"},
     ]
     context = await world.memory.context("ana", messages)
-    assert context.moment.text == "And my cat?"
+    assert context.reply_request.text == "And my cat?"
     assert [m["role"] for m in context.messages] == ["system", "user", "assistant", "user", "tool"]
     assert len(context.messages[3]["content"]) == 2
     with pytest.raises(BadInput, match="no message is the user's"):

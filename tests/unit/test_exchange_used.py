@@ -37,7 +37,7 @@ class Noting(ReadOnlyMechanism):
         self.may = asyncio.Event()
         self.used: list[str] = []
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """One thing."""
         await self.may.wait()
         thing = Contribution(
@@ -48,14 +48,14 @@ class Noting(ReadOnlyMechanism):
             text="User has a cat.",
             value=1.0,
             sources=(),
-            time=moment.now,
+            time=request.now,
             why="it is all there is",
         )
         return (thing,)
 
-    async def mark_used(self, moment: ReplyRequest, used: Sequence[Contribution]) -> None:
+    async def mark_used(self, request: ReplyRequest, used: Sequence[Contribution]) -> None:
         """Note it."""
-        del moment
+        del request
         self.used += [contribution.id for contribution in used]
 
 

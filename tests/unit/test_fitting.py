@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.claims.facts import Fact, read_facts, voice
+from omoide.claims.noted_facts import NotedFact, phrasing, read_facts
 from omoide.domain import Origin, Sentence, Speaker, Summary, Turn
 from omoide.engine import complete
 from omoide.language import LANGUAGES, estimate_tokens
@@ -28,7 +28,7 @@ THINGS = (
 
 def note(thing: str, language: str = "en", about: Speaker = Speaker.USER) -> Sentence:
     """That somebody has something, with a source of its own."""
-    text = Fact(about=about, text=f"has a {thing}").sentence(language)
+    text = NotedFact(about=about, text=f"has a {thing}").sentence(language)
     return Sentence(text=text, about=about, sources=(thing,))
 
 
@@ -44,7 +44,7 @@ def test_what_is_over_the_limit_is_joined_and_rests_on_the_same(language: str) -
     )
     assert sorted(after) == sorted(before)
     assert sorted(source for s in short for source in s.sources) == sorted(THINGS)
-    assert all(s.text.endswith(voice(language).stop) for s in short)
+    assert all(s.text.endswith(phrasing(language).stop) for s in short)
 
 
 def test_what_need_not_be_joined_stays_as_it_is() -> None:

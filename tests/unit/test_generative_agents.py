@@ -162,14 +162,14 @@ async def test_reflection_comes_when_enough_has_happened(store: SqliteStore) -> 
     await agents(store).digest(done)
     (note,) = await store.notes.read(OWNER, kind=REFLECTION)
     assert json.loads(note.text) == {"text": "User's family loves boats.", "sources": ["s0", "s1"]}
-    moment = ReplyRequest(
+    request = ReplyRequest(
         owner=OWNER,
         text="User's family loves boats.",
         session=(),
         now=NOW + timedelta(days=1),
         language="en",
     )
-    came = await agents(store).contribute(moment)
+    came = await agents(store).contribute(request)
     assert came[0].text == "User's family loves boats."
     assert came[0].sources == ("s0", "s1")
 
@@ -179,22 +179,22 @@ async def test_the_best_k_come_whatever_their_score(store: SqliteStore) -> None:
     done = await ended(store, ScriptedModel(), *SAID)
     mechanism = agents(store, rate="heuristic", k=1)
     await mechanism.digest(done)
-    moment = ReplyRequest(
+    request = ReplyRequest(
         owner=OWNER,
         text="What is the capital of Peru?",
         session=(),
         now=NOW + timedelta(days=3),
         language="en",
     )
-    (came,) = await mechanism.contribute(moment)
+    (came,) = await mechanism.contribute(request)
     assert "importance" in came.why
     assert came.kind is MemoryKind.EVENT
-    await mechanism.mark_used(moment, [came])
-    accessed = [e for e in await store.events.read(OWNER) if e.last_recalled == moment.now]
+    await mechanism.mark_used(request, [came])
+    accessed = [e for e in await store.events.read(OWNER) if e.last_recalled == request.now]
     assert [e.id for e in accessed] == [came.id]
 
 
 async def test_nothing_known_contributes_nothing(store: SqliteStore) -> None:
     """A stranger's prompt stays empty."""
-    moment = ReplyRequest(owner=OWNER, text="Hello", session=(), now=NOW, language="en")
-    assert await agents(store).contribute(moment) == ()
+    request = ReplyRequest(owner=OWNER, text="Hello", session=(), now=NOW, language="en")
+    assert await agents(store).contribute(request) == ()

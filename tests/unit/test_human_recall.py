@@ -104,7 +104,7 @@ async def embed(store: SqliteStore) -> None:
         )
 
 
-def moment(text: str, *, now: datetime = NOW + WEEK, language: str = "en") -> ReplyRequest:
+def request(text: str, *, now: datetime = NOW + WEEK, language: str = "en") -> ReplyRequest:
     """A reply is about to be made to this."""
     return ReplyRequest(owner=OWNER, text=text, session=(), now=now, language=language)
 
@@ -330,18 +330,18 @@ async def test_only_what_passes_the_threshold_comes_to_mind(store: SqliteStore) 
     """The same words bring the event back; other words leave the prompt empty."""
     await known(store, [event("e1", "User adopted a grey cat called Miso.")])
     recall = mechanism(store)
-    (came,) = await recall.contribute(moment("User adopted a grey cat called Miso."))
+    (came,) = await recall.contribute(request("User adopted a grey cat called Miso."))
     assert came.id == "e1"
     assert came.text == "a week ago, on Monday: User adopted a grey cat called Miso."
     assert came.value > 0.86
-    assert await recall.contribute(moment("What is the capital of Peru?")) == ()
+    assert await recall.contribute(request("What is the capital of Peru?")) == ()
 
 
 async def test_recall_consolidates_only_when_used(store: SqliteStore) -> None:
     """A prompt that was cancelled changes nothing; one that was used changes g and the time."""
     await known(store, [event("e1", "User adopted a grey cat called Miso.")])
     recall = mechanism(store)
-    at = moment("User adopted a grey cat called Miso.")
+    at = request("User adopted a grey cat called Miso.")
     came = await recall.contribute(at)
     assert (await store.events.read(OWNER))[0].recalls == 0
     await recall.mark_used(at, came)
@@ -357,7 +357,7 @@ async def test_two_recalls_at_once_both_count(store: SqliteStore) -> None:
 
     await known(store, [event("e1", "User adopted a grey cat called Miso.")])
     recall = mechanism(store)
-    at = moment("User adopted a grey cat called Miso.")
+    at = request("User adopted a grey cat called Miso.")
     came = await recall.contribute(at)
     await gather(recall.mark_used(at, came), recall.mark_used(at, came))
     assert (await store.events.read(OWNER))[0].recalls == 2
@@ -368,7 +368,7 @@ async def test_events_of_the_future_and_of_this_session_stay_out(store: SqliteSt
     text = "User adopted a grey cat called Miso."
     await known(store, [event("e1", text)])
     recall = mechanism(store)
-    assert await recall.contribute(moment(text, now=NOW - WEEK)) == ()
+    assert await recall.contribute(request(text, now=NOW - WEEK)) == ()
     (turn,) = await store.turns.read(OWNER)
     inside = ReplyRequest(owner=OWNER, text=text, session=(turn,), now=NOW + WEEK, language="en")
     assert await recall.contribute(inside) == ()
@@ -422,7 +422,7 @@ async def test_without_an_embedder_words_decide(store: SqliteStore) -> None:
     await ended(store, "Hello.")
     await store.events.add(OWNER, [event(f"e{i}", t) for i, t in enumerate(FACTS)])
     recall = HumanRecall(store=store, embedder=None, writer=ExtractiveEventWriter())
-    came = await recall.contribute(moment("How is your grey cat Miso?", now=NOW))
+    came = await recall.contribute(request("How is your grey cat Miso?", now=NOW))
     assert [c.id for c in came] == ["e0"]
     shown = await recall.explain(OWNER, "How is your grey cat Miso?", now=NOW, language="en")
     assert shown.calibration == "no embedder: by words only"

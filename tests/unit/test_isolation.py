@@ -308,7 +308,7 @@ VERBS: dict[str, Verb] = {
     "digest": lambda m, u, _: m.digest(u, session=1),
     "embed": lambda m, u, _: m.embed(u),
     "restore": lambda m, u, t: restored(m, u, t.turns[0]),
-    "bring_in": lambda m, u, t: m.bring_in(u, [talk(t.session_key)]),
+    "import_conversations": lambda m, u, t: m.import_conversations(u, [talk(t.session_key)]),
 }
 
 

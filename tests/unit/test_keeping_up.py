@@ -87,10 +87,12 @@ async def test_what_no_longer_fits_the_prompt_may_be_recalled(
     await world.memory.run_jobs()
     turns = await world.memory.turns("ana")
     first = (await world.store.memos.read(OWNER))[0]
-    moment = ReplyRequest(owner=OWNER, text="", session=turns, now=world.clock.now(), language="en")
-    assert covered_by(first, moment)
-    assert covered_by(first, moment, room=10_000)
-    assert not covered_by(first, moment, room=100)
+    request = ReplyRequest(
+        owner=OWNER, text="", session=turns, now=world.clock.now(), language="en"
+    )
+    assert covered_by(first, request)
+    assert covered_by(first, request, room=10_000)
+    assert not covered_by(first, request, room=100)
 
 
 async def test_a_session_that_ended_meanwhile_is_left_to_its_digestion(

@@ -80,6 +80,6 @@ def test_a_small_zip_does_not_unfold_without_end(
 
 
 def _all_of(path: Path) -> None:
-    held = read(path, longest=1000)
+    held = read(path, max_chars=1000)
     assert isinstance(held, ForeignExport)
     list(held.conversations)

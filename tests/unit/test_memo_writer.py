@@ -71,11 +71,11 @@ async def write(
     turns: Sequence[Turn] = TALK,
     language: str = "en",
     window: int = 8192,
-    longest: int = 20,
+    max_lines: int = 20,
 ) -> tuple[MemosWritten, ScriptedModel]:
     """Write with a scripted model."""
     model = ScriptedModel(answers, window=window)
-    writer = MemoWriter(model=model, longest=longest)
+    writer = MemoWriter(model=model, max_lines=max_lines)
     ended = SessionToDigest(
         owner=Owner(tenant="acme", user="ana"),
         session=Session(number=1, started=NOW, last=NOW, ended=NOW),
@@ -190,7 +190,7 @@ async def test_every_line_is_in_one_memo_whatever_the_ranges(
         for i, (a, b) in enumerate(pairs)
     ]
     answer = json.dumps({"memos": memos})
-    written, _ = await write([answer] * 9, turns=turns, longest=30)
+    written, _ = await write([answer] * 9, turns=turns, max_lines=30)
     assert covered(written) == [turn.id for turn in turns]
 
 

@@ -80,7 +80,7 @@ def bank(store: SqliteStore, model: ScriptedModel, *, seed: int = 0) -> MemoryBa
     return MemoryBank(store=store, embedder=HashEmbedder(), summaries=summaries, seed=seed)
 
 
-def moment(text: str, *, now: datetime) -> ReplyRequest:
+def request(text: str, *, now: datetime) -> ReplyRequest:
     """A reply is about to be made."""
     return ReplyRequest(owner=OWNER, text=text, session=(), now=now, language="en")
 
@@ -133,7 +133,7 @@ async def test_pairs_days_and_the_portrait_come_to_mind(store: SqliteStore) -> N
     mechanism = bank(store, model)
     await mechanism.digest(await ended(store, model))
     now = NOW + timedelta(hours=1)
-    came = await mechanism.contribute(moment("my little grey cat Miso", now=now))
+    came = await mechanism.contribute(request("my little grey cat Miso", now=now))
     assert {c.text for c in came if c.place is PromptPlace.MEMORY} == {ANSWERS[2], ANSWERS[3]}
     (pair,) = [c for c in came if c.kind is MemoryKind.TURN]
     assert pair.sources == ("2026-01-05/0", "2026-01-05/1")
@@ -147,7 +147,7 @@ async def test_what_fades_is_hidden_and_never_deleted(store: SqliteStore) -> Non
     model = ScriptedModel(ANSWERS)
     mechanism = bank(store, model)
     await mechanism.digest(await ended(store, model))
-    later = moment("my little grey cat Miso", now=NOW + timedelta(days=40))
+    later = request("my little grey cat Miso", now=NOW + timedelta(days=40))
     assert all(c.place is PromptPlace.MEMORY for c in await mechanism.contribute(later))
     assert len(await store.turns.read(OWNER)) == 2
 
@@ -157,7 +157,7 @@ async def test_a_recall_makes_it_stronger(store: SqliteStore) -> None:
     model = ScriptedModel(ANSWERS)
     mechanism = bank(store, model)
     await mechanism.digest(await ended(store, model))
-    at = moment("my little grey cat Miso", now=NOW + timedelta(hours=1))
+    at = request("my little grey cat Miso", now=NOW + timedelta(hours=1))
     for strength in (1, 2, 3):
         came = [c for c in await mechanism.contribute(at) if c.kind is MemoryKind.TURN]
         assert came[0].why.endswith(f"at strength {strength}")

@@ -40,7 +40,7 @@ def folder(**texts: str) -> Files:
 
 def run(files: Files, command: str, **arguments: Any) -> str:  # noqa: ANN401 - any JSON
     """Do a command."""
-    return run_command(files, {"command": command, **arguments}, longest=LONGEST)
+    return run_command(files, {"command": command, **arguments}, max_chars=LONGEST)
 
 
 def test_a_file_lives() -> None:
@@ -111,7 +111,7 @@ def test_what_cannot_be_done_changes_nothing(arguments: dict[str, Any], reason: 
     files = folder(a="one\ntwo", b_c="x")
     before = dict(files.texts)
     with pytest.raises(BadCommand, match=reason):
-        run_command(files, arguments, longest=LONGEST)
+        run_command(files, arguments, max_chars=LONGEST)
     assert files.texts == before
     assert not files.written
     assert not files.removed
@@ -155,7 +155,7 @@ def test_any_input_is_done_or_refused(arguments: dict[str, Any], command: str) -
     """A model may write anything; every path that is stored is within the folder."""
     files = folder(a="one")
     try:
-        result = run_command(files, {**arguments, "command": command}, longest=LONGEST)
+        result = run_command(files, {**arguments, "command": command}, max_chars=LONGEST)
     except BadCommand as refusal:
         result = str(refusal)
     assert result

@@ -106,7 +106,7 @@ class World:
             ask=partial(complete, self.writer),
         )
 
-    def moment(self, text: str, *, day: int = 30) -> ReplyRequest:
+    def request(self, text: str, *, day: int = 30) -> ReplyRequest:
         """The user says something later."""
         return ReplyRequest(
             owner=OWNER, text=text, session=(), now=NOW + timedelta(days=day), language="en"
@@ -150,7 +150,7 @@ async def test_related_memos_are_contributed_with_topic_date_and_dialogue(world:
     """The memo on the topic comes, the other does not."""
     world.writer.answers.append(BOTH)
     await world.memos.digest(await world.said(*CAT, *JOB))
-    (found,) = await world.memos.contribute(world.moment("Guess what Miso the cat did?"))
+    (found,) = await world.memos.contribute(world.request("Guess what Miso the cat did?"))
     assert found.kind is MemoryKind.MEMO
     assert found.place is PromptPlace.RECALLED
     told = r"2026-01-05 \([^)]+\) Miso the cat: The User adopted a cat, Miso"
@@ -164,7 +164,7 @@ async def test_noto_nothing_comes_for_an_unrelated_input(world: World) -> None:
     """Search has its "none of these", too."""
     world.writer.answers.append(BOTH)
     await world.memos.digest(await world.said(*CAT, *JOB))
-    assert await world.memos.contribute(world.moment("Do planes fly over Mars?")) == ()
+    assert await world.memos.contribute(world.request("Do planes fly over Mars?")) == ()
 
 
 async def test_a_memo_whose_turns_stand_in_the_prompt_is_not_repeated(world: World) -> None:
@@ -172,10 +172,10 @@ async def test_a_memo_whose_turns_stand_in_the_prompt_is_not_repeated(world: Wor
     ended = await world.said(*CAT, *JOB)
     world.writer.answers.append(BOTH)
     await world.memos.digest(ended)
-    moment = ReplyRequest(
+    request = ReplyRequest(
         owner=OWNER, text="Miso the cat!", session=ended.turns, now=NOW, language="en"
     )
-    assert await world.memos.contribute(moment) == ()
+    assert await world.memos.contribute(request) == ()
 
 
 async def test_a_dialogue_without_a_readable_memo_is_still_found(world: World) -> None:
@@ -184,7 +184,7 @@ async def test_a_dialogue_without_a_readable_memo_is_still_found(world: World) -
     await world.memos.digest(await world.said(*CAT, *JOB))
     (memo,) = await world.store.memos.read(OWNER)
     assert not memo.whole
-    (found,) = await world.memos.contribute(world.moment("How is Miso, the cat?"))
+    (found,) = await world.memos.contribute(world.request("How is Miso, the cat?"))
     assert "Miso" in found.text
     assert [one.text for one in await world.store.summaries.rejected(OWNER)] == [
         "Sorry!",
@@ -242,7 +242,7 @@ async def test_memochat_lets_a_model_choose(world: World) -> None:
     world.writer.answers.append(BOTH)
     await world.memochat.digest(await world.said(*CAT, *JOB))
     world.chooser.answers.append('{"numbers": [2]}')
-    (found,) = await world.memochat.contribute(world.moment("I am tired from work."))
+    (found,) = await world.memochat.contribute(world.request("I am tired from work."))
     assert "User: On Friday I start as a nurse in Oslo." in found.text
     assert found.why == "chosen by chooser"
     asked = world.chooser.requests[0].messages[-1].content
@@ -258,7 +258,7 @@ async def test_the_model_may_choose_none(world: World, answer: str) -> None:
     world.writer.answers.append(BOTH)
     await world.memochat.digest(await world.said(*CAT, *JOB))
     world.chooser.answers.append(answer)
-    assert await world.memochat.contribute(world.moment("How is Miso the cat?")) == ()
+    assert await world.memochat.contribute(world.request("How is Miso the cat?")) == ()
 
 
 @pytest.mark.parametrize("answer", ["I like cats.", "", "77", ModelUnavailable("HTTP 500")])
@@ -269,14 +269,14 @@ async def test_a_choice_that_cannot_be_read_falls_back_to_search(
     world.writer.answers.append(BOTH)
     await world.memochat.digest(await world.said(*CAT, *JOB))
     world.chooser.answers.append(answer)
-    (found,) = await world.memochat.contribute(world.moment("How is Miso the cat?"))
+    (found,) = await world.memochat.contribute(world.request("How is Miso the cat?"))
     assert "Miso" in found.text
     assert found.why.startswith("likeness")
 
 
 async def test_without_memos_no_model_is_asked(world: World) -> None:
     """There is nothing to choose from."""
-    assert await world.memochat.contribute(world.moment("Hello")) == ()
+    assert await world.memochat.contribute(world.request("Hello")) == ()
     assert world.chooser.requests == []
 
 
@@ -287,7 +287,7 @@ async def test_two_mechanisms_on_one_store_keep_to_their_own(world: World) -> No
     await world.memos.digest(ended)
     await world.memochat.digest(ended)
     assert len(await world.store.memos.read(OWNER)) == 4
-    (found,) = await world.memos.contribute(world.moment("Guess what Miso the cat did?"))
+    (found,) = await world.memos.contribute(world.request("Guess what Miso the cat did?"))
     assert found.id.startswith("memos-")
 
 
@@ -308,7 +308,7 @@ async def test_vectors_find_memos_too(world: World) -> None:
         kind=MemoryKind.MEMO,
     )
     search = MemoSearch(store=world.store, embedder=embedder, least=0.2)
-    found = await search(world.moment("nurse in Oslo"), mechanism="memos", k=1)
+    found = await search(world.request("nurse in Oslo"), mechanism="memos", k=1)
     assert [one.memo.topic for one in found] == ["Nursing job in Oslo"]
 
 
@@ -316,4 +316,4 @@ async def test_memos_written_later_do_not_come_to_an_earlier_moment(world: World
     """`at=` replays history as it was."""
     world.writer.answers.append(BOTH)
     await world.memos.digest(await world.said(*CAT, *JOB))
-    assert await world.memos.contribute(world.moment("Miso the cat", day=-1)) == ()
+    assert await world.memos.contribute(world.request("Miso the cat", day=-1)) == ()

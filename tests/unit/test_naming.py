@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from omoide.claims.facts import Fact, pack, read_facts
 from omoide.claims.names import name_fact, named
+from omoide.claims.noted_facts import NotedFact, pack, read_facts
 from omoide.domain import Sentence, Speaker, Summary, Turn, empty_summary
 from omoide.engine import complete
 from omoide.language import LANGUAGES
@@ -17,7 +17,7 @@ from omoide.mechanisms.summary.small_form import SmallForm
 from omoide.mechanisms.summary.summariser import RecursiveSummary
 from omoide.prompts.transcript import Line
 from omoide.testing import ScriptedModel
-from tests.unit.test_replies import moment
+from tests.unit.test_replies import reply_request
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 USER, ASSISTANT = Speaker.USER, Speaker.ASSISTANT
@@ -91,7 +91,7 @@ async def test_a_name_that_the_model_missed_is_noted(
     summary = await digested(note, said=turns(said, "?", language=language))
     assert [s.text for s in summary.sentences] == [sentence, note]
     assert summary.sentences[0].sources == ("s1.1",)
-    assert user_name(moment(language), [sentence, note]) == name
+    assert user_name(reply_request(language), [sentence, note]) == name
     assert read_facts(sentence, language) == [name_fact(name, language)]
 
 
@@ -138,7 +138,7 @@ async def test_an_introduction_of_the_assistant_names_nobody() -> None:
 def test_the_name_is_not_left_out_of_a_full_memory() -> None:
     """It was told first of all, and is the last to go; no other fact joins its sentence."""
     name = name_fact("Ana", "en")
-    facts = [name, *(Fact(about=USER, text=f"{'x' * 180} {i}") for i in range(9))]
+    facts = [name, *(NotedFact(about=USER, text=f"{'x' * 180} {i}") for i in range(9))]
     packed = pack(facts, "en", limit=5, first=[name])
     assert len(packed.sentences) == 5
     assert packed.sentences[0].text == "User is called Ana."

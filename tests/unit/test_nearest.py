@@ -54,11 +54,11 @@ async def test_a_local_model_is_shown_examples_and_an_endpoint_is_not(
     turn = Turn(
         id="1", session=1, position=1, speaker=Speaker.USER, text="Hi", time=now, language="en"
     )
-    moment = ReplyRequest(
+    reply_request = ReplyRequest(
         owner=Owner(tenant="t", user="u"), text="Hi", session=(turn,), now=now, language="en"
     )
     request = FORMS[Settings(model=model).effective_reply_form](
-        moment, (), window=8192, max_tokens=100
+        reply_request, (), window=8192, max_tokens=100
     )
     assert len(request.messages) == asked
     assert request.messages[-1].content == "Hi"

@@ -44,8 +44,8 @@ def embedder(spec, settings):
     return HashEmbedder(name=spec)
 
 async def store(url, settings):
-    from omoide.bootstrap import passing_store
-    return await passing_store()
+    from omoide.bootstrap import temporary_store
+    return await temporary_store()
 """
 ENTRY_POINTS = """
 [omoide.mechanisms]

@@ -63,7 +63,7 @@ SCOPES = {
     "GET /api/memory/versions": "read",
     "GET /api/memory/diff": "read",
     "GET /api/memory/why": "read",
-    "GET /api/memory/aside": "read",
+    "GET /api/memory/rejected": "read",
     "GET /api/export": "read",
     "GET /api/cost": "read",
     "GET /api/jobs": "read",

@@ -152,11 +152,11 @@ async def test_every_route_wants_a_key_with_its_scopes(bench: Bench, row: RouteS
         refused = await ask(bench, row, bad)
         assert refused.status_code == 401
         assert "Bearer" in refused.headers["www-authenticate"]
-    for lacking in row.needs:
-        rest = [scope for scope in Scope if scope is not lacking]
+    for degraded in row.needs:
+        rest = [scope for scope in Scope if scope is not degraded]
         refused = await ask(bench, row, bench.key("t", *rest))
         assert refused.status_code == 403
-        assert lacking in refused.text
+        assert degraded in refused.text
     bench.keys.revoke(secret.split()[1], at=NOW)
     assert (await ask(bench, row, good)).status_code == 401
     assert bench.upstairs.requests == []

@@ -218,7 +218,7 @@ async def test_one_mechanism_that_fails_keeps_no_other_from_it(bench: Bench) -> 
     """A broken summary still lets recall speak."""
     await bench.remember()
 
-    async def broken(moment: ReplyRequest) -> None:
+    async def broken(request: ReplyRequest) -> None:
         raise ZeroDivisionError
 
     bench.server.runtime.mechanisms[0].contribute = broken  # type: ignore[method-assign,assignment]

@@ -165,7 +165,7 @@ async def test_the_memory_is_seen_through_time(bench: Bench) -> None:
     back = await post(bench, "/api/memory/rollback", {"version": 0})
     assert (back.status_code, back.json()["number"], back.json()["restored"]) == (201, 2, 0)
     assert (await get(bench, "/api/memory/diff", **{"from": 1, "to": 2}))["items"][0]["old"] == M1
-    assert (await get(bench, "/api/memory/aside"))["items"] == []
+    assert (await get(bench, "/api/memory/rejected"))["items"] == []
 
 
 async def test_sessions_end_and_are_digested_in_the_background(bench: Bench) -> None:

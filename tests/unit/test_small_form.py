@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from omoide.claims.attribution import speaker_lines
 from omoide.claims.contradiction import retire
-from omoide.claims.facts import Fact, merge, pack, read_facts, voice
+from omoide.claims.noted_facts import NotedFact, merge, pack, phrasing, read_facts
 from omoide.domain import Origin, Sentence, Speaker, Summary, Turn, empty_summary
 from omoide.engine import complete
 from omoide.errors import BadReply
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 USER, ASSISTANT = Speaker.USER, Speaker.ASSISTANT
 
 
-def user(text: str) -> Fact:
+def user(text: str) -> NotedFact:
     """A fact about the user."""
-    return Fact(about=USER, text=text)
+    return NotedFact(about=USER, text=text)
 
 
 def told(*texts: str, speaker: Speaker = USER) -> list[Line]:
@@ -163,9 +163,9 @@ def test_an_answer_without_any_line_about_a_speaker_is_unreadable() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_may_be_nothing_to_note(language: str) -> None:
     """The word for it leaves the old memory as it is; it is no answer that must be asked again."""
-    subject, none = voice(language).subject(USER), vocabulary(language)["none"]
+    subject, none = phrasing(language).subject(USER), vocabulary(language)["none"]
     known = f"{subject}{NORTH[language]}"
-    before = Sentence(text=f"{known}{voice(language).stop}", about=USER)
+    before = Sentence(text=f"{known}{phrasing(language).stop}", about=USER)
     said = told("How many moons has Jupiter? Thanks, that was quick.")
     (asked,) = SmallForm().ask(old=(), session=said, language=language, limit=20)
     assert none in asked.request.messages[0].content
@@ -219,7 +219,7 @@ def test_new_work_replaces_the_old_when_the_session_tells_of_a_change(
 
 def test_one_speakers_change_does_not_touch_the_other() -> None:
     """The assistant's home is not the user's."""
-    theirs = Fact(about=ASSISTANT, text="lives in Leeds")
+    theirs = NotedFact(about=ASSISTANT, text="lives in Leeds")
     holding, _ = retire([theirs], [user("moved to York")], "en", said={})
     assert holding == [theirs]
 
@@ -394,7 +394,7 @@ def test_names_of_the_worked_example_do_not_leak(language: str) -> None:
     shown = "".join(prompt.messages[1].content for prompt in asked)
     names = vocabulary(language)["example_names"].split(", ")
     assert all(name in shown for name in names)
-    session, subject = told(NORTH[language]), voice(language).subject(USER)
+    session, subject = told(NORTH[language]), phrasing(language).subject(USER)
     clean = read(f"{subject}{NORTH[language]}", session=session, language=language)
     assert len(texts(clean)) == 1
     leak = read(f"{subject}{NORTH[language]} {names[0]}", session=session, language=language)

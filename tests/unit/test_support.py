@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from omoide.claims.facts import Fact
+from omoide.claims.noted_facts import NotedFact
 from omoide.claims.support import unsupported
 from omoide.domain import Speaker
 from omoide.mechanisms.summary.small_form import SmallForm
@@ -22,7 +22,7 @@ def why(note: str, *said: str, language: str = "en") -> str:
         )
         for text in said
     ]
-    return unsupported(Fact(about=USER, text=note), session, language)
+    return unsupported(NotedFact(about=USER, text=note), session, language)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from omoide.claims import Fact, retire
-from omoide.claims.facts import line_fact
+from omoide.claims import NotedFact, retire
+from omoide.claims.noted_facts import line_fact
 from omoide.domain import Fact as StoredFact
 from omoide.domain import Speaker
 from omoide.mechanisms.facts.operations import Action
@@ -15,7 +15,7 @@ from omoide.mechanisms.facts.small_form import SmallForm
 from omoide.prompts.transcript import Line
 
 
-def note(sentence: str, language: str) -> Fact:
+def note(sentence: str, language: str) -> NotedFact:
     """A sentence of a memory as a note."""
     found = line_fact(sentence, language)
     assert found is not None

@@ -103,9 +103,9 @@ CLAUDE = {
 }
 
 
-def conversations(path: Path, *, longest: int = 1000) -> list[ForeignConversation]:
+def conversations(path: Path, *, max_chars: int = 1000) -> list[ForeignConversation]:
     """All conversations of another program's file."""
-    found = read(path, longest=longest)
+    found = read(path, max_chars=max_chars)
     assert isinstance(found, ForeignExport)
     return list(found.conversations)
 
@@ -277,7 +277,7 @@ def test_what_may_not_be_recorded_is_told(tmp_path: Path) -> None:
     a text with a bad character in it is kept without it."""
     texts = ("\x00", "half \ud800", "x" * 50, "page\x0c fine")
     bad = [{"role": "user", "content": text} for text in texts]
-    (found,) = conversations(a_file(tmp_path, bad), longest=20)
+    (found,) = conversations(a_file(tmp_path, bad), max_chars=20)
     assert [m.text for m in found.messages] == ["half \ufffd", "page fine"]
     assert [left.reason[:20] for left in found.left_out] == [
         "the text is empty: w",
@@ -307,7 +307,7 @@ def test_a_zip_as_it_was_handed_out(tmp_path: Path) -> None:
 def test_a_zip_without_conversations(tmp_path: Path) -> None:
     """A zip without conversations says what it contains."""
     with pytest.raises(BadImport, match=r"contains no conversations.json; it contains user.json"):
-        read(zipped(tmp_path / "x.zip", user_json="{}"), longest=10)
+        read(zipped(tmp_path / "x.zip", user_json="{}"), max_chars=10)
 
 
 def test_a_long_array_is_read_piece_by_piece(tmp_path: Path) -> None:
@@ -316,7 +316,7 @@ def test_a_long_array_is_read_piece_by_piece(tmp_path: Path) -> None:
         {"uuid": f"u{i}", "chat_messages": [{"uuid": f"m{i}", "sender": "human", "text": "é" * n}]}
         for i, n in enumerate([1, 700_000, 3, 2_500_000, 5] + [9] * 2000)
     ]
-    found = conversations(a_file(tmp_path, many), longest=10_000_000)
+    found = conversations(a_file(tmp_path, many), max_chars=10_000_000)
     assert [c.key for c in found] == [f"claude:u{i}" for i in range(2005)]
     assert len(found[3].messages[0].text) == 2_500_000
 
@@ -350,9 +350,9 @@ def test_an_unknown_file_says_what_was_wanted_and_seen(
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
     """A path that is no file is told apart."""
     with pytest.raises(BadImport, match="there is no file"):
-        read(tmp_path / "none.json", longest=10)
+        read(tmp_path / "none.json", max_chars=10)
     with pytest.raises(BadImport, match="is a folder"):
-        read(tmp_path, longest=10)
+        read(tmp_path, max_chars=10)
 
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -425,7 +425,7 @@ def attempt(content: bytes) -> None:
         path = Path(folder) / "x.json"
         path.write_bytes(content)
         with contextlib.suppress(BadImport):
-            found = read(path, longest=1000)
+            found = read(path, max_chars=1000)
             if isinstance(found, ExportContents):
                 assert found.user is not None
                 return

@@ -115,7 +115,7 @@ async def exported(store: Store, owner: Owner) -> list[Record]:
 def written(path: Path, records: list[Record]) -> ExportContents:
     """The records through a file and back."""
     path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records))
-    whole = read(path, longest=1000)
+    whole = read(path, max_chars=1000)
     assert isinstance(whole, ExportContents)
     return whole
 
@@ -254,7 +254,7 @@ async def test_an_empty_user_is_one_header(store: Store, tmp_path: Path) -> None
     assert set(cast("dict[str, int]", header["records"]).values()) == {0}
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps(header))
-    whole = read(path, longest=10)
+    whole = read(path, max_chars=10)
     assert isinstance(whole, ExportContents)
     done = await restore(store, OTHER, whole, at=START)
     assert done.turns == done.sessions == 0

@@ -245,7 +245,7 @@ def through_a_file(records: list[Record]) -> ExportContents:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "anna.jsonl"
         path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records), "utf-8")
-        whole = read(path, longest=1000)
+        whole = read(path, max_chars=1000)
     assert isinstance(whole, ExportContents)
     return whole
 

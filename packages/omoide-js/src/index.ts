@@ -129,7 +129,7 @@ export class Omoide {
     user: string,
     query: string,
     options: RecallOptions = {},
-  ): Promise<{ items: Recalled[]; support: Support; lacking: string }> {
+  ): Promise<{ items: Recalled[]; support: Support; degraded: string }> {
     return this.#post("/api/recall", user, { ...options, query });
   }
 

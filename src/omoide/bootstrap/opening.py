@@ -313,7 +313,7 @@ def make_token_encoder(settings: Settings, name: str = "gte-small") -> TokenEnco
     return token_encoder_named(name, models=settings.weights_dir, offline=settings.offline)
 
 
-async def passing_store() -> Store:
+async def temporary_store() -> Store:
     """A store in RAM that is gone when closed: for benchmarks."""
     from omoide.adapters.stores.sqlite import SqliteStore
 

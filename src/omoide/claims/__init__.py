@@ -10,23 +10,23 @@ from omoide.claims.answers import without_echoes, without_repeats
 from omoide.claims.attribution import speaker_lines
 from omoide.claims.citation import cite_sources
 from omoide.claims.contradiction import retire
-from omoide.claims.facts import Fact, pack, read_facts, voice
+from omoide.claims.noted_facts import NotedFact, pack, phrasing, read_facts
 from omoide.claims.overlap import coverage, rarity, stems
 from omoide.claims.support import unsupported
 
 __all__ = [
-    "Fact",
+    "NotedFact",
     "check_summary",
     "cite_sources",
     "coverage",
     "pack",
+    "phrasing",
     "rarity",
     "read_facts",
     "retire",
     "speaker_lines",
     "stems",
     "unsupported",
-    "voice",
     "without_echoes",
     "without_repeats",
 ]

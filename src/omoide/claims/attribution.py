@@ -21,7 +21,7 @@ from omoide.prompts import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from omoide.claims.facts import Fact
+    from omoide.claims.noted_facts import NotedFact
     from omoide.prompts.transcript import Line
 
 
@@ -55,7 +55,7 @@ def subject(text: str, language: str) -> Speaker | None:
     return min(named, key=lambda speaker: named[speaker]) if named else None
 
 
-def owner(fact: Fact, said: Mapping[Speaker, str], language: str) -> Fact:
+def owner(fact: NotedFact, said: Mapping[Speaker, str], language: str) -> NotedFact:
     """The fact, moved to the other speaker if only their words support it."""
     (other,) = (who for who in Speaker if who is not fact.about)
     theirs = replace(fact, about=other)

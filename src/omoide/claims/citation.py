@@ -11,8 +11,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omoide.claims.facts import JOINED
 from omoide.claims.names import introducing_turns
+from omoide.claims.noted_facts import JOINED
 from omoide.claims.overlap import coverage, rarity, stems
 from omoide.domain import Speaker
 from omoide.language import content_terms, split_sentences

@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omoide.claims.facts import Fact
 from omoide.claims.names import named
+from omoide.claims.noted_facts import NotedFact
 from omoide.claims.overlap import coverage
 from omoide.language import as_last_clause, content_terms, pack, split_clauses
 
@@ -202,12 +202,16 @@ def _ended(old: str, new: str, language: str) -> str | None:
 
 
 def retire(
-    old: Sequence[Fact], new: Sequence[Fact], language: str, *, said: Mapping[Speaker, str]
-) -> tuple[list[Fact], list[Fact]]:
+    old: Sequence[NotedFact],
+    new: Sequence[NotedFact],
+    language: str,
+    *,
+    said: Mapping[Speaker, str],
+) -> tuple[list[NotedFact], list[NotedFact]]:
     """The old facts that still hold, and the facts or clauses that do not. Of "lives in Leeds with
     her dog" only Leeds is retired: what nothing contradicts is kept."""
-    holding: list[Fact] = []
-    untrue: list[Fact] = []
+    holding: list[NotedFact] = []
+    untrue: list[NotedFact] = []
     for fact in old:
         # What is told of a relative is not divided: the rest would be told of the user.
         whose = about(fact.whole or fact.text, language)
@@ -222,16 +226,16 @@ def retire(
         if not gone:
             holding.append(fact)
             continue
-        untrue += [Fact(about=fact.about, text=clause) for clause in clauses if clause in gone]
+        untrue += [NotedFact(about=fact.about, text=clause) for clause in clauses if clause in gone]
         rest = [left for clause in clauses if (left := _left(clause, clause in gone, language))]
         if rest:
             rest[-1] = as_last_clause(rest[-1], language)
             comma = pack(language).note.comma
-            holding.append(Fact(about=fact.about, text=comma.join(rest)))
+            holding.append(NotedFact(about=fact.about, text=comma.join(rest)))
     return holding, untrue
 
 
-def _replaces(newer: Fact, clause: str, fact: Fact, language: str, said: str) -> bool:
+def _replaces(newer: NotedFact, clause: str, fact: NotedFact, language: str, said: str) -> bool:
     """Whether a newer fact makes a clause of an older one untrue. A clause is about whomever the
     whole fact is about, and a name in only part of a fact is not the user's."""
     if newer.about is not fact.about or newer.text == fact.text:

@@ -11,7 +11,7 @@ import re
 from string import Template
 from typing import TYPE_CHECKING
 
-from omoide.claims.facts import JOINED, Fact, voice
+from omoide.claims.noted_facts import JOINED, NotedFact, phrasing
 from omoide.domain import Speaker
 from omoide.language import introduced_name, languages, pack
 from omoide.prompts import vocabulary
@@ -33,16 +33,18 @@ def name_from_turns(session: Sequence[Line], language: str) -> str:
     return name
 
 
-def name_fact(name: str, language: str) -> Fact:
+def name_fact(name: str, language: str) -> NotedFact:
     """The fact that the user has that name, in the standard wording."""
     sentence = Template(vocabulary(language)["called"]).substitute(name=name)
-    how = voice(language)
-    return Fact(about=Speaker.USER, text=sentence.removeprefix(how.user).removesuffix(how.stop))
+    how = phrasing(language)
+    return NotedFact(
+        about=Speaker.USER, text=sentence.removeprefix(how.user).removesuffix(how.stop)
+    )
 
 
 def with_name(
-    name: str, known: Sequence[Fact], new: Sequence[Fact], language: str
-) -> tuple[list[Fact], list[Fact]]:
+    name: str, known: Sequence[NotedFact], new: Sequence[NotedFact], language: str
+) -> tuple[list[NotedFact], list[NotedFact]]:
     """The known facts and the session's new facts (`new`), with the user's introduced name.
 
     The name becomes the first new fact and replaces the model's notes of it. Known facts that
@@ -55,12 +57,12 @@ def with_name(
     return older, list(new)
 
 
-def name_facts(facts: Sequence[Fact], language: str) -> list[Fact]:
+def name_facts(facts: Sequence[NotedFact], language: str) -> list[NotedFact]:
     """The facts that state the user's name."""
     return [fact for fact in facts if _stated_name(fact, language)]
 
 
-def _stated_name(fact: Fact, language: str, *, known: str = "") -> str:
+def _stated_name(fact: NotedFact, language: str, *, known: str = "") -> str:
     return named(fact.text, language, known=known) if fact.about is Speaker.USER else ""
 
 
@@ -78,7 +80,7 @@ def named(text: str, language: str, *, known: str = "") -> str:
     return ""
 
 
-def told_in(sentence: str, language: str) -> str:
+def name_in(sentence: str, language: str) -> str:
     """The name that a memory sentence states, alone or among other things; empty if none."""
     clauses = pack(language).clauses.listed
     parts = (part for joined in JOINED.split(sentence) for part in clauses.split(joined))

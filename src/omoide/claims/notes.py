@@ -8,10 +8,10 @@ from omoide.language import pack
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
-    from omoide.claims.facts import Fact
+    from omoide.claims.noted_facts import NotedFact
 
 
-def not_a_note(fact: Fact, language: str) -> str:
+def not_a_note(fact: NotedFact, language: str) -> str:
     """Why a fact is chat rather than a note; empty if it is a note."""
     rules = pack(language)
     if rules.note.talk.search(fact.text):
@@ -21,7 +21,7 @@ def not_a_note(fact: Fact, language: str) -> str:
     return ""
 
 
-def from_example(fact: Fact, said: str, language: str) -> str:
+def from_example(fact: NotedFact, said: str, language: str) -> str:
     """Why a fact comes from the worked example and not from its speaker; empty if it does not."""
     if any(name in fact.text and name not in said for name in _examples(language)):
         return "it comes from the prompt's example"

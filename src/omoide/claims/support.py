@@ -22,7 +22,7 @@ from omoide.language.tables import NEVER
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from omoide.claims.facts import Fact
+    from omoide.claims.noted_facts import NotedFact
     from omoide.domain import Speaker
     from omoide.prompts.transcript import Line
 
@@ -36,12 +36,12 @@ class Statement:
     """Its context: the question before it, and the speaker's sentence before it."""
 
 
-def share(fact: Fact, said: str) -> float:
+def share(fact: NotedFact, said: str) -> float:
     """Share of the fact's content that was said, 0 to 1."""
     return coverage(set(stems(fact.text)), set(stems(said)))
 
 
-def unsupported(fact: Fact, session: Sequence[Line], language: str) -> str:
+def unsupported(fact: NotedFact, session: Sequence[Line], language: str) -> str:
     """Why no single statement of its speaker supports the fact; empty if one does."""
     least = pack(language).note.support
     wanted = set(stems(fact.text))
@@ -93,7 +93,7 @@ def addresses(sentence: str, language: str) -> bool:
     return bool(person.second.search(sentence) or person.polite.search(sentence))
 
 
-def _only_wished(fact: Fact, wanted: set[str], statement: Statement, language: str) -> bool:
+def _only_wished(fact: NotedFact, wanted: set[str], statement: Statement, language: str) -> bool:
     """Whether the note states as fact what the statement only wishes, imagines or remembers: a
     word for that comes before all the words they share, in the same clause, with no first person
     in between."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from omoide.cli.screen import Screen
     from omoide.domain import Session
-    from omoide.engine.forgetting import Fact
+    from omoide.engine.forgetting import FactMentions
     from omoide.engine.memory import Memory
     from omoide.mechanisms.base import Contribution
     from omoide.ports import Clock
@@ -58,7 +58,7 @@ class ChatLoop:
         self._at = at
         self._last_line: datetime | None = None
         self._work: asyncio.Task[object] | None = None
-        self._to_forget: Fact | None = None
+        self._to_forget: FactMentions | None = None
         self._recalled: tuple[Contribution, ...] = ()
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
             "/memory": self._show_memory,
@@ -220,7 +220,7 @@ class ChatLoop:
             return
         await self._guarded(self._forget_now(fact))
 
-    async def _forget_now(self, fact: Fact) -> None:
+    async def _forget_now(self, fact: FactMentions) -> None:
         erased = await forget(self._memory, self._user, fact)
         removed = [plural(erased.turns, "turn"), plural(erased.sentences, "sentence")]
         removed += [plural(erased.facts, "fact")] if erased.facts else []

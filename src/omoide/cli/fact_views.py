@@ -109,4 +109,4 @@ def _words(entry: TimelineEntry, turns: Mapping[str, Turn]) -> Iterable[str]:
     if entry.change is FactChange.CONFIRMED:
         return []
     found = [turns[source] for source in entry.sources if source in turns]
-    return [dim(f"    “{one_line(turn.text, longest=120)}”") for turn in found[-1:]]
+    return [dim(f"    “{one_line(turn.text, max_chars=120)}”") for turn in found[-1:]]

@@ -10,10 +10,10 @@ from omoide.cli.views import turn_line
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from omoide.engine.forgetting import Fact
+    from omoide.engine.forgetting import FactMentions
 
 
-def fact_lines(fact: Fact, now: datetime) -> list[str]:
+def fact_lines(fact: FactMentions, now: datetime) -> list[str]:
     """What will be removed."""
     lines = []
     if fact.sentences:

@@ -177,7 +177,7 @@ async def _named(memory: Memory, user: str, name: str) -> str:
         return name
     if len(found) == 1:
         return found[0]
-    shown = one_line(name, longest=40)
+    shown = one_line(name, max_chars=40)
     if not found:
         raise NoSuchFact(f"no fact's id begins with {shown!r}; `omoide memory facts` lists them")
     raise NoSuchFact(f"{len(found)} facts' ids begin with {shown!r}; give more of the id")

@@ -76,7 +76,7 @@ def forgetting_chart(curves: Sequence[ForgettingCurve], *, user: str) -> str:
         recalls = f" ({curve.event.recalls}×)" if curve.event.recalls else ""
         series += [
             Series(
-                name=one_line(curve.event.text, longest=46) + recalls,
+                name=one_line(curve.event.text, max_chars=46) + recalls,
                 points=(*curve.since, *curve.fading),
                 colour=colour,
                 marked=False,
@@ -92,7 +92,7 @@ def forgetting_chart(curves: Sequence[ForgettingCurve], *, user: str) -> str:
         marked=False,
     )
     return Chart(
-        title=f"How events of {one_line(user, longest=40)} fade; dashed: if recalled now",
+        title=f"How events of {one_line(user, max_chars=40)} fade; dashed: if recalled now",
         x="days from now",
         y="recall probability, for a perfect cue",
         series=[limit, *series],

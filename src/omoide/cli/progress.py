@@ -21,4 +21,4 @@ def bar(done: int, total: int, what: str) -> None:
 def progress_line(done: int, total: int, what: str) -> str:
     """How much of it is done, in one line."""
     share = f"{100 * done // total:3d} %" if total else f"{done:,}"
-    return f"{one_line(what, longest=60)} {share}"
+    return f"{one_line(what, max_chars=60)} {share}"

@@ -109,10 +109,10 @@ def recall(
         )
     )
     if scope.json:
-        emit({"items": result, "support": result.support.as_dict(), "lacking": result.lacking})
+        emit({"items": result, "support": result.support.as_dict(), "degraded": result.degraded})
         return
-    if result.lacking:
-        click.echo(warning(f"! searched by words only: {result.lacking}"), err=True)
+    if result.degraded:
+        click.echo(warning(f"! searched by words only: {result.degraded}"), err=True)
     now = at or scope.outside.clock.now()
     click.echo("\n".join(recalled_lines(result, now, counted=explain)))
     if explain and explained.candidates:

@@ -35,10 +35,10 @@ def clean(text: str) -> str:
     return "".join(c if c in "\n\t" else _visible(c) for c in text)
 
 
-def one_line(text: str, *, longest: int | None = None) -> str:
-    """Clean text on one line, cut to `longest` characters if given."""
+def one_line(text: str, *, max_chars: int | None = None) -> str:
+    """Clean text on one line, cut to `max_chars` characters if given."""
     line = " ".join(clean(text).split())
-    return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"
+    return line if max_chars is None or len(line) <= max_chars else f"{line[: max_chars - 1]}…"
 
 
 def ago(time: datetime, now: datetime) -> str:

@@ -23,7 +23,7 @@ from omoide.transfer.schema import schema_text
 
 if TYPE_CHECKING:
     from omoide.cli.scope import Scope
-    from omoide.engine.forgetting import Fact
+    from omoide.engine.forgetting import FactMentions
     from omoide.engine.memory import Memory
     from omoide.ports import Erased
     from omoide.transfer import ImportResult, SkippedItem
@@ -83,13 +83,13 @@ def import_(scope: Scope, file: Path, no_digest: bool) -> None:
 
     What was imported before is not recorded again.
     """
-    contents = read(file, longest=scope.settings.max_turn_chars)
+    contents = read(file, max_chars=scope.settings.max_turn_chars)
 
     async def work(memory: Memory) -> RestoreResult | ImportResult:
         now = scope.outside.clock.now()
         if isinstance(contents, ExportContents):
             return await memory.restore(scope.user, contents, at=now)
-        return await memory.bring_in(
+        return await memory.import_conversations(
             scope.user,
             contents.conversations,
             at=now,
@@ -172,7 +172,7 @@ async def _check(memory: Memory, user: str, session: int | None) -> None:
 
 
 def _erase_fact(scope: Scope, text: str, *, yes: bool, receipt: Path | None) -> None:
-    fact: Fact = scope.run(lambda memory: find_fact(memory, scope.user, text))
+    fact: FactMentions = scope.run(lambda memory: find_fact(memory, scope.user, text))
     if fact.empty:
         raise BadInput(f"nothing stored about {scope.user} says {text!r}: try fewer words")
     if not scope.json:

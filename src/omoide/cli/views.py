@@ -119,7 +119,7 @@ def turn_line(turn: Turn, now: datetime) -> str:
     """A turn on one line."""
     who = one_line(turn.name or "") or ("user" if turn.speaker is Speaker.USER else "assistant")
     when = dim(f"(session {turn.session}, {format_time(turn.time, now)})")
-    return f"{who}: {one_line(turn.text, longest=200)} {when}"
+    return f"{who}: {one_line(turn.text, max_chars=200)} {when}"
 
 
 def recalled_lines(

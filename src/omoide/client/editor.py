@@ -35,14 +35,14 @@ class RemoteEditor(RemoteReader):
         """Correct a sentence of the newest version, as a new version that cites the user."""
         body = {
             "sentence": sentence,
-            "text": checked_text(text, longest=UNLIMITED),
+            "text": checked_text(text, max_chars=UNLIMITED),
             "at": iso(at, "at"),
         }
         return decode(Summary, await self._post("/api/memory/amend", user, body))
 
     async def correct(self, user: str, fact: str, text: str, *, at: datetime | None = None) -> Fact:
         """Replace a fact, named by its id, by what the user says instead."""
-        body = {"id": fact, "text": checked_text(text, longest=UNLIMITED), "at": iso(at, "at")}
+        body = {"id": fact, "text": checked_text(text, max_chars=UNLIMITED), "at": iso(at, "at")}
         return decode(Fact, await self._post("/api/facts/correct", user, body))
 
     async def pin(self, user: str, fact: str) -> Fact:
@@ -82,7 +82,7 @@ class RemoteEditor(RemoteReader):
         body = {
             "kind": application_kind(kind),
             "key": key,
-            "text": checked_text(text, longest=MAX_NOTE),
+            "text": checked_text(text, max_chars=MAX_NOTE),
             "at": iso(at, "at"),
         }
         return decode(Note, await self._post("/api/notes", user, body))

@@ -32,7 +32,7 @@ def sent_turn(said: Utterance) -> dict[str, Any]:
     given = {"id": said.id, "time": iso(said.time, "time"), "name": said.name}
     return {
         "speaker": said.speaker,
-        "text": checked_text(said.text, longest=UNLIMITED),
+        "text": checked_text(said.text, max_chars=UNLIMITED),
         **{name: value for name, value in given.items() if value is not None},
     }
 

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from omoide.client.exchange import RemoteContext
     from omoide.domain import MemoryKind, Receipt
     from omoide.engine import Answer
-    from omoide.engine.forgetting import Fact as FoundFact
+    from omoide.engine.forgetting import FactMentions
     from omoide.engine.memory import Messages
     from omoide.engine.messages import Words
     from omoide.ports import Progress
@@ -186,7 +186,7 @@ class RemoteMemory(RemoteEditor):
         """Record the user's message, and stream a reply of the server's model that uses the
         memory."""
         given = {"session": session, "at": iso(at, "at"), "id": id}
-        body: dict[str, Any] = {"text": checked_text(text, longest=UNLIMITED), "stream": True}
+        body: dict[str, Any] = {"text": checked_text(text, max_chars=UNLIMITED), "stream": True}
         body |= {name: value for name, value in given.items() if value is not None}
         pieces = self._pieces(user, body)
         begun = await anext(pieces)
@@ -220,7 +220,7 @@ class RemoteMemory(RemoteEditor):
         if kinds:
             checked_recall_kinds(kinds)
         body = {
-            "query": checked_text(query, longest=UNLIMITED),
+            "query": checked_text(query, max_chars=UNLIMITED),
             "k": k,
             "budget": checked_budget(budget),
             "at": iso(at, "at"),
@@ -236,7 +236,7 @@ class RemoteMemory(RemoteEditor):
         return RecallResult(
             decode_all(RecalledItem, found["items"]),
             support=decode(Support, found["support"]),
-            lacking=found["lacking"],
+            degraded=found["degraded"],
         )
 
     async def end_session(
@@ -275,11 +275,11 @@ class RemoteMemory(RemoteEditor):
         checked = await self._connection.post("/api/receipts/check", body)
         return bool(checked["genuine"])
 
-    async def find_fact(self, user: str, text: str) -> FoundFact:
+    async def find_fact(self, user: str, text: str) -> FactMentions:
         """Find everything that contains `text` itself, or all of its terms."""
         return await engine.find_fact(cast("engine.Memory", self), user, text)
 
-    async def forget(self, user: str, fact: FoundFact | str, *, words: bool = False) -> Erased:
+    async def forget(self, user: str, fact: FactMentions | str, *, words: bool = False) -> Erased:
         """Erase everything that states the fact. See `omoide.engine.forget`."""
         return await engine.forget(cast("engine.Memory", self), user, fact, words=words)
 

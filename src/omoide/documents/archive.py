@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from omoide.documents.owner_records import OwnerRecords
     from omoide.documents.record import Record
-    from omoide.documents.shelf import Shelf
     from omoide.domain import Event, Memo, Owner, Sentence, Session, Summary, Turn
 
 _NOTHING = Erased(sessions=0, turns=0, sentences=0)
@@ -23,24 +23,24 @@ _NOTHING = Erased(sessions=0, turns=0, sentences=0)
 class DocumentArchive:
     """Owners, restoring and erasing."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def tenants(self) -> tuple[str, ...]:
         """See `Archive.tenants`."""
-        return tuple(sorted({owner.tenant for owner in await self._shelf.owners()}))
+        return tuple(sorted({owner.tenant for owner in await self._records.owners()}))
 
     async def owners(self, tenant: str) -> tuple[Owner, ...]:
         """See `Archive.owners`."""
-        return tuple(owner for owner in await self._shelf.owners() if owner.tenant == tenant)
+        return tuple(owner for owner in await self._records.owners() if owner.tenant == tenant)
 
     async def erasure_mark(self, owner: Owner) -> str:
         """See `Archive.erasure_mark`."""
-        return (await self._shelf.read(owner)).erasure_mark
+        return (await self._records.read(owner)).erasure_mark
 
     async def receipt_key(self) -> bytes:
         """See `Archive.receipt_key`."""
-        return await self._shelf.receipt_key()
+        return await self._records.receipt_key()
 
     async def restore(
         self, owner: Owner, *, sessions: Sequence[Session], turns: Sequence[Turn]
@@ -66,7 +66,7 @@ class DocumentArchive:
                 record.queue_embedding(max(new, key=lambda turn: turn.position).time)
             return len(missing), len(new)
 
-        return await self._shelf.change(owner, work)
+        return await self._records.change(owner, work)
 
     async def erase(
         self,
@@ -79,7 +79,7 @@ class DocumentArchive:
     ) -> Erased:
         """See `Archive.erase`."""
         if session is None and turns is None and sentences is None and facts is None:
-            return await self._shelf.remove(owner, _all) or _NOTHING
+            return await self._records.remove(owner, _all) or _NOTHING
 
         def work(record: Record) -> Erased:
             if not record.stored:
@@ -98,7 +98,7 @@ class DocumentArchive:
                 earliest=min(affected, default=None),
             ).of(record)
 
-        return await self._shelf.change(owner, work)
+        return await self._records.change(owner, work)
 
 
 def _all(record: Record) -> Erased:

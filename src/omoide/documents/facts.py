@@ -11,20 +11,20 @@ from omoide.ports.store.facts import ALL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from omoide.documents.owner_records import OwnerRecords
     from omoide.documents.record import Record
-    from omoide.documents.shelf import Shelf
     from omoide.domain import Fact, FactChanges, FactFilter, FactMarks, Owner
 
 
 class DocumentFacts:
     """Facts."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def apply(self, owner: Owner, changes: FactChanges) -> None:
         """See `FactStore.apply`."""
-        await self._shelf.change(owner, lambda record: _apply(record, changes))
+        await self._records.change(owner, lambda record: _apply(record, changes))
 
     async def read(
         self, owner: Owner, *, ids: Sequence[str] | None = None, only: FactFilter = ALL
@@ -34,7 +34,7 @@ class DocumentFacts:
         chosen = sorted(
             (
                 fact
-                for fact in (await self._shelf.read(owner)).facts
+                for fact in (await self._records.read(owner)).facts
                 if (wanted is None or fact.id in wanted) and only.matches(fact)
             ),
             key=attrgetter("said"),
@@ -52,7 +52,7 @@ class DocumentFacts:
                     return record.facts[index]
             return None
 
-        return await self._shelf.change(owner, work)
+        return await self._records.change(owner, work)
 
 
 def _apply(record: Record, changes: FactChanges) -> None:

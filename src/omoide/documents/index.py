@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from omoide.documents.owner_records import OwnerRecords
     from omoide.documents.record import Record
-    from omoide.documents.shelf import Shelf
     from omoide.domain import Owner, Turn
     from omoide.ports import Space, Vectors
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 class DocumentIndex:
     """Search."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def search_words(
         self, owner: Owner, terms: Sequence[str], *, k: int, kind: MemoryKind = MemoryKind.TURN
     ) -> tuple[Hit, ...]:
         """See `SearchIndex.search_words`. Ties are broken in favour of the newer item."""
-        record = await self._shelf.read(owner)
+        record = await self._records.read(owner)
         items, counts = record.found[_searched(kind)], record.counts[kind]
         scores = [0.0] * len(items)
         for term in dict.fromkeys(terms):
@@ -61,7 +61,7 @@ class DocumentIndex:
 
         if space is not None and query is not None:
             await self._check_query(space, query)
-        record = await self._shelf.read(owner)
+        record = await self._records.read(owner)
         order = sorted(range(len(record.turns)), key=lambda i: record.turns[i].session)
         counts = [record.counts[MemoryKind.TURN][i] for i in order]
         postings = {}
@@ -87,8 +87,8 @@ class DocumentIndex:
         self, owner: Owner, space: Space, *, limit: int, kind: MemoryKind = MemoryKind.TURN
     ) -> tuple[TextToEmbed, ...]:
         """See `SearchIndex.without_vector`."""
-        record = await self._shelf.read(owner)
-        same = await self._shelf.measures(space) == (space.version, space.dimensions)
+        record = await self._records.read(owner)
+        same = await self._records.measures(space) == (space.version, space.dimensions)
         missing = [
             TextToEmbed(id=item.id, text=item.meaning)
             for item in record.found[_searched(kind)]
@@ -111,7 +111,7 @@ class DocumentIndex:
                 f"{space.name} needs {len(ids)} vectors of {space.dimensions} dimensions, not an "
                 f"array of shape {vectors.shape}"
             )
-        await self._shelf.check(space, create=True)
+        await self._records.check(space, create=True)
 
         def work(record: Record) -> None:
             existing = {item.id for item in record.found[_searched(kind)]}
@@ -120,7 +120,7 @@ class DocumentIndex:
                     data = vector.astype("<f4").tobytes()
                     record.vectors[vector_key(space.name, kind, name)] = data
 
-        await self._shelf.change(owner, work)
+        await self._records.change(owner, work)
 
     async def nearest(
         self,
@@ -133,7 +133,7 @@ class DocumentIndex:
     ) -> tuple[Hit, ...]:
         """See `SearchIndex.nearest`. Ties are broken in favour of the newer item."""
         await self._check_query(space, query)
-        record = await self._shelf.read(owner)
+        record = await self._records.read(owner)
         ids = [
             item.id
             for item in record.found[_searched(kind)]
@@ -148,7 +148,7 @@ class DocumentIndex:
                 f"{space.name} needs one vector of {space.dimensions} dimensions, not an array of "
                 f"shape {query.shape}"
             )
-        await self._shelf.check(space)
+        await self._records.check(space)
 
 
 def _searched(kind: MemoryKind) -> MemoryKind:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from omoide.documents.owner_records import OwnerRecords
     from omoide.documents.record import Record
-    from omoide.documents.shelf import Shelf
     from omoide.domain import Note, Owner, RejectedAnswer, Summary
 
 E = TypeVar("E", Event, Memo)
@@ -23,8 +23,8 @@ E = TypeVar("E", Event, Memo)
 class DocumentSummaries:
     """Versions of the summary."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def commit(self, owner: Owner, summary: Summary) -> None:
         """See `SummaryStore.commit`."""
@@ -51,7 +51,7 @@ class DocumentSummaries:
                 )
             record.versions.append(summary)
 
-        await self._shelf.change(owner, work)
+        await self._records.change(owner, work)
 
     async def find(
         self,
@@ -62,7 +62,7 @@ class DocumentSummaries:
         at: datetime | None = None,
     ) -> Summary | None:
         """See `SummaryStore.find`."""
-        for version in reversed((await self._shelf.read(owner)).versions):
+        for version in reversed((await self._records.read(owner)).versions):
             if (
                 number in (None, version.number)
                 and (session is None or version.session is None or version.session <= session)
@@ -73,7 +73,7 @@ class DocumentSummaries:
 
     async def history(self, owner: Owner) -> tuple[Summary, ...]:
         """See `SummaryStore.history`."""
-        return tuple((await self._shelf.read(owner)).versions)
+        return tuple((await self._records.read(owner)).versions)
 
     async def add_rejected(self, owner: Owner, rejected: RejectedAnswer) -> None:
         """See `SummaryStore.add_rejected`."""
@@ -82,18 +82,18 @@ class DocumentSummaries:
             if rejected.session in record.sessions:
                 record.aside.append(rejected)
 
-        await self._shelf.change(owner, work)
+        await self._records.change(owner, work)
 
     async def rejected(self, owner: Owner) -> tuple[RejectedAnswer, ...]:
         """See `SummaryStore.rejected`."""
-        return tuple((await self._shelf.read(owner)).aside)
+        return tuple((await self._records.read(owner)).aside)
 
 
 class DocumentEvents:
     """Events."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def add(self, owner: Owner, events: Sequence[Event]) -> None:
         """See `EventStore.add`."""
@@ -105,11 +105,11 @@ class DocumentEvents:
             if current := [event for event in new if event.superseded_by is None]:
                 record.queue_embedding(current[-1].time)
 
-        await self._shelf.change(owner, work)
+        await self._records.change(owner, work)
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Event, ...]:
         """See `EventStore.read`."""
-        return _chosen((await self._shelf.read(owner)).events, ids)
+        return _chosen((await self._records.read(owner)).events, ids)
 
     async def consolidate(self, owner: Owner, events: Sequence[Event]) -> int:
         """See `EventStore.consolidate`."""
@@ -128,7 +128,7 @@ class DocumentEvents:
                         written += 1
             return written
 
-        return await self._shelf.change(owner, work)
+        return await self._records.change(owner, work)
 
     async def supersede(self, owner: Owner, *, old: str, by: str) -> None:
         """See `EventStore.supersede`."""
@@ -142,22 +142,22 @@ class DocumentEvents:
             ]
             record.drop_vectors(MemoryKind.EVENT, [old])
 
-        await self._shelf.change(owner, work)
+        await self._records.change(owner, work)
 
 
 class DocumentMemos:
     """Memos."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def add(self, owner: Owner, memos: Sequence[Memo]) -> None:
         """See `MemoStore.add`."""
-        await self._shelf.change(owner, lambda record: _add_memos(record, memos))
+        await self._records.change(owner, lambda record: _add_memos(record, memos))
 
     async def read(self, owner: Owner, *, ids: Sequence[str] | None = None) -> tuple[Memo, ...]:
         """See `MemoStore.read`."""
-        return _chosen((await self._shelf.read(owner)).memos, ids)
+        return _chosen((await self._records.read(owner)).memos, ids)
 
     async def fold(self, owner: Owner, *, ids: Sequence[str], into: Memo) -> None:
         """See `MemoStore.fold`."""
@@ -171,14 +171,14 @@ class DocumentMemos:
             ]
             record.drop_vectors(MemoryKind.MEMO, folded)
 
-        await self._shelf.change(owner, work)
+        await self._records.change(owner, work)
 
 
 class DocumentNotes:
     """Notes of mechanisms."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def put(self, owner: Owner, note: Note) -> None:
         """See `NoteStore.put`."""
@@ -187,11 +187,11 @@ class DocumentNotes:
             record.refuse_erased("a note", sessions=() if note.session is None else [note.session])
             record.notes[f"{note.kind}\n{note.key}"] = note
 
-        await self._shelf.change(owner, work)
+        await self._records.change(owner, work)
 
     async def read(self, owner: Owner, *, kind: str | None = None) -> tuple[Note, ...]:
         """See `NoteStore.read`."""
-        notes = (await self._shelf.read(owner)).notes.values()
+        notes = (await self._records.read(owner)).notes.values()
         chosen = [note for note in notes if kind in (None, note.kind)]
         return tuple(sorted(chosen, key=lambda note: (note.kind, note.key)))
 
@@ -208,7 +208,7 @@ class DocumentNotes:
                 del record.notes[name]
             return len(doomed)
 
-        return await self._shelf.change(owner, work)
+        return await self._records.change(owner, work)
 
 
 def _add_memos(record: Record, memos: Sequence[Memo]) -> None:

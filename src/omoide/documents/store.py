@@ -13,7 +13,7 @@ from omoide.documents.memories import (
     DocumentNotes,
     DocumentSummaries,
 )
-from omoide.documents.shelf import Shelf
+from omoide.documents.owner_records import OwnerRecords
 from omoide.documents.turns import DocumentTurns
 from omoide.documents.work import DocumentJobs, DocumentLedger
 
@@ -25,18 +25,18 @@ class DocumentStore:
     """`Store` on top of any backend that stores documents. Closing it closes the backend."""
 
     def __init__(self, documents: Documents) -> None:
-        self._shelf = shelf = Shelf(documents)
-        self.turns = DocumentTurns(shelf)
-        self.summaries = DocumentSummaries(shelf)
-        self.events = DocumentEvents(shelf)
-        self.memos = DocumentMemos(shelf)
-        self.facts = DocumentFacts(shelf)
-        self.notes = DocumentNotes(shelf)
-        self.jobs = DocumentJobs(shelf)
-        self.ledger = DocumentLedger(shelf)
-        self.index = DocumentIndex(shelf)
-        self.archive = DocumentArchive(shelf)
+        self._records = records = OwnerRecords(documents)
+        self.turns = DocumentTurns(records)
+        self.summaries = DocumentSummaries(records)
+        self.events = DocumentEvents(records)
+        self.memos = DocumentMemos(records)
+        self.facts = DocumentFacts(records)
+        self.notes = DocumentNotes(records)
+        self.jobs = DocumentJobs(records)
+        self.ledger = DocumentLedger(records)
+        self.index = DocumentIndex(records)
+        self.archive = DocumentArchive(records)
 
     async def close(self) -> None:
         """See `Store.close`."""
-        await self._shelf.close()
+        await self._records.close()

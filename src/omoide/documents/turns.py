@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import timedelta
 
+    from omoide.documents.owner_records import OwnerRecords
     from omoide.documents.record import Record
-    from omoide.documents.shelf import Shelf
     from omoide.domain import NewTurn, Owner
 
 
 class DocumentTurns:
     """Turns and sessions."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def append(
         self,
@@ -43,7 +43,7 @@ class DocumentTurns:
             _take_back(record, replaces)
             return _append(record, said, key=session, idle=idle)
 
-        return await self._shelf.change(owner, work)
+        return await self._records.change(owner, work)
 
     async def end(
         self, owner: Owner, *, session: int | None = None, at: datetime, digest: bool = True
@@ -59,7 +59,7 @@ class DocumentTurns:
                 if open_session.open and session in (None, number)
             )
 
-        return await self._shelf.change(owner, work)
+        return await self._records.change(owner, work)
 
     async def end_idle(
         self, tenant: str, *, before: datetime, after: datetime | None = None
@@ -74,12 +74,12 @@ class DocumentTurns:
                 record.end(session, at=min(session.last, latest))
             return len(idle)
 
-        owners = [owner for owner in await self._shelf.owners() if owner.tenant == tenant]
-        return sum([await self._shelf.change(owner, work) for owner in owners])
+        owners = [owner for owner in await self._records.owners() if owner.tenant == tenant]
+        return sum([await self._records.change(owner, work) for owner in owners])
 
     async def sessions(self, owner: Owner) -> tuple[Session, ...]:
         """See `TurnStore.sessions`."""
-        record = await self._shelf.read(owner)
+        record = await self._records.read(owner)
         return tuple(session for _, session in sorted(record.sessions.items()))
 
     async def read(
@@ -96,7 +96,7 @@ class DocumentTurns:
         wanted = None if ids is None else set(ids)
         turns = [
             turn
-            for turn in (await self._shelf.read(owner)).turns
+            for turn in (await self._records.read(owner)).turns
             if session in (None, turn.session)
             and (wanted is None or turn.id in wanted)
             and (after is None or turn.position > after)

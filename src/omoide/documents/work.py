@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime, timedelta
 
+    from omoide.documents.owner_records import OwnerRecords
     from omoide.documents.record import Record
-    from omoide.documents.shelf import Shelf
     from omoide.domain import Job, JobTask, ModelCall, Owner
 
 
 class DocumentJobs:
     """Jobs."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def claim(
         self, tenant: str, *, worker: str, now: datetime, lease: timedelta
@@ -40,13 +40,13 @@ class DocumentJobs:
 
         while True:
             free: list[Job] = []
-            for owner in await self._shelf.owners():
+            for owner in await self._records.owners():
                 if owner.tenant == tenant:
-                    free += _free(await self._shelf.read(owner), now)
+                    free += _free(await self._records.read(owner), now)
             if not free:
                 return None
             for seen in sorted(free, key=lambda job: job.id):
-                taken = await self._shelf.change(seen.owner, partial(take, seen))
+                taken = await self._records.change(seen.owner, partial(take, seen))
                 if taken is not None:
                     return taken
 
@@ -94,16 +94,16 @@ class DocumentJobs:
             ):
                 record.queue(task, session=session, created=at, due=at)
 
-        await self._shelf.change(owner, work)
+        await self._records.change(owner, work)
 
     async def list(
         self, tenant: str, *, owner: Owner | None = None, states: Sequence[JobState] = ()
     ) -> tuple[Job, ...]:
         """See `JobStore.list`."""
         jobs: list[Job] = []
-        for other in await self._shelf.owners():
+        for other in await self._records.owners():
             if other.tenant == tenant and owner in (None, other):
-                jobs += (await self._shelf.read(other)).jobs
+                jobs += (await self._records.read(other)).jobs
         chosen = (job for job in jobs if not states or job.state in states)
         return tuple(sorted(chosen, key=lambda job: job.id))
 
@@ -117,7 +117,7 @@ class DocumentJobs:
                     return True
             return False
 
-        return await self._shelf.change(job.owner, change)
+        return await self._records.change(job.owner, change)
 
 
 def _lease(job: Job) -> tuple[int, JobState, int, str]:
@@ -149,8 +149,8 @@ def _free(record: Record, now: datetime) -> builtins.list[Job]:
 class DocumentLedger:
     """The cost of model calls."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, records: OwnerRecords) -> None:
+        self._records = records
 
     async def add(self, owner: Owner, call: ModelCall) -> None:
         """See `Ledger.add`."""
@@ -159,8 +159,8 @@ class DocumentLedger:
             if record.stored:
                 record.calls.append(call)
 
-        await self._shelf.change(owner, work)
+        await self._records.change(owner, work)
 
     async def calls(self, owner: Owner) -> tuple[ModelCall, ...]:
         """See `Ledger.calls`."""
-        return tuple((await self._shelf.read(owner)).calls)
+        return tuple((await self._records.read(owner)).calls)

@@ -31,7 +31,7 @@ from omoide.domain.summary import (
 )
 from omoide.domain.timeline import FactChange, TimelineEntry, timeline
 from omoide.domain.turn import NewTurn, Owner, RecordedTurns, Session, Speaker, Turn
-from omoide.domain.words import OpenWords
+from omoide.domain.words import OpenEnum
 
 __all__ = [
     "AppliedChanges",
@@ -56,7 +56,7 @@ __all__ = [
     "ModelCall",
     "NewTurn",
     "Note",
-    "OpenWords",
+    "OpenEnum",
     "Origin",
     "Owner",
     "RecallResult",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from omoide.domain.words import OpenWords
+from omoide.domain.words import OpenEnum
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -19,7 +19,7 @@ ASSISTANT = "assistant"
 """`Fact.about` of a fact about the assistant."""
 
 
-class FactKind(OpenWords):
+class FactKind(OpenEnum):
     """What a fact says about a person. A mechanism may add a kind of its own."""
 
     TRAIT = "trait"

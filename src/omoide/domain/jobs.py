@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from omoide.domain.words import OpenWords
+from omoide.domain.words import OpenEnum
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from omoide.domain.turn import Owner
 
 
-class JobTask(OpenWords):
+class JobTask(OpenEnum):
     """What a job does. The engine handles the tasks below; a store queues any task."""
 
     DIGEST = "digest"
@@ -52,7 +52,7 @@ class Job:
     worker: str = ""
 
 
-class CallPurpose(OpenWords):
+class CallPurpose(OpenEnum):
     """Why a model was called. A mechanism may add a purpose of its own; costs are listed by it."""
 
     REPLY = "reply"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omoide.domain.words import OpenWords
+from omoide.domain.words import OpenEnum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from omoide.domain.turn import Speaker
 
 
-class MemoryKind(OpenWords):
+class MemoryKind(OpenEnum):
     """The kind of a memory item. A mechanism may contribute items of its own kind; a store searches
     the first four."""
 
@@ -92,17 +92,17 @@ class RecallResult(tuple[RecalledItem, ...]):
     """
 
     support: Support
-    lacking: str
+    degraded: str
     """Why the search used words only, if it did: the vectors could not be reached."""
 
     def __new__(
-        cls, items: Iterable[RecalledItem], *, support: Support, lacking: str = ""
+        cls, items: Iterable[RecalledItem], *, support: Support, degraded: str = ""
     ) -> RecallResult:
         """Make the tuple and attach the support."""
         result = super().__new__(cls, items)
         result.support = support
-        result.lacking = lacking
+        result.degraded = degraded
         return result
 
     def __getnewargs_ex__(self) -> tuple[tuple[tuple[RecalledItem, ...]], dict[str, Any]]:
-        return (tuple(self),), {"support": self.support, "lacking": self.lacking}
+        return (tuple(self),), {"support": self.support, "degraded": self.degraded}

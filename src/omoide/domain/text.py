@@ -10,15 +10,15 @@ from omoide.errors import BadInput, EmptyText, TextTooLong
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
-def checked_text(text: str, *, longest: int) -> str:
+def checked_text(text: str, *, max_chars: int) -> str:
     """The text as it can be stored: see `cleaned`. Raises an error that says what to do if nothing
     is left of it, or if it is too long."""
     text = cleaned(text)
     if not text.strip():
         raise EmptyText("the text is empty: write something, or leave the turn out")
-    if len(text) > longest:
+    if len(text) > max_chars:
         raise TextTooLong(
-            f"the text has {len(text):,} characters and a turn may have {longest:,}: "
+            f"the text has {len(text):,} characters and a turn may have {max_chars:,}: "
             "split it into several turns, or raise the limit"
         )
     return text
@@ -43,19 +43,20 @@ def printable(answer: str) -> str:
     return answer if answer.strip() else ""
 
 
-def in_parts(text: str, *, longest: int) -> list[str]:
-    """The text in parts of at most `longest` characters, cut after a line, else after a word, if
+def in_parts(text: str, *, max_chars: int) -> list[str]:
+    """The text in parts of at most `max_chars` characters, cut after a line, else after a word, if
     there is one in the last quarter. Joined they are the text, except that a part without any words
     is left out.
 
-    >>> in_parts("one two three", longest=8)
+    >>> in_parts("one two three", max_chars=8)
     ['one two ', 'three']
     """
     parts = []
-    while len(text) > longest:
-        least = longest - longest // 4
+    while len(text) > max_chars:
+        least = max_chars - max_chars // 4
         cut = next(
-            (i + 1 for end in ("\n", " ") if (i := text.rfind(end, least, longest)) >= 0), longest
+            (i + 1 for end in ("\n", " ") if (i := text.rfind(end, least, max_chars)) >= 0),
+            max_chars,
         )
         parts.append(text[:cut])
         text = text[cut:]

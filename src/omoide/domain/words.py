@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
 
 
-class OpenWords(StrEnum):
+class OpenEnum(StrEnum):
     """An enumeration that also accepts words it does not name: lower-case letters, digits, `.`, `-`
     and `_`. Iterating yields the named members only. The same word is always the same object.
 
-    >>> class Colour(OpenWords):
+    >>> class Colour(OpenEnum):
     ...     RED = "red"
     >>> Colour("blue") is Colour("blue"), Colour("blue").value, list(Colour)
     (True, 'blue', [<Colour.RED: 'red'>])

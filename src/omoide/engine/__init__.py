@@ -2,7 +2,7 @@
 
 from omoide.engine.context import Context, ContextBuilder
 from omoide.engine.exchange import Answer, Exchange, Exchanges
-from omoide.engine.forgetting import Fact, find_fact, forget
+from omoide.engine.forgetting import FactMentions, find_fact, forget
 from omoide.engine.ledger import Account, complete
 from omoide.engine.memory import Memory
 from omoide.engine.memory_tool import memory_tool
@@ -21,7 +21,7 @@ __all__ = [
     "ContextBuilder",
     "Exchange",
     "Exchanges",
-    "Fact",
+    "FactMentions",
     "Memory",
     "Reply",
     "Runtime",

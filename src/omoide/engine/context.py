@@ -52,7 +52,7 @@ UNRECORDED = 1_000_000_000
 class Context:
     """What memory adds to the prompt of one reply, and why."""
 
-    moment: ReplyRequest
+    reply_request: ReplyRequest
     contributions: tuple[Contribution, ...]
     form: ReplyForm
     """How the configured model is asked for a reply."""
@@ -69,7 +69,7 @@ class Context:
     @property
     def text(self) -> str:
         """The memory as one text, for your own prompt; empty if there is nothing to add."""
-        language = self.moment.language
+        language = self.reply_request.language
         parts = (
             memory_text(self.contributions, language),
             recalled_text(self.contributions, language),
@@ -81,14 +81,19 @@ class Context:
         """The messages to send to a model: the caller's with memory added; or, if the caller passed
         a text, the memory, the session so far and the text."""
         given = self.given or tuple(
-            {"role": turn.speaker.value, "content": turn.text} for turn in self.moment.session
+            {"role": turn.speaker.value, "content": turn.text}
+            for turn in self.reply_request.session
         )
         last = self.last if self.given else len(given) - 1
-        return with_memory(given, self.contributions, last=last, language=self.moment.language)
+        return with_memory(
+            given, self.contributions, last=last, language=self.reply_request.language
+        )
 
     def request(self, *, window: int, max_tokens: int) -> Request:
         """The request for the configured model, in the configured form."""
-        return self.form(self.moment, self.contributions, window=window, max_tokens=max_tokens)
+        return self.form(
+            self.reply_request, self.contributions, window=window, max_tokens=max_tokens
+        )
 
 
 class ContextBuilder:
@@ -191,13 +196,13 @@ class ContextBuilder:
             language=turn.language,
             participants=self._company,
         )
-        return Context(moment=request, contributions=tuple(contributions), form=self._form)
+        return Context(reply_request=request, contributions=tuple(contributions), form=self._form)
 
     async def mark_used(self, context: Context) -> None:
         """Tell each mechanism that its contributions were used: recalled events consolidate."""
         for mechanism in self._mechanisms:
             used = [c for c in context.contributions if c.mechanism == mechanism.name]
-            await mechanism.mark_used(context.moment, used)
+            await mechanism.mark_used(context.reply_request, used)
 
     def _current(
         self, session: tuple[Turn, ...], turn: Turn, sent: Sequence[ChatMessage] | None
@@ -228,7 +233,7 @@ class ContextBuilder:
                 offered.extend(result)
         limit = self._budget if budget is None else budget
         fitting = fit_budget(without_repeats(offered), budget=limit)
-        return Context(moment=request, contributions=fitting, form=self._form)
+        return Context(reply_request=request, contributions=fitting, form=self._form)
 
     async def _shortened(self, request: ReplyRequest) -> ReplyRequest:
         """The request without the part of the session that mechanisms take the place of."""

@@ -41,14 +41,14 @@ class Editor(Reader):
     ) -> Summary:
         """Correct a sentence of the newest version, as a new version that cites the user. The fact
         that it states is corrected too."""
-        text = checked_text(text, longest=self._settings.max_turn_chars)
+        text = checked_text(text, max_chars=self._settings.max_turn_chars)
         corrections = self._services.corrections
         return await corrections.amend(self._owner(user), sentence, text, now=self._now(at))
 
     async def correct(self, user: str, fact: str, text: str, *, at: datetime | None = None) -> Fact:
         """Replace a fact, named by its id, by what the user says instead. Returns the new fact,
         which cites the user and is trusted most. The same text confirms the fact."""
-        text = checked_text(text, longest=self._settings.max_turn_chars)
+        text = checked_text(text, max_chars=self._settings.max_turn_chars)
         corrections = self._services.corrections
         return await corrections.correct(self._owner(user), fact, text, now=self._now(at))
 
@@ -100,7 +100,7 @@ class Editor(Reader):
         note = Note(
             kind=application_kind(kind),
             key=checked_name(key, "a note's key"),
-            text=checked_text(text, longest=MAX_NOTE),
+            text=checked_text(text, max_chars=MAX_NOTE),
             time=self._now(at),
         )
         await self._store.notes.put(self._owner(user), note)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fact:
+class FactMentions:
     """Everything that states a fact: sentences of any version and stored facts, the turns that
     support them, and turns that say it."""
 
@@ -37,7 +37,7 @@ class Fact:
         return not (self.sentences or self.turns or self.stored)
 
 
-async def find_fact(memory: Memory, user: str, text: str) -> Fact:
+async def find_fact(memory: Memory, user: str, text: str) -> FactMentions:
     """Find everything that contains `text` itself, or all of its terms."""
     if not text.strip():
         raise BadInput("which fact? Give some of its words")
@@ -54,7 +54,7 @@ async def find_fact(memory: Memory, user: str, text: str) -> Fact:
     ids = {turn.id for turn in turns}
     newest = history[-1].sentences if history else ()
     also = [s for s in newest if not ids.isdisjoint(s.sources) and s not in sentences]
-    return Fact(
+    return FactMentions(
         sentences=_texts(sentences),
         turns=tuple(turns),
         stored=tuple(stored),
@@ -62,7 +62,9 @@ async def find_fact(memory: Memory, user: str, text: str) -> Fact:
     )
 
 
-async def forget(memory: Memory, user: str, fact: Fact | str, *, words: bool = False) -> Erased:
+async def forget(
+    memory: Memory, user: str, fact: FactMentions | str, *, words: bool = False
+) -> Erased:
     """Erase everything that states the fact. With the id of a stored fact: that fact, and its text
     wherever memory has it; with `words`, also the turns that support it, and with them whatever
     else rests on these. Raises `NoSuchFact`."""
@@ -71,7 +73,7 @@ async def forget(memory: Memory, user: str, fact: Fact | str, *, words: bool = F
         if not stored:
             raise NoSuchFact(f"there is no fact {fact[:80]!r}; list the facts for their ids")
         turns = await memory.turns(user, ids=stored[0].sources) if words else ()
-        fact = Fact(sentences=(stored[0].text,), turns=turns, stored=stored)
+        fact = FactMentions(sentences=(stored[0].text,), turns=turns, stored=stored)
     return await memory.erase(
         user,
         turns=[turn.id for turn in fact.turns],

@@ -197,7 +197,7 @@ class Memory(Editor):
         the query."""
         if not 1 <= k <= MAX_RECALLED:
             raise BadInput(f"k must be from 1 to {MAX_RECALLED:,}, not {k}")
-        query = checked_text(query, longest=self._settings.max_turn_chars)
+        query = checked_text(query, max_chars=self._settings.max_turn_chars)
         return await self._services.recall(
             self._owner(user),
             query,
@@ -220,7 +220,7 @@ class Memory(Editor):
         self, user: str, text: str, *, at: datetime | None = None
     ) -> RecallExplanation:
         """Every event that was considered for `text`, and why it is recalled or not."""
-        text = checked_text(text, longest=self._settings.max_turn_chars)
+        text = checked_text(text, max_chars=self._settings.max_turn_chars)
         return await self._human_recall.explain(
             self._owner(user), text, now=self._now(at), language=detect_language(text)
         )
@@ -308,7 +308,7 @@ class Memory(Editor):
         self._services.worker.wake()
         return restored
 
-    async def bring_in(
+    async def import_conversations(
         self,
         user: str,
         conversations: Iterable[ForeignConversation],

@@ -58,7 +58,7 @@ class Files:
             raise BadCommand(f"The path {path} is not a file.")
         raise BadCommand(f"The path {path} does not exist. Please provide a valid path.")
 
-    def put(self, path: str, text: str, *, longest: int) -> None:
+    def put(self, path: str, text: str, *, max_chars: int) -> None:
         """Write a file. Raises `BadCommand` if it cannot be."""
         self.check_writable(path)
         if self.within(path) or path == ROOT:
@@ -70,9 +70,9 @@ class Files:
             raise BadCommand(f"There are {MAX_FILES:,} files already. Delete some first.")
         if cleaned(text) != text:
             raise BadCommand("The text has a control character. Write it without.")
-        if len(text) > longest:
+        if len(text) > max_chars:
             raise BadCommand(
-                f"The text has {len(text):,} characters and a file may have {longest:,}."
+                f"The text has {len(text):,} characters and a file may have {max_chars:,}."
             )
         self.texts[path] = text
         self.written.add(path)
@@ -95,10 +95,10 @@ class MemoryFolders:
     """Does commands in the folders of all users. Those of one user are done one after another in
     this process; of two processes that change one file at the same time, the later one wins."""
 
-    def __init__(self, *, store: Store, clock: Clock, longest: int) -> None:
+    def __init__(self, *, store: Store, clock: Clock, max_chars: int) -> None:
         self._store = store
         self._clock = clock
-        self._longest = longest
+        self._max_chars = max_chars
         self._locks: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self, owner: Owner, command: Mapping[str, Any]) -> str:
@@ -106,7 +106,7 @@ class MemoryFolders:
         lock = self._locks.setdefault(owner, asyncio.Lock())
         async with lock:
             files = await self._files(owner)
-            result = run_command(files, command, longest=self._longest)
+            result = run_command(files, command, max_chars=self._max_chars)
             for path in sorted(files.written):
                 note = Note(kind=KIND, key=path, text=files.texts[path], time=self._clock.now())
                 await self._store.notes.put(owner, note)
@@ -124,16 +124,16 @@ class MemoryFolders:
         return Files(texts={**texts, SUMMARY: known}, read_only=frozenset({SUMMARY}))
 
 
-def run_command(files: Files, command: Mapping[str, Any], *, longest: int) -> str:
+def run_command(files: Files, command: Mapping[str, Any], *, max_chars: int) -> str:
     """Do a command of the tool. Its result is what the tool answers."""
     name = _text(command, "command")
     if name not in COMMANDS:
         raise BadCommand(f"There is no command {name[:40]!r}; there are {', '.join(COMMANDS)}.")
-    return COMMANDS[name](files, command, longest)
+    return COMMANDS[name](files, command, max_chars)
 
 
-def _view(files: Files, command: Mapping[str, Any], longest: int) -> str:
-    del longest
+def _view(files: Files, command: Mapping[str, Any], max_chars: int) -> str:
+    del max_chars
     path = _path(command, "path")
     if path not in files.texts and (path == ROOT or files.within(path)):
         return _listing(files, path)
@@ -143,15 +143,15 @@ def _view(files: Files, command: Mapping[str, Any], longest: int) -> str:
     return f"Here's the content of {path} with line numbers:\n{shown}"
 
 
-def _create(files: Files, command: Mapping[str, Any], longest: int) -> str:
+def _create(files: Files, command: Mapping[str, Any], max_chars: int) -> str:
     path = _path(command, "path")
     if path in files.texts:
         raise BadCommand(f"File {path} already exists")
-    files.put(path, _text(command, "file_text"), longest=longest)
+    files.put(path, _text(command, "file_text"), max_chars=max_chars)
     return f"File created successfully at: {path}"
 
 
-def _str_replace(files: Files, command: Mapping[str, Any], longest: int) -> str:
+def _str_replace(files: Files, command: Mapping[str, Any], max_chars: int) -> str:
     path, old = _path(command, "path"), _text(command, "old_str")
     text, new = files.text(path), command.get("new_str") or ""
     if not isinstance(new, str):
@@ -168,7 +168,7 @@ def _str_replace(files: Files, command: Mapping[str, Any], longest: int) -> str:
             f"{lines}. Please ensure it is unique"
         )
     changed = text.replace(old, new)
-    files.put(path, changed, longest=longest)
+    files.put(path, changed, max_chars=max_chars)
     line = text.count("\n", 0, found[0]) + 1
     snippet = _numbered(changed.split("\n"), max(1, line - CONTEXT), line + CONTEXT)
     return (
@@ -177,7 +177,7 @@ def _str_replace(files: Files, command: Mapping[str, Any], longest: int) -> str:
     )
 
 
-def _insert(files: Files, command: Mapping[str, Any], longest: int) -> str:
+def _insert(files: Files, command: Mapping[str, Any], max_chars: int) -> str:
     path, line = _path(command, "path"), command.get("insert_line")
     text = files.text(path)
     lines = text.removesuffix("\n").split("\n") if text else []
@@ -187,12 +187,12 @@ def _insert(files: Files, command: Mapping[str, Any], longest: int) -> str:
             f"[0, {len(lines)}]."
         )
     lines.insert(line, _text(command, "insert_text").rstrip("\n"))
-    files.put(path, "\n".join(lines) + "\n", longest=longest)
+    files.put(path, "\n".join(lines) + "\n", max_chars=max_chars)
     return f"The file {path} has been edited."
 
 
-def _delete(files: Files, command: Mapping[str, Any], longest: int) -> str:
-    del longest
+def _delete(files: Files, command: Mapping[str, Any], max_chars: int) -> str:
+    del max_chars
     path = _path(command, "path")
     if path == ROOT:
         raise BadCommand(f"Cannot delete the {ROOT} directory itself")
@@ -204,7 +204,7 @@ def _delete(files: Files, command: Mapping[str, Any], longest: int) -> str:
     return f"Successfully deleted {path}"
 
 
-def _rename(files: Files, command: Mapping[str, Any], longest: int) -> str:
+def _rename(files: Files, command: Mapping[str, Any], max_chars: int) -> str:
     old, new = _path(command, "old_path"), _path(command, "new_path")
     if old == ROOT:
         raise BadCommand(f"Cannot rename the {ROOT} directory itself")
@@ -219,7 +219,7 @@ def _rename(files: Files, command: Mapping[str, Any], longest: int) -> str:
     for name in moved:
         files.remove(name)
     for name, text in texts.items():
-        files.put(f"{new}{name[len(old) :]}", text, longest=longest)
+        files.put(f"{new}{name[len(old) :]}", text, max_chars=max_chars)
     return f"Successfully renamed {old} to {new}"
 
 

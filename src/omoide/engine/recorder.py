@@ -46,7 +46,7 @@ class Recorder:
     store: Store
     idle: timedelta
     """The pause after which a session ends."""
-    longest: int
+    max_chars: int
     """Most characters of one turn."""
     follows: bool
     """Whether a mechanism digests sessions while they are open."""
@@ -106,7 +106,7 @@ class Recorder:
     def parts(self, speaker: Speaker, text: str, *, id_: str | None) -> list[Utterance]:
         """A message of any length as what can be recorded: cleaned, in parts if it is too long for
         one turn; none if it has no text. Later parts get ids of their own."""
-        parts = in_parts(cleaned(text), longest=self.longest)
+        parts = in_parts(cleaned(text), max_chars=self.max_chars)
         return [
             Utterance(
                 speaker=speaker,
@@ -140,7 +140,7 @@ class Recorder:
         time = aware(said.time, "time") if said.time is not None else now
         return NewTurn(
             speaker=said.speaker,
-            text=checked_text(said.text, longest=self.longest),
+            text=checked_text(said.text, max_chars=self.max_chars),
             time=time if time <= now + AHEAD else now,
             id=checked_name(said.id, "a turn's id") if said.id is not None else uuid.uuid4().hex,
             language=detect_language(said.text),

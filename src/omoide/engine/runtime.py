@@ -34,7 +34,7 @@ from omoide.errors import BadInput, NoModel
 from omoide.mechanisms.base import DigestsOpenSessions, Participants
 from omoide.mechanisms.memos.compressors import TextTools
 from omoide.mechanisms.parts import budget_for, session_room
-from omoide.mechanisms.registry import MECHANISMS, MechanismParts, chosen
+from omoide.mechanisms.registry import MECHANISMS, MechanismParts, lookup
 from omoide.mechanisms.reply_forms import FORMS
 from omoide.mechanisms.search.recall import Recall
 
@@ -120,7 +120,7 @@ class Runtime:
         contexts = ContextBuilder(
             store,
             self.mechanisms,
-            form=chosen(FORMS, settings.effective_reply_form, "reply form"),
+            form=lookup(FORMS, settings.effective_reply_form, "reply form"),
             budget=budget_for(settings).memory,
             room=session_room(settings, window=self.model.window),
             company=Participants(
@@ -145,7 +145,7 @@ class Runtime:
         recorder = Recorder(
             store=store,
             idle=settings.idle,
-            longest=settings.max_turn_chars,
+            max_chars=settings.max_turn_chars,
             follows=any(isinstance(m, DigestsOpenSessions) for m in self.mechanisms),
             wake=self.worker.wake,
         )
@@ -162,7 +162,7 @@ class Runtime:
             recorder=recorder,
             contexts=contexts,
             exchanges=self.exchanges,
-            folders=MemoryFolders(store=store, clock=clock, longest=settings.max_turn_chars),
+            folders=MemoryFolders(store=store, clock=clock, max_chars=settings.max_turn_chars),
             versions=(versions := Versions(store)),
             facts=Facts(store),
             corrections=Corrections(store, versions, limit=settings.max_sentences),
@@ -269,7 +269,7 @@ class Runtime:
             text_tools=self._text_tools,
         )
         return tuple(
-            chosen(known, mechanism, "mechanism").make(parts)
+            lookup(known, mechanism, "mechanism").make(parts)
             if isinstance(mechanism, str)
             else mechanism
             for mechanism in mechanisms

@@ -211,7 +211,7 @@ class SyncMemory:
     embed = _verb(Memory.embed)
     users = _verb(Memory.users)
     restore = _verb(Memory.restore)
-    bring_in = _verb(Memory.bring_in)
+    import_conversations = _verb(Memory.import_conversations)
     find_fact = _verb(find_fact)
     forget = _verb(forget)
     memory_tool = _verb(memory_tool)

@@ -101,9 +101,9 @@ class Note:
     """Maximum number of content terms of a message that counts as small talk."""
     by_sentence: bool = False
     """Whether a single sentence of a turn must support a note, since subjects are not dropped."""
-    topic_longest: int = 80
+    topic_max_chars: int = 80
     """Maximum number of characters of a memo's topic."""
-    memo_longest: int = 400
+    memo_max_chars: int = 400
     """Maximum number of characters of a memo's summary."""
     first_letter: str = r"[^ \n]"
     """What a note may begin with, in GBNF."""

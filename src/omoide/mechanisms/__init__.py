@@ -26,7 +26,7 @@ from omoide.mechanisms.reply_forms import is_looping
 from omoide.prompts.transcript import Line, lines
 
 if TYPE_CHECKING:
-    from omoide.mechanisms.registry import MECHANISMS, WRITERS, MechanismParts, chosen
+    from omoide.mechanisms.registry import MECHANISMS, WRITERS, MechanismParts, lookup
 
 __all__ = [
     "MECHANISMS",
@@ -43,13 +43,13 @@ __all__ = [
     "ReadOnlyMechanism",
     "ReplyRequest",
     "SessionToDigest",
-    "chosen",
     "fit_budget",
     "is_looping",
     "lines",
+    "lookup",
 ]
 
-_LATE = frozenset("MECHANISMS WRITERS MechanismParts chosen".split())
+_LATE = frozenset("MECHANISMS WRITERS MechanismParts lookup".split())
 """Names imported on first use: the registry loads every mechanism."""
 
 

@@ -122,11 +122,11 @@ class Mechanism(Protocol):
         `BadReply` if the model gave nothing usable: the rejected answers are stored, and the
         memory stays as it was."""
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """Return what it offers for the prompt of this reply. Changes nothing. Makes no chat model
         call unless the mechanism is defined by one."""
 
-    async def mark_used(self, moment: ReplyRequest, contributions: Sequence[Contribution]) -> None:
+    async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Note that the reply used these of its contributions: recalled events are consolidated
         now. Not called for a reply that was aborted before its first word."""
 
@@ -138,7 +138,7 @@ class ReadOnlyMechanism:
     async def digest(self, to_digest: SessionToDigest) -> None:
         """Do nothing: the turns are already stored."""
 
-    async def mark_used(self, moment: ReplyRequest, contributions: Sequence[Contribution]) -> None:
+    async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Do nothing."""
 
 
@@ -155,7 +155,7 @@ class DigestsOpenSessions(Protocol):
 class ShortensSession(Protocol):
     """A mechanism that takes the place of a part of the current session."""
 
-    async def current_turns(self, moment: ReplyRequest) -> tuple[Turn, ...]:
+    async def current_turns(self, request: ReplyRequest) -> tuple[Turn, ...]:
         """The turns of the session that must still be in the prompt, the last one among them. What
         is left out may be recalled like any earlier turn. Changes nothing, calls no model."""
 

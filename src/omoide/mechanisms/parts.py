@@ -90,7 +90,7 @@ class MechanismParts:
 
     @property
     def _writer(self) -> str:
-        return chosen({name: name for name in WRITERS}, self.settings.effective_writer, "writer")
+        return lookup({name: name for name in WRITERS}, self.settings.effective_writer, "writer")
 
     @cached_property
     def keeper(self) -> FactKeeper:
@@ -117,7 +117,7 @@ class MechanismParts:
     @property
     def person(self) -> bool:
         """Whether the user talks with a human, who is remembered like the user."""
-        return chosen(PARTNERS, self.settings.partner, "partner")
+        return lookup(PARTNERS, self.settings.partner, "partner")
 
     @property
     def small(self) -> bool:
@@ -127,12 +127,12 @@ class MechanismParts:
     @property
     def flags(self) -> bool:
         """Whether an answer with faults is taken and flagged instead of refused."""
-        return chosen(GUARDS, self.settings.guards, "guards")
+        return lookup(GUARDS, self.settings.guards, "guards")
 
     @property
     def compressor(self) -> Compressor:
         """The compressor of memos' dialogue."""
-        make = chosen(COMPRESSORS, self.settings.compression, "compression")
+        make = lookup(COMPRESSORS, self.settings.compression, "compression")
         percent = self.settings.compression_percent
         if not 0 <= percent <= 100:
             raise BadInput(f"compression_percent must be between 0 and 100, not {percent}")
@@ -145,7 +145,7 @@ class MechanismParts:
         partner = Partner(person=self.person, persona=self.settings.persona)
         iterator = RecursiveSummary(
             model=self.iterator,
-            form=chosen(forms, self.settings.form, "form")(partner),
+            form=lookup(forms, self.settings.form, "form")(partner),
             limit=self.settings.max_sentences,
             flags=self.flags,
         )
@@ -223,13 +223,13 @@ def recall_settings(settings: Settings) -> RecallSettings:
         threshold=settings.event_threshold,
         feeling=settings.event_emotion,
         most=settings.event_items,
-        calibrated=chosen(RELEVANCE, settings.event_relevance, "event relevance"),
+        calibrated=lookup(RELEVANCE, settings.event_relevance, "event relevance"),
         labels=settings.event_labels,
         retires=settings.retire_events,
     )
 
 
-def chosen(known: Mapping[str, T], name: str, what: str) -> T:
+def lookup(known: Mapping[str, T], name: str, what: str) -> T:
     """The entry of that name. Raises `BadInput`, listing the names, if there is none."""
     if name not in known:
         raise BadInput(f"there is no {what} {name!r}; choose from {', '.join(sorted(known))}")

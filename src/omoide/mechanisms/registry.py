@@ -26,7 +26,7 @@ from omoide.mechanisms.parts import (
     PARTNERS,
     WRITERS,
     MechanismParts,
-    chosen,
+    lookup,
     recall_settings,
     repeated_sentences,
 )
@@ -46,7 +46,7 @@ __all__ = [
     "WRITERS",
     "MechanismEntry",
     "MechanismParts",
-    "chosen",
+    "lookup",
 ]
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from string import Template
 from typing import TYPE_CHECKING, Protocol
 
-from omoide.claims.names import told_in
+from omoide.claims.names import name_in
 from omoide.domain import Speaker
 from omoide.language import estimate_tokens
 from omoide.language.asking import asks_about_oneself
@@ -40,7 +40,7 @@ class ReplyForm(Protocol):
 
     def __call__(
         self,
-        moment: ReplyRequest,
+        request: ReplyRequest,
         contributions: Sequence[Contribution],
         *,
         window: int,
@@ -50,37 +50,37 @@ class ReplyForm(Protocol):
 
 
 def paper_form(
-    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+    request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """The paper's prompt; what was recalled is listed with the memory (retrieval + memory)."""
     known = "\n".join(_once(contributions))
     room = window - max_tokens - estimate_tokens(known) - 600
-    dialogue = _dialogue(moment, room)
-    memory = known or vocabulary(moment.language)["none"]
-    prompt = render("reply_paper", moment.language, memory=memory, dialogue=dialogue)
+    dialogue = _dialogue(request, room)
+    memory = known or vocabulary(request.language)["none"]
+    prompt = render("reply_paper", request.language, memory=memory, dialogue=dialogue)
     return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
 
 
 def chat_form(
-    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+    request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """Chat messages after a system message with the memory."""
-    if moment.participants.persona:
-        return agent_form(moment, contributions, window=window, max_tokens=max_tokens)
-    before = _friend("reply", moment, contributions)
-    return _as_chat(moment, contributions, before, window=window, max_tokens=max_tokens)
+    if request.participants.persona:
+        return agent_form(request, contributions, window=window, max_tokens=max_tokens)
+    before = _friend("reply", request, contributions)
+    return _as_chat(request, contributions, before, window=window, max_tokens=max_tokens)
 
 
 def small_form(
-    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+    request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """`chat_form` for small models, which follow examples better than instructions."""
-    if moment.participants.persona:
-        return agent_form(moment, contributions, window=window, max_tokens=max_tokens)
+    if request.participants.persona:
+        return agent_form(request, contributions, window=window, max_tokens=max_tokens)
     return _as_chat(
-        moment,
+        request,
         contributions,
-        _friend("reply_small", moment, contributions),
+        _friend("reply_small", request, contributions),
         recalled="reply_small_recalled",
         window=window,
         max_tokens=max_tokens,
@@ -88,69 +88,69 @@ def small_form(
 
 
 def _friend(
-    form: str, moment: ReplyRequest, contributions: Sequence[Contribution]
+    form: str, request: ReplyRequest, contributions: Sequence[Contribution]
 ) -> tuple[Message, ...]:
     """The messages before the session: the role of an old friend, and its memory."""
-    language = moment.language
+    language = request.language
     known = _listed(contributions, PromptPlace.MEMORY)
-    if name := user_name(moment, known):
+    if name := user_name(request, known):
         line = Template(vocabulary(language)["called"]).substitute(name=name)
         known = [line, *(text for text in known if text != line)]
     memory = "\n".join(known) or vocabulary(language)["none"]
-    return render(form, language, memory=memory, now=today(moment.now, language)).messages
+    return render(form, language, memory=memory, now=today(request.now, language)).messages
 
 
 def agent_form(
-    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+    request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """Chat messages after the system message of Hou et al. 2024: the persona, the user, the date
     and the part of the day."""
     return _agent(
-        moment,
+        request,
         contributions,
-        now=today(moment.now, moment.language),
+        now=today(request.now, request.language),
         window=window,
         max_tokens=max_tokens,
     )
 
 
 def clock_form(
-    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+    request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """`agent_form` with the time of day to the minute, as in the paper. The beginning of the
     prompt then changes with every message, so that it is never cached."""
     return _agent(
-        moment,
+        request,
         contributions,
-        now=present(moment.now, moment.language),
+        now=present(request.now, request.language),
         window=window,
         max_tokens=max_tokens,
     )
 
 
 def _agent(
-    moment: ReplyRequest,
+    request: ReplyRequest,
     contributions: Sequence[Contribution],
     *,
     now: str,
     window: int,
     max_tokens: int,
 ) -> Request:
-    language = moment.language
+    language = request.language
     known = _listed(contributions, PromptPlace.MEMORY)
     system = render(
         "event_agent",
         language,
-        persona=quoted(moment.participants.persona) or vocabulary(language)["friend"],
-        user=user_name(moment, known) or vocabulary(language)["user"],
+        persona=quoted(request.participants.persona) or vocabulary(language)["friend"],
+        user=user_name(request, known) or vocabulary(language)["user"],
         now=now,
         memory="\n".join(known) or vocabulary(language)["none"],
     ).messages
-    return _as_chat(moment, contributions, system, window=window, max_tokens=max_tokens)
+    return _as_chat(request, contributions, system, window=window, max_tokens=max_tokens)
 
 
 def _as_chat(
-    moment: ReplyRequest,
+    request: ReplyRequest,
     contributions: Sequence[Contribution],
     before: tuple[Message, ...],
     *,
@@ -159,13 +159,13 @@ def _as_chat(
     recalled: str = "reply_recalled",
 ) -> Request:
     """The messages `before`, then the session; what was recalled goes with the last message."""
-    asked = spoken(moment.session[-1])
+    asked = spoken(request.session[-1])
     last = Message(role="user", content=asked)
     if recalled_texts := _listed(contributions, PromptPlace.RECALLED):
         notes = "\n".join(f"- {text}" for text in recalled_texts)
-        (last,) = render(recalled, moment.language, recalled=notes, text=last.content).messages
+        (last,) = render(recalled, request.language, recalled=notes, text=last.content).messages
     fixed = sum(estimate_tokens(message.content) for message in (*before, last))
-    earlier = latest_that_fit(moment.session[:-1], window - max_tokens - fixed - 100)
+    earlier = latest_that_fit(request.session[:-1], window - max_tokens - fixed - 100)
     history = tuple(
         Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
     )
@@ -173,7 +173,7 @@ def _as_chat(
         messages=(*before, *history, last),
         max_tokens=max_tokens,
         frequency_penalty=PENALTY,
-        skill=Skill.ANSWER if asks_about_oneself(asked, moment.language) else Skill.REPLY,
+        skill=Skill.ANSWER if asks_about_oneself(asked, request.language) else Skill.REPLY,
     )
 
 
@@ -188,30 +188,30 @@ def is_looping(text: str) -> bool:
 
 
 def retrieval_form(
-    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+    request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """The paper's baseline: retrieved utterances and the dialogue."""
-    retrieved = "\n".join(_once(contributions)) or vocabulary(moment.language)["none"]
-    dialogue = _dialogue(moment, window - max_tokens - estimate_tokens(retrieved) - 500)
-    prompt = render("reply_retrieval", moment.language, retrieved=retrieved, dialogue=dialogue)
+    retrieved = "\n".join(_once(contributions)) or vocabulary(request.language)["none"]
+    dialogue = _dialogue(request, window - max_tokens - estimate_tokens(retrieved) - 500)
+    prompt = render("reply_retrieval", request.language, retrieved=retrieved, dialogue=dialogue)
     return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
 
 
 def retrieval_and_memory_form(
-    moment: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+    request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
     """The paper's combination: the memory, retrieved utterances and the dialogue."""
-    none = vocabulary(moment.language)["none"]
+    none = vocabulary(request.language)["none"]
     known = _listed(contributions, PromptPlace.MEMORY)
     memory = "\n".join(known) or none
     retrieved = "\n".join(_once(contributions)[len(known) :]) or none
     taken = estimate_tokens(memory) + estimate_tokens(retrieved)
     prompt = render(
         "reply_retrieval_memory",
-        moment.language,
+        request.language,
         memory=memory,
         retrieved=retrieved,
-        dialogue=_dialogue(moment, window - max_tokens - taken - 600),
+        dialogue=_dialogue(request, window - max_tokens - taken - 600),
     )
     return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
 
@@ -235,14 +235,14 @@ class FewShotForm:
 
     def __call__(
         self,
-        moment: ReplyRequest,
+        request: ReplyRequest,
         contributions: Sequence[Contribution],
         *,
         window: int,
         max_tokens: int,
     ) -> Request:
         """The examples, then the case."""
-        language = moment.language
+        language = request.language
         shots = (self.given or own_examples(language))[: self.k]
         examples = "\n\n".join(
             message.content
@@ -262,7 +262,7 @@ class FewShotForm:
             language,
             examples=examples,
             memory=memory,
-            dialogue=_dialogue(moment, window - max_tokens - taken - 400),
+            dialogue=_dialogue(request, window - max_tokens - taken - 400),
         )
         return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
 
@@ -287,17 +287,17 @@ FORMS: dict[str, ReplyForm] = {
 }
 
 
-def user_name(moment: ReplyRequest, known: Sequence[str]) -> str:
+def user_name(request: ReplyRequest, known: Sequence[str]) -> str:
     """The user's name: from their turns, the settings or the memory, in this order."""
-    by_turn = [t.name for t in moment.session if t.speaker is Speaker.USER and t.name]
-    if name := (*by_turn[::-1], moment.participants.user_name)[0]:
+    by_turn = [t.name for t in request.session if t.speaker is Speaker.USER and t.name]
+    if name := (*by_turn[::-1], request.participants.user_name)[0]:
         return " ".join(quoted(name).split())[:60]
-    return next((name for text in reversed(known) if (name := told_in(text, moment.language))), "")
+    return next((name for text in reversed(known) if (name := name_in(text, request.language))), "")
 
 
-def _dialogue(moment: ReplyRequest, room: int) -> str:
-    shown = lines(latest_that_fit(moment.session, room))
-    return "\n".join(line.labelled(moment.language) for line in shown)
+def _dialogue(request: ReplyRequest, room: int) -> str:
+    shown = lines(latest_that_fit(request.session, room))
+    return "\n".join(line.labelled(request.language) for line in shown)
 
 
 def _listed(contributions: Sequence[Contribution], place: PromptPlace) -> list[str]:

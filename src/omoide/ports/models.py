@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
-from omoide.domain import OpenWords
+from omoide.domain import OpenEnum
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -26,7 +26,7 @@ class Message:
     content: str
 
 
-class Skill(OpenWords):
+class Skill(OpenEnum):
     """What a LoRA adapter can be tuned for. An adapter declares its skills and a request names the
     one it needs; without a matching adapter the base model answers. A skill may be limited to one
     language, where the base model is weaker: `notes-ja` is the skill `notes` in Japanese."""

@@ -17,7 +17,7 @@ from omoide.mechanisms.base import Contribution, PromptPlace
 from omoide.server.endpoint import RouteCall, RouteSpec
 from omoide.server.problems import HttpProblem
 from omoide.server.read_routes import READ, json_response
-from omoide.server.schema import moment
+from omoide.server.schema import parse_time
 from omoide.server.write_routes import WRITE, at_of, id_from_key, post
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _contribution(fields: dict[str, Any]) -> Contribution:
             "place": PromptPlace(fields["place"]),
             "kind": MemoryKind(fields["kind"]),
             "sources": tuple(fields["sources"]),
-            "time": moment(fields["time"], where="used.time"),
+            "time": parse_time(fields["time"], where="used.time"),
             "odds": RecallFactors(**odds) if odds else None,
         }
     )

@@ -8,7 +8,7 @@ from omoide.domain import FactKind, FactMarks
 from omoide.engine.forgetting import forget
 from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
 from omoide.server.read_routes import get, json_response, page
-from omoide.server.schema import moment
+from omoide.server.schema import parse_time
 from omoide.server.shapes.builders import NAME, TIME, YES_OR_NO
 from omoide.server.write_routes import ADMIN, ONCE, WRITE, at_of, post
 
@@ -61,7 +61,7 @@ async def mark_fact(call: RouteCall) -> Response:
     expires = body.get("expires")
     marks = FactMarks(
         pinned=body.get("pinned"),
-        expires=moment(expires, where="expires") if expires is not None else None,
+        expires=parse_time(expires, where="expires") if expires is not None else None,
         forever="expires" in body and expires is None,
         tags=tuple(dict.fromkeys(body["tags"])) if "tags" in body else None,
     )

@@ -51,7 +51,7 @@ class _Entry:
         return len(self.response.body) if self.response is not None else 0
 
 
-class _Shelf:
+class _TenantEntries:
     """The entries of one tenant, oldest first."""
 
     def __init__(self) -> None:
@@ -82,52 +82,54 @@ class ReplayCache:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._tenants: defaultdict[str, _Shelf] = defaultdict(_Shelf)
+        self._tenants: defaultdict[str, _TenantEntries] = defaultdict(_TenantEntries)
 
     async def run_once(self, row: RouteSpec, seed: str, call: RouteCall) -> Response:
         """The response of the route's handler, or the kept one of the first call with this key.
         Raises 409 while the first call is running, or if the key was used with another body."""
-        shelf = self._tenants[call.caller.tenant]
+        tenant_entries = self._tenants[call.caller.tenant]
         key = (call.user, row.path, seed)
         body_hash = hashlib.blake2b(call.raw, digest_size=16).digest()
-        await self._drop_stale(shelf, key, call)
-        if entry := shelf.entries.get(key):
+        await self._drop_stale(tenant_entries, key, call)
+        if entry := tenant_entries.entries.get(key):
             return _replayed(entry.body_hash == body_hash, entry.response)
         running = _Entry(body_hash=body_hash, began=self._now())
-        shelf.put(key, running)
-        self._make_room(shelf)
+        tenant_entries.put(key, running)
+        self._make_room(tenant_entries)
         try:
             before = await call.erasure_mark() if row.user and row.quotes else ""
             response = await row.handler(call)
             mark = await call.erasure_mark() if row.user and row.quotes else None
         except BaseException:  # it failed, so it may be retried
-            shelf.remove(key, running)
+            tenant_entries.remove(key, running)
             raise
-        unchanged = before in ("", mark) and shelf.entries.get(key) is running
+        unchanged = before in ("", mark) and tenant_entries.entries.get(key) is running
         if unchanged and _may_be_kept(response):
-            shelf.put(key, replace(running, response=response, mark=mark))
-            self._make_room(shelf)
+            tenant_entries.put(key, replace(running, response=response, mark=mark))
+            self._make_room(tenant_entries)
         else:
-            shelf.remove(key, running)
+            tenant_entries.remove(key, running)
         return response
 
     def forget(self, tenant: str, user: str) -> None:
         """Drop the responses for a user whose data is being erased."""
-        shelf = self._tenants[tenant]
-        for key, entry in [(k, e) for k, e in shelf.entries.items() if k[0] == user]:
-            shelf.remove(key, entry)
+        tenant_entries = self._tenants[tenant]
+        for key, entry in [(k, e) for k, e in tenant_entries.entries.items() if k[0] == user]:
+            tenant_entries.remove(key, entry)
 
-    async def _drop_stale(self, shelf: _Shelf, key: ReplayKey, call: RouteCall) -> None:
+    async def _drop_stale(
+        self, tenant_entries: _TenantEntries, key: ReplayKey, call: RouteCall
+    ) -> None:
         """Drop the entry if it is too old, or if something of its user was erased since."""
-        if (entry := shelf.entries.get(key)) is None:
+        if (entry := tenant_entries.entries.get(key)) is None:
             return
         old = self._now() - entry.began >= SECONDS
         if old or (entry.mark is not None and entry.mark != await call.erasure_mark()):
-            shelf.remove(key, entry)
+            tenant_entries.remove(key, entry)
 
-    def _make_room(self, shelf: _Shelf) -> None:
-        while len(shelf.entries) > MAX_ENTRIES or shelf.size > MAX_TENANT_BYTES:
-            shelf.remove_oldest()
+    def _make_room(self, tenant_entries: _TenantEntries) -> None:
+        while len(tenant_entries.entries) > MAX_ENTRIES or tenant_entries.size > MAX_TENANT_BYTES:
+            tenant_entries.remove_oldest()
         while sum(other.size for other in self._tenants.values()) > MAX_BYTES:
             max(self._tenants.values(), key=lambda other: other.size).remove_oldest()
 

@@ -13,7 +13,7 @@ from omoide.demo import LANGUAGES
 from omoide.domain import Speaker
 from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
 from omoide.server.read_routes import READ, get, json_response, page
-from omoide.server.schema import moment
+from omoide.server.schema import parse_time
 from omoide.server.shapes.builders import NUMBERED
 from omoide.version import __version__
 
@@ -92,7 +92,7 @@ async def explain(call: RouteCall) -> Response:
     explained = await call.memory.explain(
         call.user,
         body["text"],
-        at=moment(body["at"], where="at") if "at" in body else None,
+        at=parse_time(body["at"], where="at") if "at" in body else None,
     )
     items = [_scored(candidate) for candidate in explained.candidates]
     return json_response({"items": items, "calibration": explained.calibration})

@@ -114,8 +114,8 @@ def _note_exchange(call: RouteCall, exchange: Exchange) -> None:
         metrics.recall.observe(exchange.seconds)
     if (context := exchange.context) is not None:
         latest = LatestReply(
-            text=context.moment.text,
-            time=context.moment.now,
+            text=context.reply_request.text,
+            time=context.reply_request.now,
             session=exchange.turn.session,
             contributions=context.contributions,
         )

@@ -217,7 +217,7 @@ ROUTES = (
         about="The supporting turns of each sentence",
         fails=(404,),
     ),
-    get("/api/memory/aside", rejected, "RejectedList", about="Model answers that were rejected"),
+    get("/api/memory/rejected", rejected, "RejectedList", about="Model answers that were rejected"),
     get("/api/export", export, "application/x-ndjson", about="Export everything as JSON lines"),
     get(
         "/api/cost",

@@ -69,7 +69,7 @@ def check(schema: Schema, value: object, *, where: str, known: Mapping[str, Sche
         if applies and not holds(value, schema[keyword]):
             raise _invalid(where, f"{demand} {schema[keyword]}")
     if schema.get("format") == "date-time" and isinstance(value, str):
-        moment(value, where=where)
+        parse_time(value, where=where)
     if isinstance(value, dict):
         _check_fields(schema, value, where=where, known=known)
     if isinstance(value, list) and "items" in schema:
@@ -120,10 +120,10 @@ def from_query(schema: Schema, text: str, *, where: str) -> object:
     if schema["type"] == "boolean":
         value = {"true": True, "false": False}.get(text, text)
     check(schema, value, where=where, known={})
-    return moment(text, where=where) if schema.get("format") == "date-time" else value
+    return parse_time(text, where=where) if schema.get("format") == "date-time" else value
 
 
-def moment(text: str, *, where: str) -> datetime:
+def parse_time(text: str, *, where: str) -> datetime:
     """A time with a time zone, converted to UTC."""
     try:
         time = datetime.fromisoformat(text)

@@ -18,7 +18,7 @@ from omoide.server.latest_replies import LatestReply
 from omoide.server.problems import HttpProblem, encoded, problem_of
 from omoide.server.read_routes import READ, json_response
 from omoide.server.relay import Relay
-from omoide.server.schema import moment
+from omoide.server.schema import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -41,7 +41,7 @@ async def record(call: RouteCall) -> Response:
             speaker=Speaker(turn["speaker"]),
             text=turn["text"],
             id=turn.get("id") or id_from_key(call, i),
-            time=moment(turn["time"], where=f"turns[{i}].time") if "time" in turn else None,
+            time=parse_time(turn["time"], where=f"turns[{i}].time") if "time" in turn else None,
             name=turn.get("name"),
         )
         for i, turn in enumerate(call.body["turns"])
@@ -63,14 +63,14 @@ async def recall(call: RouteCall) -> Response:
         at=at_of(call),
         asker=Speaker(body.get("asker", Speaker.USER)),
         kinds=body.get("kinds", ()),
-        since=moment(body["since"], where="since") if "since" in body else None,
-        until=moment(body["until"], where="until") if "until" in body else None,
+        since=parse_time(body["since"], where="since") if "since" in body else None,
+        until=parse_time(body["until"], where="until") if "until" in body else None,
         speaker=body.get("speaker"),
         about=body.get("about"),
         tags=body.get("tags", ()),
     )
     return json_response(
-        {"items": recalled, "support": recalled.support.as_dict(), "lacking": recalled.lacking}
+        {"items": recalled, "support": recalled.support.as_dict(), "degraded": recalled.degraded}
     )
 
 
@@ -182,7 +182,7 @@ async def erase(call: RouteCall) -> Response:
 
 def at_of(call: RouteCall) -> datetime | None:
     """The time at which the caller wants it done; None for now."""
-    return moment(call.body["at"], where="at") if "at" in call.body else None
+    return parse_time(call.body["at"], where="at") if "at" in call.body else None
 
 
 def id_from_key(call: RouteCall, index: int) -> str | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.transfer.foreign_conversations import ConversationBuilder, moment
+from omoide.transfer.foreign_conversations import ConversationBuilder, parse_time
 
 if TYPE_CHECKING:
     from omoide.transfer.foreign_conversations import ForeignConversation
@@ -29,9 +29,9 @@ def matches(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
 
 
-def read(value: dict[str, object], *, where: str, longest: int) -> ForeignConversation:
+def read(value: dict[str, object], *, where: str, max_chars: int) -> ForeignConversation:
     """Read the current path of a conversation."""
-    builder = ConversationBuilder(source=NAME, where=where, longest=longest, unique=True)
+    builder = ConversationBuilder(source=NAME, where=where, max_chars=max_chars, unique=True)
     mapping = value.get("mapping")
     nodes = mapping if isinstance(mapping, dict) else {}
     for key in _path(nodes, value.get("current_node"), builder):
@@ -42,7 +42,7 @@ def read(value: dict[str, object], *, where: str, longest: int) -> ForeignConver
             _message(node["message"], key=key, builder=builder)
     return builder.conversation(
         id_=value.get("conversation_id") or value.get("id"),
-        started=moment(value.get("create_time")),
+        started=parse_time(value.get("create_time")),
         title=value.get("title"),
     )
 
@@ -96,7 +96,7 @@ def _message(message: object, *, key: str, builder: ConversationBuilder) -> None
                 id_=message.get("id") or key,
                 speaker=speaker,
                 text=text,
-                time=moment(message.get("create_time")),
+                time=parse_time(message.get("create_time")),
             )
         elif not without_text:
             builder.leave_out("it is empty", where=key)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.transfer.foreign_conversations import ConversationBuilder, moment
+from omoide.transfer.foreign_conversations import ConversationBuilder, parse_time
 
 if TYPE_CHECKING:
     from omoide.transfer.foreign_conversations import ForeignConversation
@@ -27,15 +27,15 @@ def matches(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
 
 
-def read(value: dict[str, object], *, where: str, longest: int) -> ForeignConversation:
+def read(value: dict[str, object], *, where: str, max_chars: int) -> ForeignConversation:
     """Read a conversation, message by message."""
-    builder = ConversationBuilder(source=NAME, where=where, longest=longest, unique=True)
+    builder = ConversationBuilder(source=NAME, where=where, max_chars=max_chars, unique=True)
     messages = value.get("chat_messages")
     for i, message in enumerate(messages if isinstance(messages, list) else [], 1):
         _message(message, where=f"message {i}", builder=builder)
     return builder.conversation(
         id_=value.get("uuid"),
-        started=moment(value.get("created_at")),
+        started=parse_time(value.get("created_at")),
         title=value.get("name"),
     )
 
@@ -57,7 +57,7 @@ def _message(message: object, *, where: str, builder: ConversationBuilder) -> No
             id_=message.get("uuid"),
             speaker=speaker,
             text=text,
-            time=moment(message.get("created_at")),
+            time=parse_time(message.get("created_at")),
         )
     else:
         builder.leave_out("it is empty", where=where)

@@ -32,7 +32,7 @@ class ForeignExport:
     conversations: Iterator[ForeignConversation]
 
 
-def read(path: Path, *, longest: int) -> ExportContents | ForeignExport:
+def read(path: Path, *, max_chars: int) -> ExportContents | ForeignExport:
     """Read a file. Raises `BadImport` if its format is unknown."""
     stream = elements(path)
     passed: list[JsonElement] = []
@@ -44,10 +44,10 @@ def read(path: Path, *, longest: int) -> ExportContents | ForeignExport:
             return read_contents(rest)
         for known in (chatgpt, claude):
             if known.matches(value):
-                conversations = _objects(rest, known.NAME, longest)
+                conversations = _objects(rest, known.NAME, max_chars)
                 return ForeignExport(source=known.NAME, conversations=conversations)
         if messages.matches(value):
-            return ForeignExport(source=messages.NAME, conversations=_messages(rest, longest))
+            return ForeignExport(source=messages.NAME, conversations=_messages(rest, max_chars))
         passed.append(element)
     raise BadImport(
         f"{path.name} is not a known export: wanted {WANTED}; it has {_describe(passed)}"
@@ -55,17 +55,17 @@ def read(path: Path, *, longest: int) -> ExportContents | ForeignExport:
 
 
 def _objects(
-    stream: Iterator[JsonElement], source: str, longest: int
+    stream: Iterator[JsonElement], source: str, max_chars: int
 ) -> Iterator[ForeignConversation]:
     known = chatgpt if source == chatgpt.NAME else claude
     for element in stream:
         if isinstance(element.value, dict) and known.matches(element.value):
-            yield known.read(element.value, where=element.where, longest=longest)
+            yield known.read(element.value, where=element.where, max_chars=max_chars)
         else:
             yield _bad(element, f"it is not a conversation of {source}")
 
 
-def _messages(stream: Iterator[JsonElement], longest: int) -> Iterator[ForeignConversation]:
+def _messages(stream: Iterator[JsonElement], max_chars: int) -> Iterator[ForeignConversation]:
     """Each object with a list of messages is a conversation. Single messages form one conversation
     together, unless each line is a list."""
     for _, group in groupby(stream, key=lambda element: element.document):
@@ -73,11 +73,11 @@ def _messages(stream: Iterator[JsonElement], longest: int) -> Iterator[ForeignCo
         for element in group:
             value = element.value
             if isinstance(value, dict) and isinstance(value.get("messages"), list):
-                yield messages.read(value, where=element.where, longest=longest)
+                yield messages.read(value, where=element.where, max_chars=max_chars)
             else:
                 bare.append(element)
         if bare:
-            yield messages.single_conversation(bare, longest=longest)
+            yield messages.single_conversation(bare, max_chars=max_chars)
 
 
 def _bad(element: JsonElement, why: str) -> ForeignConversation:

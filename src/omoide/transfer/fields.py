@@ -63,7 +63,7 @@ class Fields:
 
     def words(self, name: str) -> str:
         """A text that is valid as a turn."""
-        return self._checked(name, lambda text: checked_text(text, longest=MAX_TEXT_CHARS))
+        return self._checked(name, lambda text: checked_text(text, max_chars=MAX_TEXT_CHARS))
 
     def name(self, name: str) -> str:
         """One printable line."""

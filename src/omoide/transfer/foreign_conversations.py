@@ -76,10 +76,10 @@ class ConversationBuilder:
     conversation: then a message that was copied into a second conversation is recorded once.
     """
 
-    def __init__(self, *, source: str, where: str, longest: int, unique: bool) -> None:
+    def __init__(self, *, source: str, where: str, max_chars: int, unique: bool) -> None:
         self._source = source
         self._where = where
-        self._longest = longest
+        self._max_chars = max_chars
         self._unique = unique
         self._messages: list[_Message] = []
         self._left_out: list[SkippedItem] = []
@@ -106,7 +106,7 @@ class ConversationBuilder:
     ) -> None:
         """Add a message, if its text is valid as a turn."""
         try:
-            text = checked_text(text, longest=self._longest)
+            text = checked_text(text, max_chars=self._max_chars)
         except BadInput as error:
             self.leave_out(str(error), where=where)
             return
@@ -150,7 +150,7 @@ def stable_id(source: str, *parts: str) -> str:
     return f"{source}:~{digest[:40]}"
 
 
-def moment(value: object) -> datetime | None:
+def parse_time(value: object) -> datetime | None:
     """Seconds since 1970, or an ISO 8601 text (UTC if it names no zone); None for anything else."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | float | str):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.transfer.foreign_conversations import ConversationBuilder, moment
+from omoide.transfer.foreign_conversations import ConversationBuilder, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +32,9 @@ def matches(value: object) -> bool:
     return has_messages or (isinstance(value.get("role"), str) and "content" in value)
 
 
-def read(value: dict[str, object], *, where: str, longest: int) -> ForeignConversation:
+def read(value: dict[str, object], *, where: str, max_chars: int) -> ForeignConversation:
     """Read a conversation from an object with a list of messages."""
-    builder = ConversationBuilder(source=NAME, where=where, longest=longest, unique=False)
+    builder = ConversationBuilder(source=NAME, where=where, max_chars=max_chars, unique=False)
     messages = value.get("messages")
     for i, message in enumerate(messages if isinstance(messages, list) else [], 1):
         _message(message, where=f"message {i}", builder=builder)
@@ -42,9 +42,9 @@ def read(value: dict[str, object], *, where: str, longest: int) -> ForeignConver
     return builder.conversation(id_=id_, started=_time(value), title=value.get("title"))
 
 
-def single_conversation(elements: Sequence[JsonElement], *, longest: int) -> ForeignConversation:
+def single_conversation(elements: Sequence[JsonElement], *, max_chars: int) -> ForeignConversation:
     """Read a list of messages as one conversation."""
-    builder = ConversationBuilder(source=NAME, where="", longest=longest, unique=False)
+    builder = ConversationBuilder(source=NAME, where="", max_chars=max_chars, unique=False)
     for element in elements:
         if element.problem:
             builder.leave_out(element.problem, where=element.where)
@@ -80,4 +80,4 @@ def _text(content: object) -> str | None:
 
 
 def _time(value: dict[str, object]) -> datetime | None:
-    return next((t for name in _TIMES if (t := moment(value.get(name))) is not None), None)
+    return next((t for name in _TIMES if (t := parse_time(value.get(name))) is not None), None)

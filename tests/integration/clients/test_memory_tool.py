@@ -126,7 +126,7 @@ def test_the_folder_answers_as_anthropics_own_files_do(commands: list[dict[str, 
             except ToolError as error:
                 expected = str(error)
             try:
-                ours = run_command(files, command, longest=1000)
+                ours = run_command(files, command, max_chars=1000)
             except BadCommand as error:
                 ours = str(error)
             assert ours == expected, command

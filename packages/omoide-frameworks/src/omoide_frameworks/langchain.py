@@ -50,7 +50,7 @@ class OmoideChatMessageHistory(BaseChatMessageHistory):
         await arun(self._memory, self._transcript.add(items, said_in(messages)))
 
     def clear(self) -> None:
-        """Clear the history. What was said is still remembered: `erase` of the memory removes it."""
+        """Clear the history. What was said stays in memory, unless that is told to `erase` it."""
         run(self._memory, self._transcript.clear())
 
     async def aclear(self) -> None:

@@ -147,9 +147,12 @@ def _search(op: SearchOp) -> Flow[list[SearchItem]]:
     found: list[tuple[float | None, Item]] = []
     terms = set(content_terms(op.query)) if op.query else set()
     for user in users:
-        for item in (yield from _items(user)).values():
-            if item.namespace[: len(prefix)] == prefix and _matches(item.value, op.filter or {}):
-                found.append((_score(item, terms) if op.query else None, item))
+        items = (yield from _items(user)).values()
+        found += [
+            (_score(item, terms) if op.query else None, item)
+            for item in items
+            if item.namespace[: len(prefix)] == prefix and _matches(item.value, op.filter or {})
+        ]
     if op.query:
         found.sort(key=lambda pair: -(pair[0] or 0.0))
     return [

@@ -87,7 +87,7 @@ class OmoideMemory(BaseMemory):
         await arun(self._memory, self._replace(messages))
 
     def reset(self) -> None:
-        """Clear the messages. What was said is still remembered: `erase` of the memory removes it."""
+        """Clear the messages. What was said stays in memory, unless that is told to `erase` it."""
         run(self._memory, self._transcript.clear())
 
     async def areset(self) -> None:

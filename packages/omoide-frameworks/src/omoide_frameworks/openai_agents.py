@@ -64,7 +64,7 @@ class OmoideSession(SessionABC):
         return cast("TResponseInputItem | None", await arun(self._memory, self._transcript.pop()))
 
     async def clear_session(self) -> None:
-        """Clear the history. What was said is still remembered: `erase` of the memory removes it."""
+        """Clear the history. What was said stays in memory, unless that is told to `erase` it."""
         await arun(self._memory, self._transcript.clear())
 
     async def add_memory(self, data: CallModelData[Any]) -> ModelInputData:

@@ -3,8 +3,8 @@
     agent = Agent(model, capabilities=[OmoideCapability(memory, user="ana", session="thread-1")])
     agent = Agent(model, toolsets=[memory_toolset(memory, user="ana")])
 
-The capability works on each request to the model, as a history processor does. Unlike with one, what
-memory adds is not kept in the history of the run, so that it is never taken for something said.
+The capability works on each request to the model, as a history processor does. Unlike with one,
+what memory adds is not kept in the history of the run, so it is never taken for something said.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from omoide.claims import Fact
+    from omoide.claims import NotedFact
     from omoide_tune.checked_talks import CheckedTalk
     from omoide_tune.examples import Example
     from omoide_tune.sources import TrainingSource
@@ -160,7 +160,7 @@ def _chained(
 ) -> Iterator[Example]:
     others = alternatives(talks)
     for linked in chains(talks, dice):
-        known: list[Fact] = []
+        known: list[NotedFact] = []
         chain = linked
         if not any(one.changed for one in linked) and dice.random() < CONTRADICTED:
             known, chain = contradicted(linked, others, dice)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from omoide.claims import Fact, pack, read_facts, voice
+from omoide.claims import NotedFact, pack, phrasing, read_facts
 from omoide.domain import Sentence, Speaker
 from omoide.mechanisms.summary import shortened
 from omoide_tune.stem_cache import stems
@@ -63,7 +63,7 @@ def joined(talks: Iterable[CheckedTalk], most: int) -> Iterator[CheckedTalk]:
                 yield whole
 
 
-def known_after(known: Sequence[Fact], checked: CheckedTalk) -> list[Fact]:
+def known_after(known: Sequence[NotedFact], checked: CheckedTalk) -> list[NotedFact]:
     """What is known after a meeting: what still holds, what changed, and what is new."""
     gone = {old for old, _ in checked.changed}
     found = [fact for fact in known if fact not in gone]
@@ -93,8 +93,8 @@ def carried(old: Sequence[Sentence], checked: CheckedTalk, *, limit: int) -> tup
     )
     sentences = [
         Sentence(
-            text=Fact(
-                about=group[0].about, text=voice(language).join.join(fact.text for fact in group)
+            text=NotedFact(
+                about=group[0].about, text=phrasing(language).join.join(fact.text for fact in group)
             ).sentence(language),
             about=group[0].about,
         )
@@ -104,12 +104,12 @@ def carried(old: Sequence[Sentence], checked: CheckedTalk, *, limit: int) -> tup
     return found if len(found) <= limit else pack(after, language, limit=limit).sentences
 
 
-def _says(one: Fact, other: Fact) -> bool:
+def _says(one: NotedFact, other: NotedFact) -> bool:
     """Whether `one` contains all the words of `other`."""
     return one.about is other.about and stems(other.text) <= stems(one.text)
 
 
-def kind(fact: Fact) -> str:
+def kind(fact: NotedFact) -> str:
     """The kind of a fact, if only one fact of that kind can be true; else an empty string."""
     found = SINGLE.fullmatch(fact.text)
     if not found:
@@ -117,7 +117,7 @@ def kind(fact: Fact) -> str:
     return f"favorite {found['kind']}" if found["kind"] else re.sub(r"\d+", "N", found[1])
 
 
-def compatible(facts: Iterable[Fact]) -> bool:
+def compatible(facts: Iterable[NotedFact]) -> bool:
     """Whether no two of the facts exclude each other."""
     kinds = [(fact.about, sort) for fact in facts if (sort := kind(fact))]
     return len(kinds) == len(set(kinds))
@@ -135,7 +135,7 @@ def alternatives(talks: Iterable[CheckedTalk]) -> dict[str, list[str]]:
 
 def contradicted(
     chain: Sequence[CheckedTalk], others: Mapping[str, Sequence[str]], dice: random.Random
-) -> tuple[list[Fact], tuple[CheckedTalk, ...]]:
+) -> tuple[list[NotedFact], tuple[CheckedTalk, ...]]:
     """A fact that may have been true before the chain and that the chain contradicts; and
     the chain with that change in it."""
     for number, checked in enumerate(chain):
@@ -148,7 +148,7 @@ def contradicted(
                 if text != fact.text and text.split()[-1].lower() not in heard
             ]
             if sort and fitting:
-                old = Fact(about=fact.about, text=dice.choice(fitting))
+                old = NotedFact(about=fact.about, text=dice.choice(fitting))
                 changed = replace(checked, changed=((old, fact),), hard=("changed",))
                 return [old], (*chain[:number], changed, *chain[number + 1 :])
     return [], tuple(chain)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from omoide.claims import Fact, read_facts, speaker_lines
+from omoide.claims import NotedFact, read_facts, speaker_lines
 from omoide.domain import Speaker, Turn
 from omoide.errors import BadReply
 from omoide.language import split_sentences
@@ -71,13 +71,13 @@ class CheckedTalk:
     """The talk, or its chain of talks: it must not be in both training and held-out data."""
     language: str
     lines: tuple[Line, ...]
-    facts: tuple[tuple[int, Fact], ...]
+    facts: tuple[tuple[int, NotedFact], ...]
     """Each with the index of the line that states it."""
     chain: str = ""
     """The chain of talks that it belongs to, if any."""
     judged: bool
     """Whether the talk is annotated: if not, there may be facts beyond those listed."""
-    changed: tuple[tuple[Fact, Fact], ...] = ()
+    changed: tuple[tuple[NotedFact, NotedFact], ...] = ()
     """Facts known from an earlier talk, each with the fact that replaces it."""
     topic: str = ""
     summary: str = ""
@@ -95,7 +95,7 @@ class CheckedTalk:
     """Speakers for whom the talk lists many more facts than are here: training on these with the
     full talk would teach the model to leave things out."""
 
-    def of(self, *speakers: Speaker) -> list[Fact]:
+    def of(self, *speakers: Speaker) -> list[NotedFact]:
         """The facts about these speakers, or about all, in order of appearance."""
         wanted = speakers or tuple(Speaker)
         return [fact for who in wanted for _, fact in self.facts if fact.about is who]
@@ -199,7 +199,7 @@ def told(talk: TrainingTalk, source: str, tally: DataTally) -> CheckedTalk:
     )
 
 
-def _stands(fact: Fact, said: Sequence[Line], language: str) -> bool:
+def _stands(fact: NotedFact, said: Sequence[Line], language: str) -> bool:
     """Whether the remaining lines of a talk still state the fact."""
     own = speaker_lines(said, fact.about, language)
     mine = [line for line in said if line.speaker is fact.about]
@@ -210,17 +210,17 @@ def _stands(fact: Fact, said: Sequence[Line], language: str) -> bool:
     )
 
 
-def supported(talk: TrainingTalk, speaker: Speaker, tally: DataTally) -> list[Fact]:
+def supported(talk: TrainingTalk, speaker: Speaker, tally: DataTally) -> list[NotedFact]:
     """The speaker's supported facts about themselves, in order of appearance."""
     own = speaker_lines(talk.lines, speaker, talk.language)
     said = [line for line in talk.lines if line.speaker is speaker]
     session = [Line(speaker=speaker, text=own)]
-    found: dict[str, Fact] = {}
+    found: dict[str, NotedFact] = {}
     for text in _texts(talk, speaker, own):
         if not text or not noted(text):
             tally.facts["not turned"] += 1
             continue
-        fact = Fact(about=speaker, text=text)
+        fact = NotedFact(about=speaker, text=text)
         if not own or not keeps_fact(fact, session, talk.language):
             tally.facts["not supported"] += 1
             continue
@@ -236,7 +236,7 @@ def supported(talk: TrainingTalk, speaker: Speaker, tally: DataTally) -> list[Fa
             found = {o: f for o, f in found.items() if len(wanted & stems(o)) < 0.7 * len(stems(o))}
         found[text] = fact
     for text, by in _taught(talk, speaker):
-        fact = Fact(about=speaker, text=text)
+        fact = NotedFact(about=speaker, text=text)
         if not noted(text) or not is_supported(fact, talk.lines, talk.language):
             tally.facts["not supported"] += 1
         elif any(_overlap(text, other) for other in found):
@@ -271,7 +271,7 @@ _QUALIFIERS = frozenset(
 )
 
 
-def _said_at_once(fact: Fact, said: Sequence[Line], language: str) -> bool:
+def _said_at_once(fact: NotedFact, said: Sequence[Line], language: str) -> bool:
     """Whether a single line has most of what an English fact says: a listed fact whose words are
     scattered over several lines may never have been stated."""
     if language != "en":
@@ -296,7 +296,7 @@ def _repeats(text: str, found: Iterable[str]) -> bool:
     return len(wanted & known_stems) > 0.6 * len(wanted)
 
 
-def line_of_fact(fact: Fact, said: Sequence[Line]) -> int:
+def line_of_fact(fact: NotedFact, said: Sequence[Line]) -> int:
     """The line of the fact's speaker that has most of its words."""
     wanted = stems(fact.text)
     shares = {
@@ -308,7 +308,7 @@ def line_of_fact(fact: Fact, said: Sequence[Line]) -> int:
 
 
 def trimmed(
-    said: Sequence[Line], facts: dict[Speaker, list[Fact]], language: str
+    said: Sequence[Line], facts: dict[Speaker, list[NotedFact]], language: str
 ) -> tuple[Line, ...]:
     """The talk without sentences about their speakers that no fact covers."""
     known = {who: [stems(fact.text) for fact in facts[who]] for who in Speaker}
@@ -353,7 +353,7 @@ MORE = 5
 """Words not covered by its facts beyond which a sentence counts as saying more than they do."""
 
 
-def keeps_fact(fact: Fact, session: Sequence[Line], language: str) -> bool:
+def keeps_fact(fact: NotedFact, session: Sequence[Line], language: str) -> bool:
     """Whether the small form would keep the fact if a model had written it."""
     try:
         reading = FORM.read(
@@ -391,8 +391,8 @@ def _recased(text: str, own: str) -> str:
     return first + recased(text, own)[len(first) :]
 
 
-def _stripped(speaker: Speaker, text: str) -> Fact:
-    return Fact(about=speaker, text=text.strip(" .。．"))
+def _stripped(speaker: Speaker, text: str) -> NotedFact:
+    return NotedFact(about=speaker, text=text.strip(" .。．"))
 
 
 def noted(text: str) -> bool:

@@ -16,7 +16,7 @@ from omoide_tune.checked_talks import DataTally
 from omoide_tune.examples import TASKS, write
 from omoide_tune.lessons import lessons, with_lessons
 from omoide_tune.mixture import MAX_EXAMPLES, PAPER, PAPER_TEST, PAPER_VALID, mixed
-from omoide_tune.sources import SOURCES, chosen
+from omoide_tune.sources import SOURCES, select_sources
 from omoide_tune.tasks.asked import ASKED
 from omoide_tune.tasks.replies import SCENES
 
@@ -73,7 +73,7 @@ def make(
     `taught` are files with facts that models found in the talks (`omoide tune teach`).
     `weights` are the relative weights of sources.
     Raises `BadInput` if data is missing or not allowed."""
-    sources = chosen(names, research=research)
+    sources = select_sources(names, research=research)
     tasks = tuple(PAPER) if paper else tuple(tasks) or TASKS
     share = 4 * SHARE if paper else SHARE
     talks = (0 if paper else 450) if talks is None else talks

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from omoide.claims import Fact
+    from omoide.claims import NotedFact
     from omoide.mechanisms import Line
     from omoide_tune.talk import TrainingTalk
 
@@ -211,7 +211,7 @@ _NAME = re.compile(r"\b[A-Z][\w'’-]+")
 _QUESTION = re.compile(r"[?？؟]\s*$")
 
 
-def is_supported(fact: Fact, said: Sequence[Line], language: str) -> bool:
+def is_supported(fact: NotedFact, said: Sequence[Line], language: str) -> bool:
     """Whether a talk supports what a model says about one of its speakers. Strict, because
     accepted facts become training data."""
     wanted = stems(fact.text)
@@ -226,7 +226,7 @@ _PLAIN = frozenset(stems("works lives owns has named called enjoys likes plans j
 """Words that a note may use to paraphrase a line."""
 
 
-def _tells(fact: Fact, line: str, wanted: frozenset[str], language: str) -> bool:
+def _tells(fact: NotedFact, line: str, wanted: frozenset[str], language: str) -> bool:
     """Whether one line states the fact about its own speaker."""
     sentences = [s for s in split_sentences(line) if not _QUESTION.search(s)]
     part = _resting(sentences, wanted)

@@ -19,7 +19,7 @@ import random
 import re
 from typing import TYPE_CHECKING, Any
 
-from omoide.claims import Fact
+from omoide.claims import NotedFact
 from omoide.domain import MemoryKind, Speaker
 from omoide.errors import BadInput
 from omoide.mechanisms import Contribution, Line, PromptPlace
@@ -107,7 +107,7 @@ def _dialogues(folder: Path) -> Iterator[tuple[str, str, tuple[Line, ...]]]:
 
 def _summary(lines: Sequence[Line]) -> str:
     content = [
-        Fact(about=line.speaker, text=made)
+        NotedFact(about=line.speaker, text=made)
         for line in lines
         for made in facts(line.text)
     ]  # fmt: skip

@@ -183,7 +183,7 @@ SOURCES = (
 )
 
 
-def chosen(names: tuple[str, ...], *, research: bool) -> tuple[TrainingSource, ...]:
+def select_sources(names: tuple[str, ...], *, research: bool) -> tuple[TrainingSource, ...]:
     """The sources of these names, or all allowed ones; `BadInput` for one that is not allowed."""
     by_name = {source.name: source for source in SOURCES}
     if unknown := [name for name in names if name not in by_name]:

@@ -20,7 +20,7 @@ from omoide.mechanisms.summary import MAX_FACTS, SmallForm
 from omoide_tune.building import sample_talks
 from omoide_tune.checked_talks import noted, turns
 from omoide_tune.lessons import Lesson, is_supported, lessons
-from omoide_tune.sources import chosen
+from omoide_tune.sources import select_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -95,7 +95,7 @@ def lesson_plan(
     reads with the same numbers."""
     return [
         pupil
-        for source in chosen(names, research=research)
+        for source in select_sources(names, research=research)
         for pupil in pupils(source.name, sample_talks(source.read(data), talks, seed))
     ]
 

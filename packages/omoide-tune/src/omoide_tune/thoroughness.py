@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from omoide.claims import voice
+from omoide.claims import phrasing
 from omoide.domain import Speaker
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def facts(example: Example) -> float:
         return 0.0
     prompt = example.messages[-1].content if example.task == "iteration" else ""
     counts = dict.fromkeys(Speaker, 0)
-    how = voice(example.language)
+    how = phrasing(example.language)
     for line in example.answer.splitlines():
         for speaker in Speaker:
             subject = how.subject(speaker)

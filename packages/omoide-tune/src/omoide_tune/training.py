@@ -271,8 +271,8 @@ class _Run:
     def _summed(self, batch: Sequence[EncodedExample]) -> Any:  # noqa: ANN401 - a tensor
         """The loss of a batch, summed over its answer tokens."""
         torch = self._torch
-        longest = max(one.length for one in batch)
-        tokens = torch.full((len(batch), longest), self._padding)
+        max_chars = max(one.length for one in batch)
+        tokens = torch.full((len(batch), max_chars), self._padding)
         rows: list[int] = []
         columns: list[int] = []
         wanted: list[int] = []

@@ -42,7 +42,7 @@ class OnnxModel:
 
     space: Space
     licence: str
-    longest: int
+    max_tokens: int
     """Maximum tokens of one input."""
     batch: int
     """Pieces computed together. One for an int8 network: it scales a whole batch by its largest
@@ -54,7 +54,7 @@ class OnnxModel:
 MINILM = OnnxModel(
     space=Space(name="all-minilm-l6-v2-int8", version="afdb6f1a0e45", dimensions=384),
     licence="Apache-2.0",
-    longest=256,
+    max_tokens=256,
     batch=1,
     network=Artifact(
         file="all-minilm-l6-v2-int8/model.onnx",
@@ -86,7 +86,7 @@ MINILM = OnnxModel(
 GTE_SMALL = OnnxModel(
     space=Space(name="gte-small", version="398a29991324", dimensions=384),
     licence="MIT",
-    longest=512,
+    max_tokens=512,
     batch=32,
     network=Artifact(
         file="gte-small/model.onnx",
@@ -118,7 +118,7 @@ GTE_SMALL = OnnxModel(
 GTE_SMALL_MEMORY = OnnxModel(
     space=Space(name="gte-small-memory", version="64ff7962cce3", dimensions=384),
     licence="MIT",
-    longest=512,
+    max_tokens=512,
     batch=1,
     network=Artifact(
         file="gte-small-memory/model.onnx",
@@ -188,7 +188,7 @@ class OnnxEmbedder:
             options.intra_op_num_threads = self._threads
             options.log_severity_level = 4
             self._tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer))
-            self._tokenizer.enable_truncation(self._about.longest)
+            self._tokenizer.enable_truncation(self._about.max_tokens)
             self._tokenizer.no_padding()
             self._network = await asyncio.to_thread(
                 runtime.InferenceSession,

@@ -37,10 +37,10 @@ def pooled(
     return sums
 
 
-def pieces(text: str, *, longest: int) -> Iterable[str]:
-    """`text` cut into runs of at most `longest` characters, at spaces where there are any."""
-    while len(text) > longest:
-        cut = text.rfind(" ", longest // 2, longest) + 1 or longest
+def pieces(text: str, *, max_chars: int) -> Iterable[str]:
+    """`text` cut into runs of at most `max_chars` characters, at spaces where there are any."""
+    while len(text) > max_chars:
+        cut = text.rfind(" ", max_chars // 2, max_chars) + 1 or max_chars
         yield text[:cut]
         text = text[cut:]
     yield text

@@ -65,7 +65,7 @@ class UseMultilingual:
         if self._model is None:
             self._model = _vendor().USE(threads=self._threads)
         cut = [
-            (i, piece) for i, text in enumerate(texts) for piece in pieces(text, longest=_LONGEST)
+            (i, piece) for i, text in enumerate(texts) for piece in pieces(text, max_chars=_LONGEST)
         ]
         rows = self._model.encode([piece for _, piece in cut])
         if len(cut) > len(texts):

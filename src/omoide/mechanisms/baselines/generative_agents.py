@@ -187,30 +187,30 @@ class GenerativeAgents:
 
     # ── Recall ──────────────────────────────────────────────────────────────────────────────
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The `k` best of all memories, without a threshold."""
         events = [
             event
-            for event in await self._store.events.read(moment.owner)
-            if event.time <= moment.now and not event.superseded_by
+            for event in await self._store.events.read(request.owner)
+            if event.time <= request.now and not event.superseded_by
         ]
-        insights = await self._insights(moment.owner, moment.now)
+        insights = await self._insights(request.owner, request.now)
         if not events and not insights:
             return ()
-        query = await self._embedder.embed([moment.text])
+        query = await self._embedder.embed([request.text])
         nearest = await self._store.index.nearest(
-            moment.owner, self._embedder.space, query, k=max(len(events), 1), kind=MemoryKind.EVENT
+            request.owner, self._embedder.space, query, k=max(len(events), 1), kind=MemoryKind.EVENT
         )
         cosine = {hit.id: hit.score for hit in nearest}
-        rated = {n.key: n for n in await self._store.notes.read(moment.owner, kind=IMPORTANCE)}
+        rated = {n.key: n for n in await self._store.notes.read(request.owner, kind=IMPORTANCE)}
         items = [
             (
-                _contribution(event, moment),
+                _contribution(event, request),
                 ScoreTrace(
-                    elapsed=moment.now - event.last_recalled,
+                    elapsed=request.now - event.last_recalled,
                     importance=int(rated[event.id].text)
                     if event.id in rated
-                    else heuristic_importance(event.text, moment.language),
+                    else heuristic_importance(event.text, request.language),
                     relevance=cosine.get(event.id, 0.0),
                 ),
             )
@@ -222,7 +222,7 @@ class GenerativeAgents:
                 (
                     _insight(note, text, sources),
                     ScoreTrace(
-                        elapsed=moment.now - note.time,
+                        elapsed=request.now - note.time,
                         importance=8,
                         relevance=float(vectors[i] @ query[0]),
                     ),
@@ -243,12 +243,12 @@ class GenerativeAgents:
             for i in best
         )
 
-    async def mark_used(self, moment: ReplyRequest, contributions: Sequence[Contribution]) -> None:
+    async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Note the access, which resets recency."""
         ours = [
             c.id for c in contributions if c.kind is MemoryKind.EVENT and c.mechanism == self.name
         ]
-        await consolidate(self._store, moment.owner, ours, lambda e: e.recalled(moment.now))
+        await consolidate(self._store, request.owner, ours, lambda e: e.recalled(request.now))
 
     async def _insights(
         self, owner: Owner, now: datetime
@@ -258,13 +258,13 @@ class GenerativeAgents:
         return [(fields["text"], tuple(fields["sources"]), note) for fields, note in parsed]
 
 
-def _contribution(event: Event, moment: ReplyRequest) -> Contribution:
+def _contribution(event: Event, request: ReplyRequest) -> Contribution:
     return Contribution(
         mechanism=GenerativeAgents.name,
         place=PromptPlace.RECALLED,
         kind=MemoryKind.EVENT,
         id=event.id,
-        text=event_line(event, now=moment.now, language=moment.language),
+        text=event_line(event, now=request.now, language=request.language),
         value=0.0,
         sources=event.sources,
         time=event.time,

@@ -86,57 +86,58 @@ class MemoryBank:
         """Rewrite the day's two summaries and the two global ones."""
         await self._summaries(to_digest)
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The global summary and portrait, and the nearest pairs and days that are not
         forgotten."""
-        query = await self._embedder.embed([moment.text])
+        query = await self._embedder.embed([request.text])
         nearest = await self._store.index.nearest(
-            moment.owner, self._embedder.space, query, k=DEPTH, kind=MemoryKind.TURN
+            request.owner, self._embedder.space, query, k=DEPTH, kind=MemoryKind.TURN
         )
         cosine = {hit.id: hit.score for hit in nearest}
-        pairs = await self._pairs(moment, list(cosine))
-        days = await self._days(moment)
-        strengths = await self._strengths(moment.owner)
+        pairs = await self._pairs(request, list(cosine))
+        days = await self._days(request)
+        strengths = await self._strengths(request.owner)
         items = [
-            (_of_pair(pair, moment), max(cosine.get(t.id, -1.0) for t in pair)) for pair in pairs
+            (_of_pair(pair, request), max(cosine.get(t.id, -1.0) for t in pair)) for pair in pairs
         ]
         if days:
             vectors = await self._embedder.embed([note.text for note in days])
             items += [
-                (_of_day(note, moment), float(vectors[i] @ query[0])) for i, note in enumerate(days)
+                (_of_day(note, request), float(vectors[i] @ query[0]))
+                for i, note in enumerate(days)
             ]
         recalled = []
         for item, similarity in sorted(items, key=lambda pair: -pair[1]):
             known = strengths.get(item.id) or MemoryStrength(strength=1, last=item.time)
-            if known.remembered(now=moment.now, id=item.id, seed=self._seed):
-                recalled.append(_scored(item, similarity, known, moment.now))
+            if known.remembered(now=request.now, id=item.id, seed=self._seed):
+                recalled.append(_scored(item, similarity, known, request.now))
             if len(recalled) == self._k:
                 break
-        return (*await self._global_notes(moment), *recalled)
+        return (*await self._global_notes(request), *recalled)
 
-    async def mark_used(self, moment: ReplyRequest, contributions: Sequence[Contribution]) -> None:
+    async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Strengthen each pair and day that was used by one, and make it fresh."""
-        strengths = await self._strengths(moment.owner)
+        strengths = await self._strengths(request.owner)
         for item in contributions:
             if item.mechanism != self.name or item.place is not PromptPlace.RECALLED:
                 continue
             known = strengths.get(item.id) or MemoryStrength(strength=1, last=item.time)
-            after = known.recalled(moment.now)
+            after = known.recalled(request.now)
             text = json.dumps({"strength": after.strength, "last": after.last.isoformat()})
-            note = Note(kind=STRENGTH, key=item.id, text=text, time=moment.now)
-            await self._store.notes.put(moment.owner, note)
+            note = Note(kind=STRENGTH, key=item.id, text=text, time=request.now)
+            await self._store.notes.put(request.owner, note)
 
-    async def _pairs(self, moment: ReplyRequest, ids: Sequence[str]) -> list[tuple[Turn, ...]]:
+    async def _pairs(self, request: ReplyRequest, ids: Sequence[str]) -> list[tuple[Turn, ...]]:
         """The pairs of a user's turn and its reply that contain these turns."""
-        here = moment.session[-1].session if moment.session else None
+        here = request.session[-1].session if request.session else None
         hits = [
             turn
-            for turn in await self._store.turns.read(moment.owner, ids=ids)
-            if turn.session != here and turn.time <= moment.now
+            for turn in await self._store.turns.read(request.owner, ids=ids)
+            if turn.session != here and turn.time <= request.now
         ]
         pairs: dict[str, tuple[Turn, ...]] = {}
         for session in sorted({turn.session for turn in hits}):
-            turns = await self._store.turns.read(moment.owner, session=session)
+            turns = await self._store.turns.read(request.owner, session=session)
             wanted = {turn.id for turn in hits}
             for i, turn in enumerate(turns):
                 if turn.speaker is not Speaker.USER:
@@ -147,12 +148,12 @@ class MemoryBank:
                     pairs[turn.id] = pair
         return list(pairs.values())
 
-    async def _days(self, moment: ReplyRequest) -> list[Note]:
-        notes = await self._store.notes.read(moment.owner, kind=DAY)
-        return [note for note in notes if note.time <= moment.now]
+    async def _days(self, request: ReplyRequest) -> list[Note]:
+        notes = await self._store.notes.read(request.owner, kind=DAY)
+        return [note for note in notes if note.time <= request.now]
 
-    async def _global_notes(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
-        notes = await self._store.notes.read(moment.owner, kind=GLOBAL)
+    async def _global_notes(self, request: ReplyRequest) -> tuple[Contribution, ...]:
+        notes = await self._store.notes.read(request.owner, kind=GLOBAL)
         return tuple(
             Contribution(
                 mechanism=self.name,
@@ -166,7 +167,7 @@ class MemoryBank:
                 why=f"global {note.key}",
             )
             for note in notes
-            if note.time <= moment.now
+            if note.time <= request.now
         )
 
     async def _strengths(self, owner: Owner) -> Mapping[str, MemoryStrength]:
@@ -180,9 +181,9 @@ class MemoryBank:
         }
 
 
-def _of_pair(pair: Sequence[Turn], moment: ReplyRequest) -> Contribution:
-    dialogue = " / ".join(line(turn, moment.language) for turn in pair if spoken(turn))
-    when = human_time(pair[0].time, moment.now, moment.language)
+def _of_pair(pair: Sequence[Turn], request: ReplyRequest) -> Contribution:
+    dialogue = " / ".join(line(turn, request.language) for turn in pair if spoken(turn))
+    when = human_time(pair[0].time, request.now, request.language)
     return Contribution(
         mechanism=MemoryBank.name,
         place=PromptPlace.RECALLED,
@@ -196,13 +197,13 @@ def _of_pair(pair: Sequence[Turn], moment: ReplyRequest) -> Contribution:
     )
 
 
-def _of_day(note: Note, moment: ReplyRequest) -> Contribution:
+def _of_day(note: Note, request: ReplyRequest) -> Contribution:
     return Contribution(
         mechanism=MemoryBank.name,
         place=PromptPlace.RECALLED,
         kind=MemoryKind.SENTENCE,
         id=f"{note.kind}/{note.key}",
-        text=f"{human_time(note.time, moment.now, moment.language)}: {note.text}",
+        text=f"{human_time(note.time, request.now, request.language)}: {note.text}",
         value=0.0,
         sources=(),
         time=note.time,

@@ -28,9 +28,9 @@ class SessionOnly(ReadOnlyMechanism):
 
     name = "session"
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """Return nothing."""
-        del moment
+        del request
         return ()
 
 
@@ -43,15 +43,15 @@ class FullContext(ReadOnlyMechanism):
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """Every earlier turn, with the highest value for the newest. The value grows with the
         turn's length, since the budget is filled by value per token: otherwise short old turns
         would displace long recent ones."""
-        turns = _earlier(await self._store.turns.read(moment.owner), moment)
+        turns = _earlier(await self._store.turns.read(request.owner), request)
         past_turns = [
             _contribution(
                 turn,
-                moment,
+                request,
                 mechanism=self.name,
                 value=0,
                 place=PromptPlace.MEMORY,
@@ -76,14 +76,14 @@ class Bm25Baseline(ReadOnlyMechanism):
         self._store = store
         self._k = k
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The past utterances that match the user's message by words."""
-        terms = query_terms(moment.text)
+        terms = query_terms(request.text)
         hits = await self._store.index.search_words(
-            moment.owner, terms, k=self._k + len(moment.not_recalled)
+            request.owner, terms, k=self._k + len(request.not_recalled)
         )
         scores = {hit.id: hit.score for hit in hits}
-        return await _ranked(self._store, moment, scores, mechanism=self.name, k=self._k)
+        return await _ranked(self._store, request, scores, mechanism=self.name, k=self._k)
 
 
 class VectorBaseline(ReadOnlyMechanism):
@@ -96,14 +96,14 @@ class VectorBaseline(ReadOnlyMechanism):
         self._embedder = embedder
         self._k = k
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The past utterances that match the user's message by meaning."""
-        query = await self._embedder.embed([moment.text])
+        query = await self._embedder.embed([request.text])
         hits = await self._store.index.nearest(
-            moment.owner, self._embedder.space, query, k=self._k + len(moment.not_recalled)
+            request.owner, self._embedder.space, query, k=self._k + len(request.not_recalled)
         )
         scores = {hit.id: hit.score for hit in hits}
-        return await _ranked(self._store, moment, scores, mechanism=self.name, k=self._k)
+        return await _ranked(self._store, request, scores, mechanism=self.name, k=self._k)
 
 
 class GoldMemory(ReadOnlyMechanism):
@@ -121,12 +121,12 @@ class GoldMemory(ReadOnlyMechanism):
         self._memories = memories or {}
         self._store = store
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The sentences written for this user."""
-        texts = list(self._memories.get(moment.owner.user, ()))
+        texts = list(self._memories.get(request.owner.user, ()))
         if self._store is not None:
-            notes = await self._store.notes.read(moment.owner, kind=GOLD)
-            texts += [t for n in notes if n.time <= moment.now for t in n.text.splitlines()]
+            notes = await self._store.notes.read(request.owner, kind=GOLD)
+            texts += [t for n in notes if n.time <= request.now for t in n.text.splitlines()]
         return tuple(
             Contribution(
                 mechanism=self.name,
@@ -136,7 +136,7 @@ class GoldMemory(ReadOnlyMechanism):
                 text=text,
                 value=1.0,
                 sources=(),
-                time=moment.now,
+                time=request.now,
                 why="written by people",
             )
             for i, text in enumerate(texts)
@@ -156,21 +156,21 @@ async def add_gold(
     await store.notes.put(owner, Note(kind=GOLD, key=key, text=text, time=at))
 
 
-def _earlier(turns: Sequence[Turn], moment: ReplyRequest) -> list[Turn]:
+def _earlier(turns: Sequence[Turn], request: ReplyRequest) -> list[Turn]:
     """The turns of past sessions up to the time of the request."""
-    current = moment.not_recalled
-    return [turn for turn in turns if turn.id not in current and turn.time <= moment.now]
+    current = request.not_recalled
+    return [turn for turn in turns if turn.id not in current and turn.time <= request.now]
 
 
 async def _ranked(
-    store: Store, moment: ReplyRequest, scores: Mapping[str, float], *, mechanism: str, k: int
+    store: Store, request: ReplyRequest, scores: Mapping[str, float], *, mechanism: str, k: int
 ) -> tuple[Contribution, ...]:
-    turns = _earlier(await store.turns.read(moment.owner, ids=list(scores)), moment)
+    turns = _earlier(await store.turns.read(request.owner, ids=list(scores)), request)
     best = sorted(turns, key=lambda turn: -scores[turn.id])[:k]
     return tuple(
         _contribution(
             turn,
-            moment,
+            request,
             mechanism=mechanism,
             value=1 / (rank + 1),
             place=PromptPlace.RECALLED,
@@ -183,7 +183,7 @@ async def _ranked(
 
 def _contribution(
     turn: Turn,
-    moment: ReplyRequest,
+    request: ReplyRequest,
     *,
     mechanism: str,
     value: float,
@@ -196,7 +196,7 @@ def _contribution(
         place=place,
         kind=MemoryKind.TURN,
         id=turn.id,
-        text=line(turn, moment.language),
+        text=line(turn, request.language),
         value=value,
         sources=(turn.id,),
         time=turn.time,

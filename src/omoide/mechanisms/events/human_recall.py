@@ -153,11 +153,11 @@ class HumanRecall:
 
     # ── Recall ──────────────────────────────────────────────────────────────────────────────
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The events with a recall probability above the threshold, most probable first."""
-        here = moment.session[-1].session if moment.session else None
+        here = request.session[-1].session if request.session else None
         weighed = await self._weighed(
-            moment.owner, moment.text, now=moment.now, language=moment.language, besides=here
+            request.owner, request.text, now=request.now, language=request.language, besides=here
         )
         return tuple(
             Contribution(
@@ -167,8 +167,8 @@ class HumanRecall:
                 id=candidate.event.id,
                 text=event_line(
                     candidate.event,
-                    now=moment.now,
-                    language=moment.language,
+                    now=request.now,
+                    language=request.language,
                     labels=self.knobs.labels,
                 ),
                 value=min(candidate.probability, 1.0),
@@ -182,14 +182,14 @@ class HumanRecall:
             if candidate.recalled
         )
 
-    async def mark_used(self, moment: ReplyRequest, contributions: Sequence[Contribution]) -> None:
+    async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Consolidate the events used in a reply (eq. 9), all at once."""
         ours = [
             c.id for c in contributions if c.kind is MemoryKind.EVENT and c.mechanism == self.name
         ]
         unit = self.knobs.spacing
         await consolidate(
-            self._store, moment.owner, ours, lambda e: e.recalled(moment.now, unit=unit)
+            self._store, request.owner, ours, lambda e: e.recalled(request.now, unit=unit)
         )
 
     # ── Explanation ─────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING
 
-from omoide.claims.names import told_in
+from omoide.claims.names import name_in
 from omoide.domain import FactKind, Sentence, Speaker
 from omoide.domain.fact import ASSISTANT, USER
 
@@ -40,7 +40,7 @@ def weight(fact: Fact, at: datetime) -> float:
     """How much a fact deserves a place in the summary at that time."""
     total = OVERDUE if fact.overdue(at.date()) else KINDS.get(fact.kind, KINDS[FactKind.STATE])
     if fact.about == USER:
-        total += OF_USER + (NAME if told_in(fact.text, fact.language) else 0.0)
+        total += OF_USER + (NAME if name_in(fact.text, fact.language) else 0.0)
     elif fact.about != ASSISTANT:
         total += OF_OTHERS
     age = at - max(fact.said, fact.confirmed or fact.said)
@@ -58,7 +58,7 @@ def choose(facts: Iterable[Fact], *, at: datetime, limit: int) -> tuple[Fact, ..
 
 
 def _place(fact: Fact) -> tuple[bool, bool, bool, datetime]:
-    named = fact.about == USER and bool(told_in(fact.text, fact.language))
+    named = fact.about == USER and bool(name_in(fact.text, fact.language))
     return fact.about == ASSISTANT, fact.about != USER, not named, fact.said
 
 

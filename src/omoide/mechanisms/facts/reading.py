@@ -11,7 +11,7 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from omoide.claims.facts import line_fact, note_lines
+from omoide.claims.noted_facts import line_fact, note_lines
 from omoide.domain import FactKind
 from omoide.domain.fact import ASSISTANT, USER
 from omoide.errors import BadReply

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from omoide.claims.attribution import Partner, owner
 from omoide.claims.contradiction import about, contradiction, retire
-from omoide.claims.facts import Fact as Note
-from omoide.claims.facts import alike, line_fact, note_lines
 from omoide.claims.names import name_fact, name_facts, name_from_turns, named
+from omoide.claims.noted_facts import NotedFact as Note
+from omoide.claims.noted_facts import alike, line_fact, note_lines
 from omoide.claims.notes import from_example, not_a_note
 from omoide.claims.overlap import marks
 from omoide.claims.support import unsupported

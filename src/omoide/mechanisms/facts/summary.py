@@ -68,18 +68,18 @@ class FactSummary(SummaryInPrompt):
         )
         await self._store.summaries.commit(owner, summary)
 
-    async def _shown(self, moment: ReplyRequest, summary: Summary) -> list[tuple[int, Sentence]]:
+    async def _shown(self, request: ReplyRequest, summary: Summary) -> list[tuple[int, Sentence]]:
         """The sentences without facts that have expired. A plan whose day has passed is marked as
         such."""
         ids = [s.fact for s in summary.sentences if s.fact]
-        facts = {f.id: f for f in await self._store.facts.read(moment.owner, ids=ids)}
-        passed = vocabulary(moment.language)["plan_passed"]
+        facts = {f.id: f for f in await self._store.facts.read(request.owner, ids=ids)}
+        passed = vocabulary(request.language)["plan_passed"]
         shown = []
         for number, stated in enumerate(summary.sentences, start=1):
             fact = facts.get(stated.fact)
-            if fact is not None and fact.expires is not None and fact.expires <= moment.now:
+            if fact is not None and fact.expires is not None and fact.expires <= request.now:
                 continue
-            overdue = fact is not None and fact.overdue(moment.now.date())
+            overdue = fact is not None and fact.overdue(request.now.date())
             text = f"{stated.text} {passed}" if overdue else stated.text
             shown.append((number, replace(stated, text=text)))
         return shown

@@ -114,16 +114,16 @@ class CompressedMemos:
             return uncovered
         return to_digest.turns[-self._trigger.recent :]
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The related memos, without those whose turns are already in the prompt."""
-        related = await self._retrieval(moment, mechanism=self.name, k=self._k)
+        related = await self._retrieval(request, mechanism=self.name, k=self._k)
         return tuple(
-            self._contribution(found, rank, moment)
+            self._contribution(found, rank, request)
             for rank, found in enumerate(related, start=1)
-            if not covered_by(found.memo, moment, room=self._room)
+            if not covered_by(found.memo, request, room=self._room)
         )
 
-    async def mark_used(self, moment: ReplyRequest, contributions: Sequence[Contribution]) -> None:
+    async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Do nothing: use does not change memos."""
 
     async def _own(self, to_digest: SessionToDigest) -> tuple[Memo, ...]:
@@ -184,9 +184,9 @@ class CompressedMemos:
             return text, f"{whole.name}: {error}"
         return text, self._compressor.name
 
-    def _contribution(self, found: FoundMemo, rank: int, moment: ReplyRequest) -> Contribution:
+    def _contribution(self, found: FoundMemo, rank: int, request: ReplyRequest) -> Contribution:
         memo = found.memo
-        ago = human_time(memo.time, moment.now, moment.language)
+        ago = human_time(memo.time, request.now, request.language)
         head = f"{memo.time:%Y-%m-%d} ({ago})"
         if memo.topic:
             head += f" {memo.topic}"
@@ -246,13 +246,15 @@ class ChosenMemos(CompressedMemos):
             room=room,
         )
 
-    async def current_turns(self, moment: ReplyRequest) -> tuple[Turn, ...]:
+    async def current_turns(self, request: ReplyRequest) -> tuple[Turn, ...]:
         """The turns of the session that no memo covers, and at least the last ones."""
-        memos = await self._store.memos.read(moment.owner)
-        own = [memo for memo in memos if written_by(memo.id, self.name) and memo.time <= moment.now]
-        uncovered = {turn.id for turn in _uncovered(moment.session, own)}
-        recent = {turn.id for turn in moment.session[-self._trigger.recent :]}
-        return tuple(turn for turn in moment.session if turn.id in uncovered | recent)
+        memos = await self._store.memos.read(request.owner)
+        own = [
+            memo for memo in memos if written_by(memo.id, self.name) and memo.time <= request.now
+        ]
+        uncovered = {turn.id for turn in _uncovered(request.session, own)}
+        recent = {turn.id for turn in request.session[-self._trigger.recent :]}
+        return tuple(turn for turn in request.session if turn.id in uncovered | recent)
 
 
 class MemoChat(ChosenMemos):

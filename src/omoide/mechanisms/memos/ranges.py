@@ -12,10 +12,10 @@ from omoide.language.pack import DEFAULT, pack
 _ESCAPE = r'"\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})'
 
 
-def _string(longest: int) -> str:
+def _string(max_chars: int) -> str:
     """A JSON string that does not begin with a space, so that it is not blank."""
     first, other = rf'[^"\\\x00-\x20\x7f] | {_ESCAPE}', rf'[^"\\\x00-\x1f\x7f] | {_ESCAPE}'
-    return rf'"\"" ({first}) ({other}){{0,{longest - 1}}} "\""'
+    return rf'"\"" ({first}) ({other}){{0,{max_chars - 1}}} "\""'
 
 
 def grammar(lines: int, limit: int, *, language: str = DEFAULT) -> str:
@@ -29,8 +29,8 @@ def grammar(lines: int, limit: int, *, language: str = DEFAULT) -> str:
     note = pack(language).note
     rules = [
         r'root ::= "{\"memos\": [" from-1-1',
-        rf"topic ::= {_string(note.topic_longest)}",
-        rf"summary ::= {_string(note.memo_longest)}",
+        rf"topic ::= {_string(note.topic_max_chars)}",
+        rf"summary ::= {_string(note.memo_max_chars)}",
         r'head ::= "{\"topic\": " topic ", \"start\": "',
         r'tail ::= ", \"summary\": " summary "}"',
         r'more ::= tail ", "',

@@ -63,7 +63,7 @@ class MemoRetrieval(Protocol):
     """A way of finding memos."""
 
     async def __call__(
-        self, moment: ReplyRequest, *, mechanism: str, k: int | None
+        self, request: ReplyRequest, *, mechanism: str, k: int | None
     ) -> tuple[FoundMemo, ...]:
         """At most `k` memos of the mechanism (any number if None) that are related to the request,
         best first. An empty result is the paper's NOTO."""
@@ -80,32 +80,32 @@ class MemoSearch:
         self._least = least
 
     async def __call__(
-        self, moment: ReplyRequest, *, mechanism: str, k: int | None
+        self, request: ReplyRequest, *, mechanism: str, k: int | None
     ) -> tuple[FoundMemo, ...]:
         """The memos above the threshold."""
-        ranked = await self.ranked(moment, mechanism=mechanism)
-        least = self._threshold(moment.text)
+        ranked = await self.ranked(request, mechanism=mechanism)
+        least = self._threshold(request.text)
         return tuple(found for found in ranked if found.likeness >= least)[:k]
 
-    async def ranked(self, moment: ReplyRequest, *, mechanism: str) -> tuple[FoundMemo, ...]:
+    async def ranked(self, request: ReplyRequest, *, mechanism: str) -> tuple[FoundMemo, ...]:
         """All candidates, best first, whether related or not."""
-        owner, index = moment.owner, self._store.index
+        owner, index = request.owner, self._store.index
         by_words = await index.search_words(
-            owner, query_terms(moment.text), k=DEPTH, kind=MemoryKind.MEMO
+            owner, query_terms(request.text), k=DEPTH, kind=MemoryKind.MEMO
         )
         by_vector: Sequence[Hit] = ()
         if self._embedder is not None:
-            query = await self._embedder.embed([moment.text])
+            query = await self._embedder.embed([request.text])
             space = self._embedder.space
             by_vector = await index.nearest(owner, space, query, k=DEPTH, kind=MemoryKind.MEMO)
         ids = dict.fromkeys(hit.id for hit in (*by_words, *by_vector))
         memos = await self._store.memos.read(
             owner, ids=[name for name in ids if written_by(name, mechanism)]
         )
-        memos = tuple(memo for memo in memos if memo.time <= moment.now)
-        scores = self._scores(moment.text, memos, by_words=by_words, by_vector=by_vector)
+        memos = tuple(memo for memo in memos if memo.time <= request.now)
+        scores = self._scores(request.text, memos, by_words=by_words, by_vector=by_vector)
         order = sorted(
-            memos, key=lambda memo: -scores[memo.id][1] * freshness(memo.time, moment.now)
+            memos, key=lambda memo: -scores[memo.id][1] * freshness(memo.time, request.now)
         )
         return tuple(
             FoundMemo(
@@ -176,26 +176,26 @@ class MemoChoice:
         self._room = room
 
     async def __call__(
-        self, moment: ReplyRequest, *, mechanism: str, k: int | None
+        self, request: ReplyRequest, *, mechanism: str, k: int | None
     ) -> tuple[FoundMemo, ...]:
         """The memos that the model chose, in its order."""
         memos = [
             memo
-            for memo in await self._store.memos.read(moment.owner)
+            for memo in await self._store.memos.read(request.owner)
             if memo.folded_into is None
             and written_by(memo.id, mechanism)
-            and memo.time <= moment.now
-            and not covered_by(memo, moment, room=self._room)
+            and memo.time <= request.now
+            and not covered_by(memo, request, room=self._room)
         ]
         if not memos:
             return ()
-        shown = await self._fitting(memos, moment, mechanism)
-        request = choice_request(shown, moment, limit=len(shown) if k is None else k)
+        shown = await self._fitting(memos, request, mechanism)
+        choice = choice_request(shown, request, limit=len(shown) if k is None else k)
         try:
-            completion = await self._asker(moment)(request)
+            completion = await self._asker(request)(choice)
             chosen = read_choice(completion.text, count=len(shown))
         except ModelError:
-            return await self._otherwise(moment, mechanism=mechanism, k=k)
+            return await self._otherwise(request, mechanism=mechanism, k=k)
         why = f"chosen by {completion.by or self._model.name}"
         return tuple(
             FoundMemo(memo=shown[number - 1], likeness=0.9 / rank, why=why)
@@ -203,14 +203,14 @@ class MemoChoice:
         )
 
     async def _fitting(
-        self, memos: Sequence[Memo], moment: ReplyRequest, mechanism: str
+        self, memos: Sequence[Memo], request: ReplyRequest, mechanism: str
     ) -> Sequence[Memo]:
         """All memos if they fit; otherwise those that search ranks best, then the newest."""
-        room = self._model.window // 2 - estimate_tokens(moment.text)
+        room = self._model.window // 2 - estimate_tokens(request.text)
         cost = {memo.id: estimate_tokens(_listed(memo)) + 6 for memo in memos}
         if len(memos) <= self._shown and sum(cost.values()) <= room:
             return memos
-        ranked = await self._otherwise.ranked(moment, mechanism=mechanism)
+        ranked = await self._otherwise.ranked(request, mechanism=mechanism)
         order = dict.fromkeys([*(found.memo.id for found in ranked), *(m.id for m in memos[::-1])])
         kept: set[str] = set()
         for name in order:
@@ -225,10 +225,10 @@ def written_by(name: str, mechanism: str) -> bool:
     return name.startswith(f"{mechanism}-")
 
 
-def covered_by(memo: Memo, moment: ReplyRequest, *, room: int | None = None) -> bool:
+def covered_by(memo: Memo, request: ReplyRequest, *, room: int | None = None) -> bool:
     """Whether everything that the memo covers is already in the prompt, which holds the latest
     `room` tokens of the session."""
-    shown = moment.session if room is None else latest_that_fit(moment.session, room)
+    shown = request.session if room is None else latest_that_fit(request.session, room)
     return set(memo.sources) <= {turn.id for turn in shown}
 
 
@@ -243,11 +243,11 @@ def freshness(time: datetime, now: datetime) -> float:
     return float(0.8 + 0.2 * 0.5**years)
 
 
-def choice_request(memos: Sequence[Memo], moment: ReplyRequest, *, limit: int) -> Request:
+def choice_request(memos: Sequence[Memo], request: ReplyRequest, *, limit: int) -> Request:
     """The request that asks which memos, at most `limit`, are related to the message."""
     listed = "\n".join(f"{i}. {_listed(memo)}" for i, memo in enumerate(memos, start=1))
-    text = " ".join(moment.text.split())[:2000]
-    prompt = render("memo_choose", moment.language, limit=str(limit), memos=listed, text=text)
+    text = " ".join(request.text.split())[:2000]
+    prompt = render("memo_choose", request.language, limit=str(limit), memos=listed, text=text)
     number = {"type": "integer", "minimum": 0, "maximum": len(memos)}
     numbers = {"type": "array", "items": number, "minItems": 1, "maxItems": limit}
     return Request(
@@ -263,7 +263,7 @@ def choice_request(memos: Sequence[Memo], moment: ReplyRequest, *, limit: int) -
     )
 
 
-def _listed(memo: Memo, longest: int = 240) -> str:
+def _listed(memo: Memo, max_chars: int = 240) -> str:
     """Topic and summary on one line, truncated if too long."""
     text = " ".join(f"{memo.topic}: {memo.summary}".removeprefix(": ").split())
-    return text if len(text) <= longest else f"{text[:longest]}…"
+    return text if len(text) <= max_chars else f"{text[:max_chars]}…"

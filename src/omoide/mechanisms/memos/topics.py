@@ -54,14 +54,14 @@ def phrases(text: str, language: str) -> list[str]:
     return [run for part in _BREAK.split(text) for run in _runs(part, dull)]
 
 
-def _runs(text: str, dull: frozenset[str], longest: int = 3) -> list[str]:
+def _runs(text: str, dull: frozenset[str], max_words: int = 3) -> list[str]:
     runs: list[str] = []
     run: list[str] = []
     for word in [*_WORD.findall(text), ""]:
         if word and word.lower().replace("’", "'") not in dull and len(word) > 1:
             run.append(word)
             continue
-        if 0 < len(run) <= longest:
+        if 0 < len(run) <= max_words:
             runs.append(" ".join(run))
         run = []
     return runs

@@ -81,18 +81,18 @@ class MemoMaker(Protocol):
 class MemoWriter:
     """Asks a model for the memos of a dialogue.
 
-    `longest` is the number of lines per request: a model of 1.5 B parameters loses count long
+    `max_lines` is the number of lines per request: a model of 1.5 B parameters loses count long
     before its window is full. With `flags` there is one try, and every memo that can be read is
     taken.
     """
 
     def __init__(
-        self, *, model: ChatModel, tries: int = 3, longest: int = 20, flags: bool = False
+        self, *, model: ChatModel, tries: int = 3, max_lines: int = 20, flags: bool = False
     ) -> None:
         self.model = model
         self._tries = 1 if flags else tries
         self._flags = flags
-        self._longest = longest
+        self._max_lines = max_lines
 
     async def write(self, turns: Sequence[Turn], *, to_digest: SessionToDigest) -> MemosWritten:
         """As `MemoMaker.write`."""
@@ -120,7 +120,7 @@ class MemoWriter:
             for text in (piece.labelled(language) for piece in part)
         ]
         tokens = sum(cost for _, cost in shown)
-        wanted = max(-(-tokens // room), -(-len(shown) // self._longest), 1)
+        wanted = max(-(-tokens // room), -(-len(shown) // self._max_lines), 1)
         most, goal = -(-len(shown) // wanted), room
         cut: list[list[_Line]] = []
         used = goal + 1

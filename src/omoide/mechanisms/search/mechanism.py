@@ -37,20 +37,20 @@ class SearchMechanism(ReadOnlyMechanism):
         self._budget = budget
         self._replies = replies
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The best turns that are not in the prompt already; nothing if none fits."""
-        both = self._replies or asks_about_replies(moment.text)
+        both = self._replies or asks_about_replies(request.text)
         found = await self._recall(
-            moment.owner,
-            moment.text,
-            summary=empty_summary(moment.now),
-            at=moment.now,
+            request.owner,
+            request.text,
+            summary=empty_summary(request.now),
+            at=request.now,
             k=2 * self._budget.items,
-            besides=moment.not_recalled,
+            besides=request.not_recalled,
             only=RecallFilter(kinds=frozenset({MemoryKind.TURN})),
             joined=both,
         )
-        shown = {_key(turn.text) for turn in moment.session}
+        shown = {_key(turn.text) for turn in request.session}
         items = self._fitting(
             item
             for item in _unrepeated(found, shown)
@@ -63,7 +63,7 @@ class SearchMechanism(ReadOnlyMechanism):
                 place=PromptPlace.RECALLED,
                 kind=MemoryKind.TURN,
                 id=item.sources[0],
-                text=_labelled(item, moment),
+                text=_labelled(item, request),
                 value=0.9 / rank,
                 sources=item.sources,
                 time=item.time,
@@ -104,14 +104,16 @@ def _unrepeated(items: Sequence[RecalledItem], shown: set[str]) -> Iterator[Reca
             yield item
 
 
-def _labelled(item: RecalledItem, moment: ReplyRequest) -> str:
+def _labelled(item: RecalledItem, request: ReplyRequest) -> str:
     """Day, speaker, the question if it answers one, and the text. Without the speaker a model
     takes the user's words for its own; "last Friday" needs the weekday."""
-    words = vocabulary(moment.language)
+    words = vocabulary(request.language)
     who = item.name or (words[item.speaker.value] if item.speaker else "")
     if item.speaker is Speaker.USER:
-        who = item.name or moment.participants.user_name or who
+        who = item.name or request.participants.user_name or who
     if item.answers:
         asked = Template(words["asked"]).substitute(question=item.answers)
         who = f"{who}, {asked}"
-    return f"{dated(item.time, moment.now, moment.language)}, {who}: {' '.join(item.text.split())}"
+    return (
+        f"{dated(item.time, request.now, request.language)}, {who}: {' '.join(item.text.split())}"
+    )

@@ -84,8 +84,8 @@ class RecallFilter:
         keep = np.ones(len(table.ids), bool)
         for limit, compare in ((self.since, np.greater_equal), (self.until, np.less_equal)):
             if limit is not None:
-                moment = np.datetime64(limit.astimezone(UTC).replace(tzinfo=None), "us")
-                keep &= compare(table.time, moment)
+                bound = np.datetime64(limit.astimezone(UTC).replace(tzinfo=None), "us")
+                keep &= compare(table.time, bound)
         if self.speaker is not None:
             theirs = [i for i, who in enumerate(table.speakers) if who.speaker is self.speaker]
             keep &= np.isin(table.voice, theirs)
@@ -177,7 +177,7 @@ class Recall:
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         support = judged(judge_support(data, question, search.evidence), self._space)
         chosen = _within(items, k=k, budget=budget)
-        return RecallResult(chosen, support=support, lacking=data.lacking)
+        return RecallResult(chosen, support=support, degraded=data.degraded)
 
     async def _turns(
         self, owner: Owner, search: _Search, *, k: int, room: int | None

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.claims.attribution import owner, speaker_lines
-from omoide.claims.facts import voice
+from omoide.claims.noted_facts import phrasing
 from omoide.domain import Speaker
 from omoide.mechanisms.summary.forms import FormRequest
 from omoide.mechanisms.summary.small_form import MAX_FACTS, SmallForm, grammar
@@ -22,7 +22,7 @@ from omoide.prompts import render, vocabulary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from omoide.claims.facts import Fact
+    from omoide.claims.noted_facts import NotedFact
     from omoide.domain import Sentence
     from omoide.prompts.transcript import Line
 
@@ -42,7 +42,7 @@ class BothForm(SmallForm):
         }
         if not all(words.values()):
             return super().ask(old=old, session=session, language=language, limit=limit)
-        how = voice(language)
+        how = phrasing(language)
         prompt = render(
             "memory_both",
             language,
@@ -63,6 +63,6 @@ class BothForm(SmallForm):
         )
         return (FormRequest(request=request, prompt=prompt.hash),)
 
-    def with_owner(self, fact: Fact, said: Mapping[Speaker, str], language: str) -> Fact:
+    def with_owner(self, fact: NotedFact, said: Mapping[Speaker, str], language: str) -> NotedFact:
         """The fact, moved to the other speaker if only their words support it."""
         return owner(fact, said, language)

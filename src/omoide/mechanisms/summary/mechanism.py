@@ -39,13 +39,13 @@ class SummaryInPrompt:
         self._embedder = embedder
         self._vectors: dict[str, Vectors] = {}
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """Every sentence of the newest memory as of `now`. For a small model, which overlooks what
         is far above, the sentences nearest to the user's message are repeated next to it."""
-        summary = await self._store.summaries.find(moment.owner, at=moment.now)
+        summary = await self._store.summaries.find(request.owner, at=request.now)
         if summary is None:
             return ()
-        shown = await self._shown(moment, summary)
+        shown = await self._shown(request, summary)
         all_sentences = [
             Contribution(
                 mechanism=self.name,
@@ -69,17 +69,17 @@ class SummaryInPrompt:
                 score=cosine,
                 why=f"memory nearest to what was said, cosine {cosine:.2f}",
             )
-            for i, cosine in await self._nearest(moment, [sentence for _, sentence in shown])
+            for i, cosine in await self._nearest(request, [sentence for _, sentence in shown])
         ]
         return (*all_sentences, *nearest)
 
-    async def _shown(self, moment: ReplyRequest, summary: Summary) -> list[tuple[int, Sentence]]:
+    async def _shown(self, request: ReplyRequest, summary: Summary) -> list[tuple[int, Sentence]]:
         """The sentences that go into the prompt, with their numbers: all of them."""
-        del moment
+        del request
         return list(enumerate(summary.sentences, start=1))
 
     async def _nearest(
-        self, moment: ReplyRequest, sentences: Sequence[Sentence]
+        self, request: ReplyRequest, sentences: Sequence[Sentence]
     ) -> list[tuple[int, float]]:
         """Index and cosine of the sentences nearest to the message, best first. The cosine
         is the mean of the sentence's and its supporting turn's: people ask in their own words,
@@ -87,7 +87,7 @@ class SummaryInPrompt:
         if self._embedder is None or not sentences or not self._near:
             return []
         sources = {s.sources[0] for s in sentences if s.sources}
-        turns = await self._store.turns.read(moment.owner, ids=sorted(sources))
+        turns = await self._store.turns.read(request.owner, ids=sorted(sources))
         turn_texts = {turn.id: turn.text[:MAX_EMBEDDED_CHARS] for turn in turns}
         pairs = [
             (s.text, turn_texts.get(s.sources[0], s.text) if s.sources else s.text)
@@ -96,15 +96,15 @@ class SummaryInPrompt:
         wanted = {text for pair in pairs for text in pair}
         known = {text: self._vectors[text] for text in wanted if text in self._vectors}
         unknown = sorted(wanted - known.keys())
-        vectors = await self._embedder.embed([moment.text[:MAX_EMBEDDED_CHARS], *unknown])
+        vectors = await self._embedder.embed([request.text[:MAX_EMBEDDED_CHARS], *unknown])
         known.update(zip(unknown, vectors[1:], strict=True))
         self._vectors = known if len(self._vectors) > CACHED else {**self._vectors, **known}
         cosines = [
             (i, float((known[text] + known[words]) @ vectors[0]) / 2)
             for i, (text, words) in enumerate(pairs)
         ]
-        terms, rules = set(content_terms(moment.text)), pack(moment.language)
-        asks = rules.questions.asks.search(moment.text)
+        terms, rules = set(content_terms(request.text)), pack(request.language)
+        asks = rules.questions.asks.search(request.text)
         if not asks or len(terms) <= rules.note.brief:  # small talk: only shared terms
             cosines = [
                 (i, cosine)
@@ -113,7 +113,7 @@ class SummaryInPrompt:
             ]
         return sorted(cosines, key=lambda pair: -pair[1])[: self._near]
 
-    async def mark_used(self, moment: ReplyRequest, contributions: Sequence[Contribution]) -> None:
+    async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Do nothing: use does not change the summary."""
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from omoide.claims.attribution import Partner, speaker_lines
 from omoide.claims.contradiction import retire
-from omoide.claims.facts import merge, pack, read_facts, voice
 from omoide.claims.names import name_facts, name_from_turns, with_name
+from omoide.claims.noted_facts import merge, pack, phrasing, read_facts
 from omoide.claims.notes import from_example, not_a_note
 from omoide.claims.support import unsupported
 from omoide.domain import Sentence, Speaker
@@ -29,7 +29,7 @@ from omoide.prompts import render, vocabulary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from omoide.claims.facts import Fact
+    from omoide.claims.noted_facts import NotedFact
     from omoide.prompts.transcript import Line
 
 MAX_FACTS = 10
@@ -82,7 +82,7 @@ class SmallForm:
         new_facts = [self.with_owner(fact, said, language) for fact in new_facts]
         known = read_facts("\n".join(sentence.text for sentence in old), language)
         notes = ["the model found nothing to note"] if nothing else []
-        good: list[Fact] = []
+        good: list[NotedFact] = []
         for fact in new_facts:
             reason = not_a_note(fact, language) or unsupported(fact, session, language)
             if reason := reason or from_example(fact, said[fact.about], language):
@@ -103,7 +103,7 @@ class SmallForm:
             nothing=nothing,
         )
 
-    def with_owner(self, fact: Fact, said: Mapping[Speaker, str], language: str) -> Fact:
+    def with_owner(self, fact: NotedFact, said: Mapping[Speaker, str], language: str) -> NotedFact:
         """The fact unchanged: the model saw only one speaker's words."""
         del said, language
         return fact
@@ -113,7 +113,7 @@ class SmallForm:
             "memory_small",
             language,
             session=words,
-            subject=voice(language).subject(speaker).strip(),
+            subject=phrasing(language).subject(speaker).strip(),
             name=vocabulary(language)[speaker.value],
             limit=str(MAX_FACTS),
             none=vocabulary(language)["none"],
@@ -137,15 +137,19 @@ _OUT = r"\n\r\t?!:;\"“”„«»「」『』？！：；؟"
 
 
 def grammar(
-    *speakers: Speaker, language: str, longest: int = 160, shortest: int = 3, most: int = MAX_FACTS
+    *speakers: Speaker,
+    language: str,
+    max_chars: int = 160,
+    shortest: int = 3,
+    most: int = MAX_FACTS,
 ) -> str:
     """GBNF grammar: for each speaker in turn, at most `most` notes that begin with the speaker;
     or the word for "none"."""
-    how = voice(language)
+    how = phrasing(language)
     unit = how.unit.replace("%s", _OUT + how.banned)
     rules = [
         f'{speaker.value} ::= "{how.subject(speaker)}" {how.first_letter} '
-        f"unit{{{shortest},{longest}}}{how.last}"
+        f"unit{{{shortest},{max_chars}}}{how.last}"
         for speaker in speakers
     ]
     notes = " ".join(

@@ -89,7 +89,7 @@ class SearchData:
     query vector was given or none is stored."""
     other_kinds: frozenset[MemoryKind]
     """Kinds other than turns that have items to find."""
-    lacking: str = ""
+    degraded: str = ""
     """Why there are no cosines although a vector was given: the vector index cannot be reached."""
 
 
@@ -159,7 +159,7 @@ class SearchIndex(Protocol):
 class ExternalVectors(Protocol):
     """A search index whose vectors are stored outside the database, so that the two can differ for
     a while: vectors are written and erased after the texts. A search never finds items that the
-    database no longer has. If the vectors cannot be reached, `search_data` says so in `lacking`,
+    database no longer has. If the vectors cannot be reached, `search_data` says so in `degraded`,
     and `nearest` finds nothing."""
 
     async def reconcile(self, owner: Owner) -> None:

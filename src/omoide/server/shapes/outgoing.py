@@ -90,11 +90,11 @@ OUTGOING: dict[str, Shape] = {
         mismatch=NUMBER,
     ),
     "RecalledList": object_of(
-        "Best first. `lacking` says why only a word search was done: the vector store could not be "
-        "reached. Empty otherwise.",
+        "Best first. `degraded` says why only a word search was done: the vector store could not "
+        "be reached. Empty otherwise.",
         items=list_of(ref("Recalled")),
         support=ref("Support"),
-        lacking=TEXT,
+        degraded=TEXT,
     ),
     "Contribution": object_of(
         "A text that memory added to the prompt, and why.",

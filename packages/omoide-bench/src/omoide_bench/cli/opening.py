@@ -21,7 +21,7 @@ async def opened(
     settings: Settings, *, embedder: Embedder | None, clock: Clock | None = None
 ) -> AsyncIterator[Runtime]:
     """A runtime over an empty store. On exit, the model, store and embedder are closed."""
-    store = await bootstrap.passing_store()
+    store = await bootstrap.temporary_store()
     model = bootstrap.chat_model(settings, settings.model, progress=bar)
     try:
         yield Runtime(

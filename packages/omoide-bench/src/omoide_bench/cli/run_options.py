@@ -94,7 +94,7 @@ async def lab(
     try:
         yield RunContext(
             shared_model=shared,
-            open_store=bootstrap.passing_store,
+            open_store=bootstrap.temporary_store,
             embedder=CachedEmbedder(embedder, cache) if embedder else None,
             settings=settings,
             judge=shared_judge,

@@ -216,10 +216,10 @@ def run(
 
 def task_named(name: str) -> Any:  # noqa: ANN401 - tasks differ in their cases
     """The task of that name. Raises `BadInput` that lists the known ones."""
-    from omoide.mechanisms import chosen
+    from omoide.mechanisms import lookup
     from omoide_bench.tasks import TASKS
 
-    return chosen(TASKS, name, "task")
+    return lookup(TASKS, name, "task")
 
 
 def _options(task: Any, arguments: Sequence[str]) -> dict[str, str]:  # noqa: ANN401 - as above

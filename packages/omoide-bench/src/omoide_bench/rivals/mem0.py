@@ -90,24 +90,24 @@ class Mem0:
             metadata = {"at": turn.time.isoformat(), "turn": turn.id, "who": turn.speaker.value}
             client.add([_message(turn)], user_id=user, metadata=metadata, infer=False)
 
-    async def contribute(self, moment: ReplyRequest) -> tuple[Contribution, ...]:
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """What mem0 finds for the user's message, in its order."""
         async with self._lock:
             client, bridge = await self._opened()
-            filters = {"user_id": moment.owner.user}
+            filters = {"user_id": request.owner.user}
             found = await in_thread(
-                lambda: client.search(moment.text, top_k=self._items, filters=filters)
+                lambda: client.search(request.text, top_k=self._items, filters=filters)
             )
             bridge.raise_error()
         return tuple(
-            self._contribution(hit, rank, moment)
+            self._contribution(hit, rank, request)
             for rank, hit in enumerate(found["results"], start=1)
         )
 
-    def _contribution(self, hit: dict[str, Any], rank: int, moment: ReplyRequest) -> Contribution:
+    def _contribution(self, hit: dict[str, Any], rank: int, request: ReplyRequest) -> Contribution:
         about = hit.get("metadata") or {}
         turn, text = about.get("turn"), str(hit["memory"])
-        who = vocabulary(moment.language)[about["who"]] if "who" in about else ""
+        who = vocabulary(request.language)[about["who"]] if "who" in about else ""
         return Contribution(
             mechanism=self.name,
             place=PromptPlace.RECALLED,
@@ -116,12 +116,12 @@ class Mem0:
             text=f"{who}: {text}" if who else text,
             value=1 / (rank + 1),
             sources=(turn,) if turn else (),
-            time=datetime.fromisoformat(about["at"]) if "at" in about else moment.now,
+            time=datetime.fromisoformat(about["at"]) if "at" in about else request.now,
             why=f"{self.name} rank {rank}",
             score=float(hit.get("score") or 0.0),
         )
 
-    async def mark_used(self, moment: ReplyRequest, contributions: Sequence[Contribution]) -> None:
+    async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Do nothing: mem0 does not learn from use."""
 
     async def _opened(self) -> tuple[Mem0Client, Bridge]:

@@ -103,8 +103,8 @@ def _instance(schema: Mapping[str, object], prompt: str, language: str, index: i
         joint = {"ja": "は", "zh": "", "ko": "는 "}.get(language, " ")
         end = "。" if language in ("ja", "zh") else "."
         return f"{vocabulary(language)['user']}{joint}{phrase.lower()}{end}"
-    longest = schema.get("maxLength", 200)
-    return phrase[: longest if isinstance(longest, int) else 200].strip()
+    max_chars = schema.get("maxLength", 200)
+    return phrase[: max_chars if isinstance(max_chars, int) else 200].strip()
 
 
 def _phrase(prompt: str, language: str, *, skip: int = 0) -> str:

@@ -66,7 +66,7 @@ class Wording:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToldFact:
+class ExpectedFact:
     """Something told in a story."""
 
     name: str
@@ -102,7 +102,7 @@ class Story:
     language: str
     title: str
     sessions: tuple[StorySession, ...]
-    facts: tuple[ToldFact, ...]
+    facts: tuple[ExpectedFact, ...]
     relative: tuple[str, ...] = ()
     """Words for relative times, which must not be left in a memory."""
     ended: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class _Draft:
     """A story while it is read."""
 
     sessions: list[tuple[date, list[tuple[str, str]]]] = field(default_factory=list)
-    facts: list[ToldFact] = field(default_factory=list)
+    facts: list[ExpectedFact] = field(default_factory=list)
 
 
 def _story(lines: Sequence[str], *, id_: str, language: str) -> Story:
@@ -176,20 +176,20 @@ def _take(line: str, draft: _Draft) -> None:
         draft.facts.append(_fact(kind, name, wording))
 
 
-def _fact(kind: str, name: str, wording: str) -> ToldFact:
+def _fact(kind: str, name: str, wording: str) -> ExpectedFact:
     if kind == "changed":
         old, new = wording.split(" -> ")
-        return ToldFact(name=name, wording=Wording.read(new), old=Wording.read(old))
+        return ExpectedFact(name=name, wording=Wording.read(new), old=Wording.read(old))
     if kind == "dated":
         words, days = wording.split(" @ ")
         first, last = days.split("..")
-        return ToldFact(
+        return ExpectedFact(
             name=name,
             wording=Wording.read(words),
             first=date.fromisoformat(first.strip()),
             last=date.fromisoformat(last.strip()),
         )
-    return ToldFact(name=name, wording=Wording.read(wording))
+    return ExpectedFact(name=name, wording=Wording.read(wording))
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Fact, RejectedAnswer
-    from omoide_bench.stories.reading import Story, ToldFact
+    from omoide_bench.stories.reading import ExpectedFact, Story
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +30,13 @@ class StoryMemory:
         return tuple(fact for fact in self.facts if fact.holds(self.at))
 
 
-def scores(told: ToldFact, memory: StoryMemory, *, ended: Sequence[str] = ()) -> dict[str, float]:
+def scores(
+    told: ExpectedFact, memory: StoryMemory, *, ended: Sequence[str] = ()
+) -> dict[str, float]:
     """The scores of one told fact: `present`, and `changed` or `dated` if it is of that kind.
     `aside` is 1 if it is missing and was set aside. `ended` are words that say that it is over."""
     present = any(told.wording.within(fact.text) for fact in memory.holding)
-    found = {"present": float(present), "aside": float(not present and was_aside(told, memory))}
+    found = {"present": float(present), "aside": float(not present and was_set_aside(told, memory))}
     if told.old is not None:
         was_known = any(told.old.within(fact.text) for fact in memory.facts)
         found["present before"] = float(was_known)
@@ -45,7 +47,9 @@ def scores(told: ToldFact, memory: StoryMemory, *, ended: Sequence[str] = ()) ->
     return found
 
 
-def stale(told: ToldFact, memory: StoryMemory, *, ended: Sequence[str] = ()) -> tuple[Fact, ...]:
+def stale(
+    told: ExpectedFact, memory: StoryMemory, *, ended: Sequence[str] = ()
+) -> tuple[Fact, ...]:
     """The facts that hold and say only what was true before, without a word for its end."""
     if told.old is None:
         return ()
@@ -58,7 +62,7 @@ def stale(told: ToldFact, memory: StoryMemory, *, ended: Sequence[str] = ()) -> 
     )
 
 
-def was_aside(told: ToldFact, memory: StoryMemory) -> bool:
+def was_set_aside(told: ExpectedFact, memory: StoryMemory) -> bool:
     """Whether something that was set aside says it."""
     return any(told.wording.within(entry.text) for entry in memory.aside)
 
@@ -70,7 +74,7 @@ def rotting(story: Story, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     )
 
 
-def _dated(told: ToldFact, fact: Fact) -> bool:
+def _dated(told: ExpectedFact, fact: Fact) -> bool:
     """Whether the fact says it and its days lie inside the true ones. The last day of a fact that
     has ended is that of its end, and does not count."""
     if told.first is None or told.last is None or not told.wording.within(fact.text):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def moment(user: str, message: str, language: str) -> ReplyRequest:
+def reply_request(user: str, message: str, language: str) -> ReplyRequest:
     """A reply request for a session that begins with the message."""
     turn = Turn(
         id="message",

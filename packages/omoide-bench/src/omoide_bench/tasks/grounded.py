@@ -11,7 +11,7 @@ from omoide_bench.grounded import scenes
 from omoide_bench.running.cached_model import without_loops
 from omoide_bench.running.items import ScoredItem
 from omoide_bench.tasks.base import Measure
-from omoide_bench.tasks.given_notes import moment, note_sentences
+from omoide_bench.tasks.given_notes import note_sentences, reply_request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ class GroundedTask:
         settings = trial.lab.settings
         handed = case.given_notes(trial.method.name)
         request = REPLY_FORMS[settings.effective_reply_form](
-            moment(case.id, case.message, case.language),
+            reply_request(case.id, case.message, case.language),
             [
                 note
                 for place in (PromptPlace.MEMORY, PromptPlace.RECALLED)

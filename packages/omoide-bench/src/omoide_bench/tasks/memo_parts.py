@@ -66,7 +66,7 @@ async def writing(case: WritingInstruction, trial: Trial) -> ScoredItem:
         )
         for i, (who, text) in enumerate(case.lines, start=1)
     ]
-    writer = MemoWriter(model=trial.model, longest=len(turns))
+    writer = MemoWriter(model=trial.model, max_lines=len(turns))
     ended = SessionToDigest(
         owner=Owner(tenant="bench", user=f"writing-{case.id}"),
         session=Session(number=1, started=turns[0].time, last=turns[-1].time),

@@ -169,12 +169,12 @@ def _request(history: Sequence[Utterance]) -> Request:
     return Request(messages=tuple(reversed(messages)), max_tokens=ANSWER, frequency_penalty=0.4)
 
 
-def _sessions(history: Sequence[Utterance], longest: int) -> list[list[Utterance]]:
+def _sessions(history: Sequence[Utterance], max_chars: int) -> list[list[Utterance]]:
     """The history cut into sessions of complete exchanges; the last one is still open."""
     sessions: list[list[Utterance]] = [[]]
     tokens = 0
     for question, answer in zip(history[::2], history[1::2], strict=True):
-        if tokens > longest:
+        if tokens > max_chars:
             sessions.append([])
             tokens = 0
         sessions[-1] += [question, answer]

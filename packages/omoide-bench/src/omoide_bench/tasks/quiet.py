@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omoide import Utterance
-from omoide.claims import voice
+from omoide.claims import phrasing
 from omoide.domain import Speaker
 from omoide_bench.data.shapes import FIRST_DAY
 from omoide_bench.quiet.talks import found, load
@@ -60,7 +60,7 @@ class QuietTask:
         async with trial.new_memory(user=case.id, began=FIRST_DAY) as under_test:
             await under_test.replay([utterances])
             sentences = await remembered(under_test)
-        assistant = voice(case.language).assistant.strip()
+        assistant = phrasing(case.language).assistant.strip()
         notes = [text for text in sentences if not text.startswith(assistant)]
         hits = found(case.facts, notes)
         scores = {"beside": float(max(len(notes) - hits, 0))}

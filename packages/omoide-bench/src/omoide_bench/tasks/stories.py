@@ -12,7 +12,7 @@ from omoide import Utterance
 from omoide.domain import Speaker
 from omoide_bench.running.items import ScoredItem
 from omoide_bench.stories.reading import load_all
-from omoide_bench.stories.scoring import StoryMemory, rotting, scores, stale, was_aside
+from omoide_bench.stories.scoring import StoryMemory, rotting, scores, stale, was_set_aside
 from omoide_bench.tasks.base import Measure
 from omoide_bench.tasks.memory_parts import COST, digest_cost
 
@@ -145,7 +145,7 @@ def _texts(story: Story, memory: StoryMemory) -> dict[str, str]:
     for told in story.facts:
         got = scores(told, memory, ended=story.ended)
         if not got["present"]:
-            why = " (set aside)" if was_aside(told, memory) else ""
+            why = " (set aside)" if was_set_aside(told, memory) else ""
             wrong.append(f"missing: {told.name}{why}")
         wrong += [
             f"still holds: {told.name}: {fact.text}"

@@ -12,7 +12,7 @@ from omoide.mechanisms import REPLY_FORMS, PromptPlace, is_looping
 from omoide_bench.running.cached_model import without_loops
 from omoide_bench.running.items import ScoredItem
 from omoide_bench.tasks.base import Measure
-from omoide_bench.tasks.given_notes import moment, note_sentences
+from omoide_bench.tasks.given_notes import note_sentences, reply_request
 from omoide_bench.unknown import questions
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class UnknownTask:
             return []
         handed = case.given_notes(arm)
         request = REPLY_FORMS[settings.effective_reply_form](
-            moment(case.id, case.question, case.language),
+            reply_request(case.id, case.question, case.language),
             [
                 note
                 for place in (PromptPlace.MEMORY, PromptPlace.RECALLED)

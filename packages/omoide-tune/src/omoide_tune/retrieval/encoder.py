@@ -71,10 +71,10 @@ class Encoder:
         self.device = device
         self._tokenizer = tokenizer
 
-    def forward(self, texts: Sequence[str], *, longest: int) -> Any:  # noqa: ANN401 - a tensor
+    def forward(self, texts: Sequence[str], *, max_chars: int) -> Any:  # noqa: ANN401 - a tensor
         """Vectors with a gradient."""
         torch = vendor("torch")
-        encoded = [ids.ids[: longest - 1] for ids in self._tokenizer.encode_batch(list(texts))]
+        encoded = [ids.ids[: max_chars - 1] for ids in self._tokenizer.encode_batch(list(texts))]
         end = self._tokenizer.token_to_id("[SEP]")
         rows = [ids if ids[-1] == end else [*ids, end] for ids in encoded]
         width = max(map(len, rows))
@@ -87,7 +87,7 @@ class Encoder:
         return torch.nn.functional.normalize(mean.float(), dim=-1)
 
     def embed(
-        self, texts: Sequence[str], *, longest: int = 512, batch: int = 256
+        self, texts: Sequence[str], *, max_chars: int = 512, batch: int = 256
     ) -> NDArray[np.float32]:
         """Vectors without one, texts of like length together."""
         torch = vendor("torch")
@@ -97,7 +97,7 @@ class Encoder:
         with torch.no_grad():
             for start in range(0, len(order), batch):
                 chosen = [texts[i] for i in order[start : start + batch]]
-                rows.append(self.forward(chosen, longest=longest).cpu().numpy())
+                rows.append(self.forward(chosen, max_chars=max_chars).cpu().numpy())
         found = np.empty((len(texts), rows[0].shape[1]), np.float32)
         found[order] = np.concatenate(rows)
         return found

@@ -71,11 +71,11 @@ class OnnxRunner:
         )
         self._tokenizer = tokenizer
 
-    def embed(self, texts: Sequence[str], *, longest: int = 512) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, max_chars: int = 512) -> NDArray[np.float32]:
         """Normalised vectors."""
         rows = []
         for encoded in self._tokenizer.encode_batch(list(texts)):
-            ids = np.array([encoded.ids[:longest]], np.int64)
+            ids = np.array([encoded.ids[:max_chars]], np.int64)
             feeds = {
                 "input_ids": ids,
                 "attention_mask": np.ones_like(ids),

@@ -111,8 +111,8 @@ def _loss(
         turns += dice.choices(others, k=recipe.loose)
     on_gpu = encoder.device.startswith("cuda")
     with torch.autocast(encoder.device.split(":")[0], dtype=torch.bfloat16, enabled=on_gpu):
-        asked = encoder.forward([pair.question for pair in batch], longest=QUERY)
-        said = encoder.forward(turns, longest=PASSAGE)
+        asked = encoder.forward([pair.question for pair in batch], max_chars=QUERY)
+        said = encoder.forward(turns, max_chars=PASSAGE)
     scores = asked @ said.T / recipe.temperature
     # The same turn may answer two questions of a batch; it is no wrong answer to either.
     same = torch.tensor([[a == b for b in turns] for a in turns[: len(batch)]])

@@ -75,7 +75,7 @@ def choices(
 def asked(memos: Sequence[tuple[str, str]], said: str, language: str) -> tuple[Message, ...]:
     """The product's own prompt for choosing memos, given as topic and summary."""
     return choice_request(
-        [_memo(*memo) for memo in memos], _moment(said, language), limit=LIMIT
+        [_memo(*memo) for memo in memos], _reply_request(said, language), limit=LIMIT
     ).messages
 
 
@@ -118,6 +118,6 @@ def _memo(topic: str, summary: str) -> Memo:
     )  # fmt: skip
 
 
-def _moment(text: str, language: str) -> ReplyRequest:
+def _reply_request(text: str, language: str) -> ReplyRequest:
     owner = Owner(tenant="", user="")
     return ReplyRequest(owner=owner, text=text, session=(), now=START, language=language)

@@ -14,7 +14,7 @@ from omoide_tune.tasks.naming import topics
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from omoide.claims import Fact
+    from omoide.claims import NotedFact
     from omoide.domain import Turn
     from omoide_tune.checked_talks import CheckedTalk
     from omoide_tune.examples import Example
@@ -42,7 +42,7 @@ def events(checked: CheckedTalk) -> Iterator[Example]:
         yield checked.example("events", prompt.messages, answer, hard)
 
 
-def listed(facts: Sequence[Fact], language: str) -> list[dict[str, Any]]:
+def listed(facts: Sequence[NotedFact], language: str) -> list[dict[str, Any]]:
     """The facts as events."""
     return [
         {

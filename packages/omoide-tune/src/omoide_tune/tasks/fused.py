@@ -18,7 +18,7 @@ from omoide_tune.tasks.naming import named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from omoide.claims import Fact
+    from omoide.claims import NotedFact
     from omoide.domain import Sentence
     from omoide_tune.checked_talks import CheckedTalk
     from omoide_tune.examples import Example
@@ -27,7 +27,7 @@ LINES = 24
 """Maximum lines: longer sessions are left to the writers that split them."""
 
 
-def fused(chain: Sequence[CheckedTalk], known: Sequence[Fact]) -> Iterator[Example]:
+def fused(chain: Sequence[CheckedTalk], known: Sequence[NotedFact]) -> Iterator[Example]:
     """An example for each meeting with facts; two meetings of a real chain as one session with two
     topics, if the second retracts nothing."""
     new = pack(known, chain[0].language, limit=LIMIT).sentences if chain else ()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Sequence
 
-    from omoide.claims import Fact
+    from omoide.claims import NotedFact
     from omoide_tune.checked_talks import CheckedTalk
     from omoide_tune.examples import Example
 
@@ -32,7 +32,7 @@ MAX_ANSWER_SHARE = 0.9
 
 
 def iteration(
-    chain: Sequence[CheckedTalk], known: Sequence[Fact], dice: random.Random
+    chain: Sequence[CheckedTalk], known: Sequence[NotedFact], dice: random.Random
 ) -> Iterator[Example]:
     """One example per meeting; each new memory is the next one's old memory."""
     form = PaperForm()

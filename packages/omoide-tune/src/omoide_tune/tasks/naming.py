@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from omoide.claims import Fact, speaker_lines, voice
+from omoide.claims import NotedFact, phrasing, speaker_lines
 from omoide.domain import Speaker
 from omoide.mechanisms import Line
 from omoide.mechanisms.memos import keywords
@@ -55,13 +55,13 @@ def named(part: CheckedTalk) -> Iterator[CheckedTalk]:
         yield replace(part, topic=name, summary=summary(held, part.language))
 
 
-def topic(facts: Sequence[Fact], language: str) -> str:
+def topic(facts: Sequence[NotedFact], language: str) -> str:
     """What the facts are about, in a few of their own words."""
     join = "、" if language in ("zh", "ja") else ", "
     return join.join(topics(facts, language))
 
 
-def topics(facts: Sequence[Fact], language: str) -> list[str]:
+def topics(facts: Sequence[NotedFact], language: str) -> list[str]:
     """At most two phrases that name what the facts are about."""
     texts = ". ".join(_BETWEEN.sub(",", _LEADING.sub("", fact.text)) for fact in facts)
     found = [
@@ -87,7 +87,7 @@ _LEADING = re.compile(
 """The verb of an English predicate, which names nothing."""
 
 
-def summary(facts: Sequence[Fact], language: str) -> str:
+def summary(facts: Sequence[NotedFact], language: str) -> str:
     """The facts in as few sentences as read well, grouped by speaker."""
     sentences = []
     for who, group in groupby(facts, key=lambda fact: fact.about):
@@ -95,7 +95,7 @@ def summary(facts: Sequence[Fact], language: str) -> str:
         if language in _LISTED and len(texts) <= 3 and not any("," in text for text in texts):
             comma, last = _LISTED[language]
             joined = comma.join(texts[:-1]) + last + texts[-1] if len(texts) > 1 else texts[0]
-            sentences.append(Fact(about=who, text=joined).sentence(language))
+            sentences.append(NotedFact(about=who, text=joined).sentence(language))
         else:
-            sentences += [Fact(about=who, text=text).sentence(language) for text in texts]
-    return ("" if voice(language).stop == "。" else " ").join(sentences)
+            sentences += [NotedFact(about=who, text=text).sentence(language) for text in texts]
+    return ("" if phrasing(language).stop == "。" else " ").join(sentences)

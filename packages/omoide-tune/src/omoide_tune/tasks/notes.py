@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Sequence
 
-    from omoide.claims import Fact
+    from omoide.claims import NotedFact
     from omoide.mechanisms import Line
     from omoide_tune.checked_talks import CheckedTalk
     from omoide_tune.examples import Example
@@ -69,11 +69,13 @@ def _nothing(checked: CheckedTalk, own: Sequence[Line], who: Speaker) -> Iterato
             yield checked.example("notes", question.request.messages, none, NOTHING)
 
 
-def _answer(facts: Sequence[Fact], language: str) -> str:
+def _answer(facts: Sequence[NotedFact], language: str) -> str:
     return "\n".join(fact.sentence(language) for fact in facts)
 
 
-def _kept(form: SmallForm, facts: Sequence[Fact], shown: Sequence[Line], language: str) -> bool:
+def _kept(
+    form: SmallForm, facts: Sequence[NotedFact], shown: Sequence[Line], language: str
+) -> bool:
     """Whether the form would keep every one of the facts as written."""
     answer = _answer(facts, language)
     try:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omoide.claims import Fact
+from omoide.claims import NotedFact
 from omoide.domain import MemoryKind, Owner, Speaker
 from omoide.language import detect_language, split_sentences
 from omoide.mechanisms import REPLY_FORMS, Contribution, Line, PromptPlace, ReplyRequest
@@ -73,7 +73,7 @@ def _cued(checked: CheckedTalk, dice: random.Random, *, order: float) -> Iterato
         while checked.lines[first].speaker is not Speaker.USER:
             first += 1
         shown: Sequence[Line] = checked.lines[first : cue.at + 1]
-        facts = [Fact(about=who, text=text) for who, text in cue.facts]
+        facts = [NotedFact(about=who, text=text) for who, text in cue.facts]
         memory = _sentences(facts[: cue.fits], facts[cue.fits :][:8], checked.language, dice)
         hard = ["" if cue.fits else "nothing"]
         if dice.random() < order:
@@ -215,7 +215,7 @@ def fitting(reply: str, language: str) -> bool:
     )
 
 
-def uses(reply: str, fact: Fact, heard: frozenset[str]) -> bool:
+def uses(reply: str, fact: NotedFact, heard: frozenset[str]) -> bool:
     """Whether a reply uses a fact: it has half of the fact's words, at least two, and one
     that is not shown elsewhere."""
     wanted = stems(fact.text)
@@ -234,12 +234,12 @@ def answers(reply: str, said: str) -> bool:
     return asked and bool(both or _OPEN.search(said))
 
 
-def touches(reply: str, fact: Fact) -> bool:
+def touches(reply: str, fact: NotedFact) -> bool:
     """Whether a reply has any of a fact's words."""
     return bool(stems(fact.text) & stems(reply))
 
 
-def other_matter(fact: Fact, reply: str, shown: Sequence[Line]) -> bool:
+def other_matter(fact: NotedFact, reply: str, shown: Sequence[Line]) -> bool:
     """Whether a fact of another talk is unrelated to these lines and the reply."""
     said = stems(" ".join((reply, *(line.text for line in shown))))
     return fact.about is Speaker.USER and not stems(fact.text) & said
@@ -259,7 +259,7 @@ def _turned(checked: CheckedTalk) -> CheckedTalk:
 
 
 def _sentences(
-    used: Sequence[Fact], decoys: Sequence[Fact], language: str, dice: random.Random
+    used: Sequence[NotedFact], decoys: Sequence[NotedFact], language: str, dice: random.Random
 ) -> list[Contribution]:
     """Facts about the assistant go into the memory only: recalled items are labelled as notes about
     the user."""
@@ -287,7 +287,7 @@ def _placed(right: Sequence[str], wrong: Sequence[str], dice: random.Random) -> 
 
 def _memos(
     checked: CheckedTalk,
-    used: Sequence[Fact],
+    used: Sequence[NotedFact],
     others: Sequence[CheckedTalk],
     reply: str,
     dice: random.Random,
@@ -335,7 +335,7 @@ def asked_reply(
     now = START + timedelta(days=dice.randrange(600), hours=dice.randrange(14))
     session = turns(shown, language)
     owner = Owner(tenant="", user="")
-    moment = ReplyRequest(
+    request = ReplyRequest(
         owner=owner, text=shown[-1].text, session=session, now=now, language=language
     )
-    return REPLY_FORMS["small"](moment, memory, window=8192, max_tokens=300).messages
+    return REPLY_FORMS["small"](request, memory, window=8192, max_tokens=300).messages

@@ -156,7 +156,7 @@ class JoinedIndex(SqlIndex):
         try:
             return await super().search_data(owner, terms, space=ledger, query=query)
         except VectorsUnavailable as error:
-            return replace(await super().search_data(owner, terms), lacking=str(error))
+            return replace(await super().search_data(owner, terms), degraded=str(error))
 
     async def without_vector(
         self, owner: Owner, space: Space, *, limit: int, kind: MemoryKind = MemoryKind.TURN

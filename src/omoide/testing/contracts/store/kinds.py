@@ -82,7 +82,7 @@ async def near(store: Store, kind: MemoryKind, *, owner: Owner = ANN, k: int = 9
     return [hit.id for hit in hits]
 
 
-async def lacking(store: Store, kind: MemoryKind, *, limit: int = 9) -> list[str]:
+async def without_vectors(store: Store, kind: MemoryKind, *, limit: int = 9) -> list[str]:
     """Ann's items without a vector."""
     texts = await store.index.without_vector(ANN, SPACE, limit=limit, kind=kind)
     return [text.id for text in texts]
@@ -150,7 +150,7 @@ class KindsContract(StoreSuite):
             assert hit.id == "same"
             assert hit.score == pytest.approx(1)
             assert await found(store, kind, "same") == ["same"]
-            assert len(await lacking(store, kind)) == n
+            assert len(await without_vectors(store, kind)) == n
 
     async def test_what_is_embedded(self, store: Store) -> None:
         """The text of an event or fact is embedded, and a memo's topic and summary."""
@@ -174,14 +174,14 @@ class KindsContract(StoreSuite):
         """Items without a vector come in the order they were stored, up to the limit."""
         await keep(store, kind, *"abcde")
         await keep(store, kind, "theirs", owner=BOB)
-        assert await lacking(store, kind, limit=2) == ["a", "b"]
-        assert await lacking(store, kind, limit=0) == []
+        assert await without_vectors(store, kind, limit=2) == ["a", "b"]
+        assert await without_vectors(store, kind, limit=0) == []
         await put(store, kind, ["a", "c"], (1, 0, 0), (1, 0, 0))
-        assert await lacking(store, kind) == ["b", "d", "e"]
+        assert await without_vectors(store, kind) == ["b", "d", "e"]
         await put(store, kind, ["b", "e", "d"], (1, 0, 0), (1, 0, 0), (1, 0, 0))
-        assert await lacking(store, kind) == []
+        assert await without_vectors(store, kind) == []
         await keep(store, kind, "f")
-        assert await lacking(store, kind) == ["f"]
+        assert await without_vectors(store, kind) == ["f"]
 
     @pytest.mark.parametrize("kind", NEWER)
     async def test_nearest_sees_what_came_since_kinds(
@@ -216,7 +216,7 @@ class KindsContract(StoreSuite):
         await replace_by(store, kind, old="tea b", new="new b")
         assert await found(store, kind, "tea", "a", "b") == ["new b", "new a", "tea c"]
         assert await near(store, kind, k=1) == ["tea c"]
-        assert await lacking(store, kind) == ["new a", "new b"]
+        assert await without_vectors(store, kind) == ["new a", "new b"]
         await put(store, kind, ["tea a", "tea b"], (1, 0, 0), (1, 0, 0))
         assert await near(store, kind) == ["tea c"]
 
@@ -233,7 +233,7 @@ class KindsContract(StoreSuite):
         assert await near(store, kind) == []
         assert await near(store, kind, owner=BOB) == ["tea"]
         assert await near(store, kind, owner=ANN_ELSEWHERE) == []
-        assert await lacking(store, kind) == ["tea", "tea of acme ann"]
+        assert await without_vectors(store, kind) == ["tea", "tea of acme ann"]
         stranger = replace(ANN, tenant="new")
         assert await found(store, kind, "tea", owner=stranger) == []
         assert await near(store, kind, owner=stranger) == []

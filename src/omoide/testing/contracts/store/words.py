@@ -174,19 +174,19 @@ class WordsContract(StoreSuite):
         said = await tell(store, ANN, *"abcde")
         await tell(store, BOB, "theirs")
 
-        async def lacking(*, limit: int = 10) -> str:
+        async def without_vectors(*, limit: int = 10) -> str:
             missing = await store.index.without_vector(ANN, SPACE, limit=limit)
             assert set(missing) <= {TextToEmbed(id=turn.id, text=turn.text) for turn in said}
             return "".join(turn.id for turn in missing)
 
-        assert await lacking() == "abcde"
-        assert await lacking(limit=2) == "ab"
+        assert await without_vectors() == "abcde"
+        assert await without_vectors(limit=2) == "ab"
         await store.index.put(ANN, SPACE, ids=["a", "c"], vectors=rows((1, 0, 0), (1, 0, 0)))
-        assert await lacking() == "bde"
+        assert await without_vectors() == "bde"
         await store.index.put(ANN, SPACE, ids=["b"], vectors=rows((1, 0, 0)))
-        assert await lacking() == "de"
+        assert await without_vectors() == "de"
         await store.index.put(ANN, SPACE, ids=["e", "d"], vectors=rows((1, 0, 0), (1, 0, 0)))
-        assert await lacking() == ""
+        assert await without_vectors() == ""
         await tell(store, ANN, "f")
         assert await store.index.without_vector(ANN, SPACE, limit=5) == (
             TextToEmbed(id="f", text="f"),

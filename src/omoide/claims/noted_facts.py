@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from omoide.language.tables import Note
 
 
-def voice(language: str) -> Note:
+def phrasing(language: str) -> Note:
     """How a language writes notes about each speaker."""
     return language_pack(language).note
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fact:
+class NotedFact:
     """A fact about a speaker: only the predicate, without subject and full stop."""
 
     about: Speaker
@@ -41,7 +41,7 @@ class Fact:
         """The fact as a complete sentence."""
         if self.whole:
             return self.whole
-        how = voice(language)
+        how = phrasing(language)
         return f"{how.subject(self.about)}{self.text}{how.stop}"
 
 
@@ -50,14 +50,14 @@ JOINED = re.compile(r"\s*[;；]\s*")
 """The separator of facts that share a sentence."""
 
 
-def read_facts(text: str, language: str) -> list[Fact]:
+def read_facts(text: str, language: str) -> list[NotedFact]:
     """The distinct facts in a model's lines or a memory's sentences, in order.
 
     A line counts if it begins with one of the speakers. A line of several joined facts gives
     several.
     """
-    how = voice(language)
-    facts: dict[Fact, None] = {}
+    how = phrasing(language)
+    facts: dict[NotedFact, None] = {}
     for raw in text.splitlines():
         line = _LEAD.sub("", raw).strip()
         for speaker in Speaker:
@@ -65,7 +65,7 @@ def read_facts(text: str, language: str) -> list[Fact]:
             if line.lower().startswith(subject.lower()):
                 for part in JOINED.split(line[len(subject) :]):
                     if predicate := part.strip(" .。．"):
-                        facts[Fact(about=speaker, text=predicate)] = None
+                        facts[NotedFact(about=speaker, text=predicate)] = None
                 break
     return list(facts)
 
@@ -77,20 +77,20 @@ def note_lines(text: str) -> Iterator[str]:
             yield line
 
 
-def line_fact(line: str, language: str) -> Fact | None:
+def line_fact(line: str, language: str) -> NotedFact | None:
     """The fact that a line or sentence states, whole; None if it begins with neither speaker."""
-    how = voice(language)
+    how = phrasing(language)
     for speaker in Speaker:
         subject, label = how.subject(speaker), vocabulary(language)[speaker.value]
         for opening in (subject, label):
             if line.lower().startswith(opening.lower()):
                 predicate = line[len(opening) :].strip(" .。．")
                 whole = "" if opening is subject else f"{line.rstrip(' .。．')}{how.stop}"
-                return Fact(about=speaker, text=predicate, whole=whole) if predicate else None
+                return NotedFact(about=speaker, text=predicate, whole=whole) if predicate else None
     return None
 
 
-def merge(old: Sequence[Fact], new: Iterable[Fact]) -> list[Fact]:
+def merge(old: Sequence[NotedFact], new: Iterable[NotedFact]) -> list[NotedFact]:
     """Old and new facts, the least recently mentioned first.
 
     A new fact that nearly repeats an old one replaces it; the richer wording is kept. Nothing
@@ -112,39 +112,41 @@ class PackedFacts:
     """Facts as sentences within a limit."""
 
     sentences: tuple[Sentence, ...]
-    left_out: tuple[Fact, ...]
+    left_out: tuple[NotedFact, ...]
     """The least recently mentioned facts, which did not fit."""
 
 
 def pack(
-    facts: Sequence[Fact],
+    facts: Sequence[NotedFact],
     language: str,
     *,
     limit: int,
-    longest: int = 200,
-    first: Sequence[Fact] = (),
+    max_chars: int = 200,
+    first: Sequence[NotedFact] = (),
 ) -> PackedFacts:
     """Pack facts into at most `limit` sentences: `first`, then the user's, then the assistant's.
 
     Above the limit, facts of one speaker that have most in common share a sentence of at most
-    `longest` characters. Only if no more can be joined is the oldest fact left out. Each fact of
+    `max_chars` characters. Only if no more can be joined is the oldest fact left out. Each fact of
     `first` gets its own sentence and is the last to be left out.
     """
     leading = [[fact] for fact in first[-limit:]]
-    live, left_out = [fact for fact in facts if fact not in first], list[Fact]()
+    live, left_out = [fact for fact in facts if fact not in first], list[NotedFact]()
     room = limit - len(leading)
-    while len(live) > room and sum(min(len(f.text) + 2, longest) for f in live) > room * longest:
+    while (
+        len(live) > room and sum(min(len(f.text) + 2, max_chars) for f in live) > room * max_chars
+    ):
         left_out.append(live.pop(0))  # joining cannot make enough room
-    groups = grouped(live, limit=room, longest=longest)
+    groups = grouped(live, limit=room, max_chars=max_chars)
     while len(groups) > room:
         left_out.append(live.pop(0))
-        groups = grouped(live, limit=room, longest=longest)
+        groups = grouped(live, limit=room, max_chars=max_chars)
     groups.sort(key=lambda group: group[0].about is not Speaker.USER)
     groups = leading + groups
     sentences = tuple(
         Sentence(
-            text=Fact(
-                about=group[0].about, text=voice(language).join.join(f.text for f in group)
+            text=NotedFact(
+                about=group[0].about, text=phrasing(language).join.join(f.text for f in group)
             ).sentence(language),
             about=group[0].about,
         )
@@ -153,9 +155,9 @@ def pack(
     return PackedFacts(sentences=sentences, left_out=tuple(left_out))
 
 
-def grouped(facts: Sequence[Fact], *, limit: int, longest: int) -> list[list[Fact]]:
+def grouped(facts: Sequence[NotedFact], *, limit: int, max_chars: int) -> list[list[NotedFact]]:
     """Group facts of the same speaker, most similar pairs first, until there are at most `limit`
-    groups or no pair fits within `longest` characters."""
+    groups or no pair fits within `max_chars` characters."""
     groups = {i: [fact] for i, fact in enumerate(facts)}
     known = {i: marks(fact.text) for i, fact in enumerate(facts)}
     sizes = {i: len(fact.text) + 2 for i, fact in enumerate(facts)}
@@ -163,7 +165,7 @@ def grouped(facts: Sequence[Fact], *, limit: int, longest: int) -> list[list[Fac
         (i, j): _similarity(known[i], known[j])
         for i in groups
         for j in groups
-        if i < j and facts[i].about is facts[j].about and sizes[i] + sizes[j] <= longest
+        if i < j and facts[i].about is facts[j].about and sizes[i] + sizes[j] <= max_chars
     }
     while len(groups) > limit and pairs:
         i, j = max(pairs, key=lambda p: (pairs[p], -sizes[p[0]] - sizes[p[1]], -p[0], -p[1]))
@@ -173,7 +175,7 @@ def grouped(facts: Sequence[Fact], *, limit: int, longest: int) -> list[list[Fac
         touched = {other for pair in pairs if i in pair for other in pair} - {i, j}
         pairs = {pair: similarity for pair, similarity in pairs.items() if not {i, j} & set(pair)}
         for other in touched:
-            if sizes[i] + sizes[other] <= longest:
+            if sizes[i] + sizes[other] <= max_chars:
                 pairs[min(i, other), max(i, other)] = _similarity(known[i], known[other])
     return list(groups.values())
 
@@ -182,7 +184,7 @@ def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / (len(one | other) or 1)
 
 
-def alike(one: Fact, other: Fact, share: float = 0.65) -> bool:
+def alike(one: NotedFact, other: NotedFact, share: float = 0.65) -> bool:
     """Whether two facts say nearly the same thing."""
     x, y = marks(one.text), marks(other.text)
     if one.about is not other.about or not x or not y:

@@ -43,7 +43,7 @@ class _Common:
         return json.dumps(asdict(self)).encode()
 
 
-class Shelf:
+class OwnerRecords:
     """The records of all owners, and the data they share."""
 
     def __init__(self, documents: Documents) -> None:
