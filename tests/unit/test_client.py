@@ -371,7 +371,7 @@ async def test_what_needs_the_database_says_so(tmp_path: Path) -> None:
             lambda: memory.calibrate("ana"),
             lambda: memory.end_idle(),
             lambda: memory.restore("ana", None),
-            lambda: memory.bring_in("ana", ()),
+            lambda: memory.import_conversations("ana", ()),
             lambda: memory.embed("ana", at=bench.clock.now()),
         )
         for call in calls:

@@ -204,6 +204,10 @@ def problem_error(slug: str, detail: str, *, status: int) -> errors.OmoideError:
         return named(detail)
     if status in (401, 403):
         return errors.AccessDenied(detail)
+    if slug in ("not-found", "method-not-allowed"):
+        return errors.NotOverHttp(
+            f"the server has no such route; is it of another version? {detail}"
+        )
     return (
         errors.BadInput(detail)
         if 400 <= status < 500 and status != 429

@@ -310,7 +310,7 @@ class RemoteMemory(RemoteEditor):
         """Not offered over HTTP: use `omoide import`."""
         raise _local("restore")
 
-    async def bring_in(
+    async def import_conversations(
         self,
         user: str,
         conversations: Iterable[ForeignConversation],
@@ -320,7 +320,7 @@ class RemoteMemory(RemoteEditor):
         at: datetime | None = None,
     ) -> NoReturn:
         """Not offered over HTTP: use `omoide import`."""
-        raise _local("bring_in")
+        raise _local("import_conversations")
 
     # ── Internal ────────────────────────────────────────────────────────────────────────────
 

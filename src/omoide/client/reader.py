@@ -211,7 +211,7 @@ class RemoteReader:
 
     async def rejected(self, user: str) -> tuple[RejectedAnswer, ...]:
         """Model answers that the guards rejected, with the reasons."""
-        found = await self._connection.get("/api/memory/aside", user=stored_user(user))
+        found = await self._connection.get("/api/memory/rejected", user=stored_user(user))
         return decode_all(RejectedAnswer, found["items"])
 
     async def calls(self, user: str) -> tuple[ModelCall, ...]:

@@ -35,17 +35,23 @@ def call(method: str, *args: Any, **options: Any) -> Call:  # noqa: ANN401 - any
     return Call(method, args, options)
 
 
-def run(memory: AnyMemory, flow: Flow[T]) -> T:
-    """Run a flow and wait for it. The memory must be one of `omoide.open` or `omoide.connect`."""
+def blocking_memory(memory: AnyMemory) -> SyncMemory:
+    """The memory, if blocking code can use it."""
     if not isinstance(memory, SyncMemory):
         raise TypeError(
             "blocking code needs a memory of omoide.open or omoide.connect: their async twins "
             "work only with the asynchronous methods of the framework"
         )
+    return memory
+
+
+def run(memory: AnyMemory, flow: Flow[T]) -> T:
+    """Run a flow and wait for it. The memory must be one of `omoide.open` or `omoide.connect`."""
+    blocking = blocking_memory(memory)
     try:
         wanted = next(flow)
         while True:
-            wanted = flow.send(getattr(memory, wanted.method)(*wanted.args, **wanted.options))
+            wanted = flow.send(getattr(blocking, wanted.method)(*wanted.args, **wanted.options))
     except StopIteration as end:
         result: T = end.value
         return result

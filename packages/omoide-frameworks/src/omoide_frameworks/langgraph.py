@@ -6,7 +6,6 @@ graph.invoke({"messages": [...]}, {"configurable": {"user_id": "ana", "thread_id
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from datetime import UTC, datetime
@@ -25,8 +24,10 @@ from langgraph.store.base import (
     SearchOp,
 )
 
+from omoide.engine import Answer
+from omoide.errors import BadInput
 from omoide.language import content_terms
-from omoide_frameworks.bridge import arun, begin, call, run
+from omoide_frameworks.bridge import arun, begin, blocking_memory, call, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,19 +51,33 @@ def memory_node(memory: AnyMemory, model: BaseChatModel) -> Runnable[Any, Any]:
     """
 
     async def talk(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        configured = config.get("configurable", {})
-        sent = convert_to_openai_messages(state["messages"])
-        session = configured.get("thread_id")
-        begun = await begin(memory, configured["user_id"], list(sent), session=session)
+        user, session, sent = _asked(state, config)
+        begun = await begin(memory, user, sent, session=session)
         reply = await model.ainvoke(begun.messages, config)
         if text := str(reply.text).strip():
             await begun.finish(text)
         return {"messages": [reply]}
 
     def blocking(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return asyncio.run(talk(state, config))
+        user, session, sent = _asked(state, config)
+        with blocking_memory(memory).exchange(user, sent, session=session) as turn:
+            reply = model.invoke(turn.messages, config)
+            if text := str(reply.text).strip():
+                turn.finish(Answer(text=text, once=True))
+        return {"messages": [reply]}
 
     return RunnableLambda(blocking, afunc=talk, name="omoide")
+
+
+def _asked(
+    state: Mapping[str, Any], config: RunnableConfig
+) -> tuple[str, str | None, list[dict[str, Any]]]:
+    """The user, the conversation, and the messages so far."""
+    configured = config.get("configurable", {})
+    if "user_id" not in configured:
+        raise BadInput('name the user in the configuration: {"configurable": {"user_id": …}}')
+    sent: Any = convert_to_openai_messages(state["messages"])
+    return configured["user_id"], configured.get("thread_id"), list(sent)
 
 
 class OmoideStore(BaseStore):
@@ -153,8 +168,7 @@ def _search(op: SearchOp) -> Flow[list[SearchItem]]:
             for item in items
             if item.namespace[: len(prefix)] == prefix and _matches(item.value, op.filter or {})
         ]
-    if op.query:
-        found.sort(key=lambda pair: -(pair[0] or 0.0))
+    found.sort(key=lambda pair: (-(pair[0] or 0.0), pair[1].created_at))
     return [
         SearchItem(
             namespace=item.namespace,

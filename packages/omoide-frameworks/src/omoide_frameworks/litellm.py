@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from litellm.types.utils import CallTypes
 
 
-class OmoideCallback(CustomLogger):  # type: ignore[misc]
+class OmoideCallback(CustomLogger):
     """Adds what memory knows to each call, and records both sides. Memory never fails a call."""
 
     def __init__(self, memory: AnyMemory) -> None:
