@@ -154,7 +154,7 @@ async def _facts(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
         for fact in facts.values()
         if any(name not in facts or facts[name].ended_by != fact.id for name in fact.supersedes)
         or (fact.ended_by and fact.id not in facts[fact.ended_by].supersedes)
-        or (fact.ended is None) != (not fact.ended_by)
+        or (fact.ended is None) != (not (fact.ended_by or fact.end_reason))
     ]
     return Counter({"lost": len(lost) + len(back) + len(halves)})
 
