@@ -36,6 +36,7 @@ from omoide.server.options import Options
 
 from .fact_stories import CAT, FACTS, OSLO, add, answer
 from .serving import Bench, listening, serving
+from .test_exchange_used import Noting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -497,3 +498,60 @@ async def test_an_address_without_a_scheme_is_refused() -> None:
     """With an example of one."""
     with pytest.raises(BadInput, match="http://"):
         await omoide.connect_async("localhost:8377").__aenter__()
+
+
+@pytest.mark.parametrize("way", ["embedded", "remote"])
+async def test_what_an_exchange_used_is_marked(tmp_path: Path, way: str) -> None:
+    """Events consolidate however the reply came, also if another request brings it."""
+    noting = Noting()
+    noting.may.set()
+    async with serving(tmp_path, mechanisms=[noting]) as bench, connected(bench) as remote:
+        memory = bench.memory() if way == "embedded" else remote
+        async with memory.exchange("ana", "What about my cat?") as turn:
+            assert noting.used == []
+            await turn.finish("It is well.")
+    assert noting.used == ["e1"]
+
+
+async def test_nobody_finishes_the_exchange_of_another(tmp_path: Path) -> None:
+    """A turn's id is no key: for another user, or another tenant, there is no such turn."""
+    async with serving(tmp_path) as bench:
+        ana, other = bench.key("one"), bench.key("two")
+        body = {"text": "Hello?"}
+        begun = await bench.client.post("/api/exchanges?user=ana", json=body, headers=ana)
+        end = {"turn": begun.json()["turns"][-1]["id"], "text": "I am not yours."}
+        for user, headers in (("ben", ana), ("ana", other)):
+            answer = await bench.client.post(
+                f"/api/exchanges/finish?user={user}", json=end, headers=headers
+            )
+            assert answer.json() == {"recorded": False}
+        assert await bench.said("ana", "one") == ["Hello?"]
+        assert await bench.said("ana", "two") == await bench.said("ben", "one") == []
+
+
+async def test_a_context_does_not_repeat_the_prompt(place: Place) -> None:
+    """What the caller recorded and sends itself is not recalled beside it."""
+    said = "My cat Miso sleeps on the radiator."
+    await place.memory.record("ana", said)
+    question = {"role": "user", "content": "Where does my cat Miso sleep?"}
+    alone = await place.memory.context("ana", [question])
+    assert "radiator" in alone.text
+    history = [{"role": "user", "content": said}, {"role": "assistant", "content": "Ha."}, question]
+    assert "radiator" not in (await place.memory.context("ana", history)).text
+
+
+async def test_unpinning_over_http_applies_the_retention(tmp_path: Path) -> None:
+    """As in the library."""
+    settings = replace(FACTS, retention=30)
+    async with (
+        serving(tmp_path, settings=settings, options=Options(work=False)) as bench,
+        connected(bench) as memory,
+    ):
+        bench.iterator.answers.append(answer(add(CAT)))
+        await memory.record("ana", SAID)
+        await memory.end_session("ana")
+        await memory.run_jobs()
+        (fact,) = await memory.facts("ana")
+        assert (await memory.pin("ana", fact.id)).expires is None
+        unpinned = await memory.unpin("ana", fact.id)
+        assert unpinned.expires == bench.clock.now() + timedelta(days=30)
