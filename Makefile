@@ -5,6 +5,7 @@ PYTHON := $(VENV)/bin/python
 CHAT   := $(VENV)/.chat
 READY  := $(VENV)/.ready
 ALL    := $(VENV)/.all
+DOCS   := $(VENV)/.docs
 EXTRAS := local,onnx,server,mcp,postgres,compress,plot
 PACKAGES := $(foreach name,weights bench tune qdrant frameworks,--editable packages/omoide-$(name))
 MANIFESTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
@@ -15,7 +16,7 @@ LEAN   := -p no:schemathesis -p no:anyio
 export OMP_WAIT_POLICY ?= passive
 
 .PHONY: frameworks mutants chat quick test test-all lint types types-core types-all unit light all model tuning torture \
-  encrypted wheels installed clean size screenshots
+  encrypted wheels installed clean size screenshots reference docs
 
 chat: $(CHAT) ## Talk to a local model that remembers you
 	@$(VENV)/bin/omoide models pull default
@@ -122,6 +123,12 @@ size: wheels ## Check the size of the core install and its import time
 screenshots: $(ALL) ## The pictures of the page; needs apt-get install chromium fonts-inter fonts-noto-cjk
 	$(PYTHON) tools/screenshots.py docs/pictures
 
+reference: $(READY) ## docs/reference/, from the code
+	$(PYTHON) tools/reference
+
+docs: $(DOCS) ## The docs as a site in site/: open site/index.html, no server needed
+	$(VENV)/bin/zensical build --clean --strict
+
 $(CHAT): $(MANIFESTS)
 	python3 -m venv $(VENV)
 	$(PIP) --upgrade "pip>=25.1"
@@ -133,8 +140,14 @@ $(READY): $(CHAT)
 	@touch $(READY)
 
 $(ALL): $(READY)
-	$(PIP) --group dev --group heavy --group examples
+	$(PIP) --group dev --group heavy --group examples --group docs
 	@touch $(ALL)
 
+$(DOCS): pyproject.toml
+	test -x $(PYTHON) || python3 -m venv $(VENV)
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --group docs
+	@touch $(DOCS)
+
 clean:
-	rm -rf $(VENV) dist build
+	rm -rf $(VENV) dist build site .cache

@@ -12,10 +12,11 @@ import argparse
 import asyncio
 import json
 import os
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from omoide.presets import PRESETS, Preset
+from omoide.presets import PRESETS, Departure, Preset
 from omoide.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -29,9 +30,32 @@ def page() -> str:
         f"| [`{p.name}`](#{p.name}) | {p.paper} | {mechanisms(p)} | {len(p.departures) or 'ours'} |"
         for p in PRESETS.values()
     ]
-    sections = [section(preset) for preset in PRESETS.values()]
+    sections = [shared_section(), *(section(preset) for preset in PRESETS.values())]
     head = (RUNS / "head.md").read_text(encoding="utf-8")
     return head + "\n".join(rows) + "\n\n" + "\n".join(sections).rstrip() + "\n"
+
+
+def shared() -> list[Departure]:
+    """The departures that at least three presets have, each once."""
+    counted = Counter(d for preset in PRESETS.values() for d in preset.departures)
+    return [departure for departure, count in counted.items() if count >= 3]
+
+
+def shared_section() -> str:
+    """Those departures, with the presets that have them."""
+    lines = [
+        "## Departures that several have",
+        "",
+        "| departure | why | presets |",
+        "|---|---|---|",
+    ]
+    for d in shared():
+        names = [f"`{p.name}`" for p in PRESETS.values() if d in p.departures]
+        all_of_them = len(names) == sum(bool(p.departures) for p in PRESETS.values())
+        lines.append(
+            f"| {d.what} | {d.why} | {'all papers' if all_of_them else ', '.join(names)} |"
+        )
+    return "\n".join([*lines, ""])
 
 
 def mechanisms(preset: Preset) -> str:
@@ -48,9 +72,9 @@ def section(preset: Preset) -> str:
     if preset.numbers:
         lines += ["| number | value | where |", "|---|---|---|"]
         lines += [f"| {n.what} | {n.value} | {n.where} |" for n in preset.numbers] + [""]
-    if preset.departures:
-        lines += ["| departure | why |", "|---|---|"]
-        lines += [f"| {d.what} | {d.why} |" for d in preset.departures] + [""]
+    if own := [d for d in preset.departures if d not in shared()]:
+        lines += ["| departure of its own | why |", "|---|---|"]
+        lines += [f"| {d.what} | {d.why} |" for d in own] + [""]
     kept = RUNS / f"{preset.name}.json"
     if kept.exists():
         from mechanism_gallery import shown

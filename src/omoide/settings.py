@@ -79,6 +79,9 @@ class Settings:
     """The user, where no other is named."""
     mechanisms: tuple[str, ...] = ("summary", "search")
     """The mechanisms to use: names from `omoide mechanisms`, in the order they run."""
+    layers: tuple[str, ...] = ("human-recall", "memos")
+    """The mechanisms whose memories are written from the facts of each session, without a call,
+    though they do not add to prompts: forgetting curves and topics to look at. `none` for none."""
     model: str = "default"
     """The model that replies: a name from the catalogue, a GGUF file, or the URL of an endpoint
     followed by `#model-name`; `none` to record and recall without a chat model."""
@@ -105,7 +108,7 @@ class Settings:
     reply_form: str = ""
     """How the model is asked for a reply: `small`, with worked examples (the default for a local
     model); `chat` (the default for an endpoint); `agent`, with a sense of time, and `agent+clock`,
-    with the time to the minute; or one of paper A's single prompts: `paper`, `retrieval`,
+    with the time to the minute; or one of Wang et al.'s single prompts: `paper`, `retrieval`,
     `retrieval+memory`, `2-shot`, `3-shot`."""
     persona: str = ""
     """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""

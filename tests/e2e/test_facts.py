@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
-from .conftest import PHONE
+from .conftest import DESK, PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -17,7 +18,9 @@ playwright = pytest.importorskip("playwright.async_api", reason="pip install pla
 expect = playwright.expect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PORTO = "The user lives in Porto, near the river, with Biscuit."
+PORTO = "You live in Porto, near the river, with Biscuit."
+
+NOTE = "The user lives in Braga."
 
 
 async def test_facts_stand_in_groups_with_their_words(demo: Window) -> None:
@@ -34,7 +37,7 @@ async def test_facts_stand_in_groups_with_their_words(demo: Window) -> None:
         ]
     )
     await expect(panel.locator(".known")).to_have_count(9)
-    await expect(panel).not_to_contain_text("lives alone in Lisbon")
+    await expect(panel).not_to_contain_text("live alone in Lisbon")
     walnuts = panel.locator(".known").filter(has_text="allergic to walnuts")
     await expect(walnuts.locator(".fine").first).to_contain_text("said 9 Sept")
     await walnuts.locator("> button").click()
@@ -52,8 +55,8 @@ async def test_the_timeline_tells_what_changed_and_why(demo: Window) -> None:
     await expect(moments).to_have_count(17)
     porto = moments.filter(has_text=PORTO)
     await expect(porto).to_contain_text("changed")
-    await expect(porto).to_contain_text("before: The user lives alone in Lisbon")
-    await expect(porto).to_contain_text("because: she moved to Porto")
+    await expect(porto).to_contain_text("before: You live alone in Lisbon")
+    await expect(porto).to_contain_text("because: you moved to Porto")
     await porto.locator("> button").click()
     await expect(porto.locator(".quote p")).to_contain_text("moved to Porto last weekend")
     healed = moments.filter(has_text="the paw has healed")
@@ -72,19 +75,84 @@ async def test_a_fact_is_pinned_corrected_and_forgotten(demo: Window) -> None:
     await porto.get_by_role("button", name="Unpin").click()
     await expect(porto.locator(".badge")).to_have_count(0)
     await porto.get_by_role("button", name="Correct").click()
-    await page.get_by_role("dialog").locator("textarea").fill("The user lives in Braga.")
+    await page.get_by_role("dialog").locator("textarea").fill("I live in Braga.")
     await page.get_by_role("dialog").get_by_role("button", name="Save").click()
-    braga = known.filter(has_text="The user lives in Braga.")
+    braga = known.filter(has_text="You live in Braga.")
     await expect(braga).to_contain_text("corrected by you")
     await expect(page.locator("#panel-memory .fact").filter(has_text="Braga")).to_have_count(1)
     await braga.locator("> button").click()
     await braga.get_by_role("button", name="Forget").click()
     await page.get_by_role("dialog").get_by_role("checkbox").check()
     await page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    await page.get_by_role("button", name="Undo").click()
+    await expect(braga).to_have_count(1)
+    assert NOTE in [fact.text for fact in await memory.facts("demo")]
+    await braga.get_by_role("button", name="Forget").click()
+    await page.get_by_role("dialog").get_by_role("checkbox").check()
+    await page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    await page.get_by_role("button", name="Forget now").click()
+    paper = page.get_by_role("dialog")
+    await expect(paper).to_contain_text("Here is the receipt")
+    await expect(paper.locator(".receipt")).to_contain_text("Facts")
     await expect(braga).to_have_count(0)
-    texts = [fact.text for fact in await memory.facts("demo", ended=True)]
-    assert "The user lives in Braga." not in texts
-    assert "The user lives in Braga." not in [turn.text for turn in await memory.turns("demo")]
+    assert NOTE not in [fact.text for fact in await memory.facts("demo", ended=True)]
+    assert "I live in Braga." not in [turn.text for turn in await memory.turns("demo")]
+
+
+async def test_leaving_the_page_does_not_bring_back_what_is_forgotten(demo: Window) -> None:
+    """The seconds in which it can be undone end at once."""
+    page, memory = demo.page, demo.bench.memory()
+    await page.click("#tab-facts")
+    guitar = page.locator("#panel-facts .known").filter(has_text="guitar")
+    await guitar.locator("> button").click()
+    await guitar.get_by_role("button", name="Forget").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    await expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    assert any("guitar" in fact.text for fact in await memory.facts("demo"))
+    await page.reload()
+    while any("guitar" in fact.text for fact in await memory.facts("demo", ended=True)):
+        await asyncio.sleep(0.01)  # the request outlives the page that sent it
+    await page.reload()
+    await demo.ready()
+    await page.click("#tab-facts")
+    await expect(page.locator("#panel-facts .known")).to_have_count(8)
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+async def test_the_slider_goes_to_any_day(
+    opened: Callable[..., Awaitable[Window]], size: dict[str, int]
+) -> None:
+    """With the memory as it was then, and what had happened until then."""
+    window = await opened(viewport=size)
+    await window.demo()
+    page = window.page
+    await page.click("#tab-facts" if size is DESK else "#dock [data-view=facts]")
+    await page.get_by_role("button", name="Timeline").click()
+    await expect(page.locator(".moment")).to_have_count(17)
+    await page.fill("#day", "60")
+    await expect(page.locator("output[for=day]")).to_have_text("8 November 2025")
+    await expect(page.locator("#then h3")).to_have_text("What I remembered on 8 November 2025")
+    await expect(page.locator("#then")).to_contain_text("You live alone in Lisbon")
+    await expect(page.locator("#then")).not_to_contain_text("Porto")
+    await expect(page.locator("#moments")).not_to_contain_text("Porto")
+    await page.fill("#day", "0")
+    await expect(page.locator("#then")).to_contain_text("with your brother Rui")
+    await page.fill("#day", await page.locator("#day").get_attribute("max") or "")
+    await expect(page.locator("#then")).to_be_hidden()
+    await expect(page.locator(".moment")).to_have_count(17)
+
+
+async def test_it_speaks_to_the_person_by_name(demo: Window) -> None:
+    """In the title, in the greeting, and never as "the user"."""
+    page = demo.page
+    await page.click("#tab-facts")
+    await expect(page.locator("#panel-facts h2")).to_have_text("What I know about you, Nadia")
+    for tab in ("memory", "facts", "events"):
+        await page.click(f"#tab-{tab}")
+        await expect(page.locator(f"#panel-{tab}")).to_contain_text("You ")
+        await expect(page.locator(f"#panel-{tab}")).not_to_contain_text("user")
+    await page.click("#new-talk")
+    await expect(page.locator(".welcome h2")).to_have_text("Good to see you again, Nadia")
 
 
 async def test_facts_on_a_phone_in_every_language(
@@ -112,4 +180,4 @@ async def test_an_empty_memory_says_what_will_be_here(window: Window) -> None:
     """And nothing else."""
     page = window.page
     await page.click("#tab-facts")
-    await expect(page.locator("#panel-facts .empty")).to_contain_text("Nothing yet.")
+    await expect(page.locator("#panel-facts .empty")).to_contain_text("I don't know you yet.")

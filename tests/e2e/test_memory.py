@@ -17,7 +17,7 @@ playwright = pytest.importorskip("playwright.async_api", reason="pip install pla
 expect = playwright.expect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-GUITAR = "The user plays the guitar."
+GUITAR = "You play the guitar."
 
 
 async def test_each_sentence_shows_the_words_it_rests_on(demo: Window) -> None:
@@ -45,7 +45,7 @@ async def test_the_slider_goes_through_the_versions_word_by_word(demo: Window) -
     await page.fill("#version", "4")
     await expect(panel.locator("output")).to_have_text("Version 4 of 5")
     await expect(panel.locator("del").filter(has_text="bandage")).to_be_visible()
-    await expect(panel.locator("ins").filter(has_text="lives in Porto")).to_be_visible()
+    await expect(panel.locator("ins").filter(has_text="live in Porto")).to_be_visible()
     await page.fill("#version", "5")
     swims = panel.locator(".fact").filter(has_text="hundred metres")
     await expect(swims.locator("del")).to_have_text("fifty")
@@ -101,9 +101,9 @@ async def test_a_sentence_is_corrected(demo: Window) -> None:
     fact = page.locator("#panel-memory .fact").filter(has_text="guitar")
     await fact.locator("> button").click()
     await fact.get_by_role("button", name="Correct").click()
-    await page.get_by_role("dialog").locator("textarea").fill("The user plays\nthe cello.")
+    await page.get_by_role("dialog").locator("textarea").fill("You play\nthe cello.")
     await page.get_by_role("dialog").get_by_role("button", name="Save").click()
-    mended = page.locator("#panel-memory .fact").filter(has_text="The user plays the cello.")
+    mended = page.locator("#panel-memory .fact").filter(has_text="You play the cello.")
     await expect(mended.locator(".badge")).to_have_count(0)
     await mended.locator("> button").click()
     await expect(mended.locator(".quote")).to_contain_text("Corrected by you")
@@ -127,6 +127,9 @@ async def test_a_fact_is_forgotten_with_its_words_if_wanted(demo: Window) -> Non
         if words:
             await dialog.locator("input[type=checkbox]").check()
         await dialog.get_by_role("button", name="Forget").click()
+        await page.get_by_role("button", name="Forget now").click()
+        await expect(dialog).to_contain_text("nothing of it is left")
+        await dialog.get_by_role("button", name="Close").click()
         await expect(facts.filter(has_text=text)).to_have_count(0)
     versions = "".join(version.text for version in await memory.history("demo"))
     assert "guitar" not in versions

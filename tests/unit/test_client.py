@@ -114,6 +114,19 @@ async def test_turns_are_recorded_once_and_read(place: Place) -> None:
     assert {s.key for s in await memory.sessions("ána")} == {"thread-1", None}
 
 
+async def test_sessions_have_titles_and_turns_are_read_backwards(place: Place) -> None:
+    """As the page shows them."""
+    memory = place.memory
+    await memory.record("ana", [f"Message {n}." for n in range(1, 6)])
+    assert [t.position for t in await memory.turns("ana", before=5, last=2)] == [3, 4]
+    assert [t.position for t in await memory.turns("ana", before=3)] == [1, 2]
+    assert await memory.turns("ana", last=0) == ()
+    await memory.rename("ana", 1, "Counting")
+    assert await memory.titles("ana") == {1: "Counting"}
+    with pytest.raises(NoSuchSession):
+        await memory.rename("ana", 9, "Nothing")
+
+
 async def test_a_past_conversation_is_replayed(place: Place) -> None:
     """`at` is the clock of what is done."""
     then = place.bench.clock.now() - timedelta(days=400)

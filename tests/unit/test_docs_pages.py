@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from omoide.cli.conversation import HELP
 from tests.unit.test_architecture import LAYERS
 
 ROOT = Path(__file__).parents[2]
@@ -19,19 +23,66 @@ PAGES = sorted(
 )
 BEING_WRITTEN = {"engine/exchange.py", "engine/recorder.py", "engine/messages.py"}
 """Files of the rewritten engine that this page describes; empty once they are merged."""
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+
+
+def prose(page: Path) -> str:
+    """The text of a page, code left out."""
+    text = page.read_text(encoding="utf-8")
+    return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def links(page: Path) -> list[tuple[str, str]]:
+    """The files of this repository that a page links to, each with its anchor."""
+    text = re.sub(r"`[^`\n]*`", "", prose(page))
+    return [(to, anchor) for to, anchor in LINK.findall(text) if ":" not in to]
 
 
 def targets(page: Path) -> list[str]:
-    """Files that a page links to, code blocks left out."""
-    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return [link for link in LINK.findall(text) if "://" not in link and ":" not in link]
+    """The files that a page links to."""
+    return [to for to, _ in links(page) if to]
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """The anchors of a page's headings, as GitHub and our site make them."""
+    made: Counter[str] = Counter()
+    found = set()
+    for heading in re.findall(r"^#+ (.+)$", prose(page), flags=re.MULTILINE):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        name = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        found.add(f"{name}-{made[name]}" if made[name] else name)
+        made[name] += 1
+    return frozenset(found)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_to_a_file(page: Path) -> None:
     """A page links only to files that exist."""
     assert [link for link in targets(page) if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_anchor_is_a_heading(page: Path) -> None:
+    """A link into a page leads to one of its headings."""
+    missing = [
+        (to, anchor)
+        for to, anchor in links(page)
+        if anchor and (not to or to.endswith(".md"))
+        if anchor not in anchors((page.parent / to).resolve() if to else page)
+    ]
+    assert missing == []
+
+
+def test_the_site_has_every_page() -> None:
+    """Each page is in the navigation, or is an entry of a list that is."""
+    with (ROOT / "zensical.toml").open("rb") as file:
+        shown = set(re.findall(r"'([^']+\.md)'", str(tomllib.load(file)["project"]["nav"])))
+    docs = ROOT / "docs"
+    pages = {p.relative_to(docs).as_posix() for p in PAGES if p.is_relative_to(docs)}
+    listed = re.compile(r"(experiments|decisions|presets|results)/")
+    assert {page for page in pages - shown if not listed.match(page)} == set()
+    assert shown <= pages
 
 
 def test_every_experiment_is_listed_newest_first() -> None:
@@ -58,11 +109,11 @@ def test_an_experiment_begins_with_its_date_and_verdict(entry: Path) -> None:
     assert f"({entry.name}): {found.group(2)}\n" in index
 
 
-def test_the_picture_shows_the_layers() -> None:
-    """The boxes of docs/architecture.md name the packages of each layer, and no others."""
+def test_the_list_shows_the_layers() -> None:
+    """The list in docs/architecture.md names the packages of each layer, and no others."""
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    boxes = re.findall(r'^  L(\d+)\["([\w, ]+)"\]$', page, flags=re.MULTILINE)
-    shown = {name: int(layer) for layer, names in boxes for name in names.split(", ")}
+    rows = re.findall(r"^ ?(\d+)  ([\w, ]+)$", page, flags=re.MULTILINE)
+    shown = {name: int(layer) for layer, names in rows for name in names.split(", ")}
     assert shown == LAYERS
 
 
@@ -78,6 +129,34 @@ def test_the_walks_name_files_that_exist() -> None:
 def found_at(name: str, core: Path) -> list[Path]:
     """Where a file is whose path ends so: within the core, or in the repository."""
     return [*core.rglob(name), *ROOT.glob(name)]
+
+
+def test_the_figures_of_the_readme_are_on_the_pages_it_names() -> None:
+    """Each number of a row is on the page that the row links to."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").split("## Three numbers", 1)[1]
+    rows = re.findall(r"^\| (\*\*.+) \| \[.+\]\((.+)\) \|$", text, flags=re.MULTILINE)
+    assert len(rows) == 3
+    for said, page in rows:
+        shown = (ROOT / page).read_text(encoding="utf-8")
+        figures = re.findall(r"\d[\d.,]*(?: of \d+)?", said.replace("kill -9", ""))
+        assert figures
+        assert [f for f in figures if f.strip(".,") not in shown] == []
+
+
+def test_no_kill_lost_or_doubled_anything() -> None:
+    """What is said of losses, read from the table of the torture: every row, both stores."""
+    page = (ROOT / "docs/torture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `kill -9`[^|]*\| (\d+) \|[^|]*\| (\d+) \| (\d+) \|", page, re.MULTILINE)
+    assert len(rows) > 10
+    assert {(lost, doubled) for _, lost, doubled in rows} == {("0", "0")}
+
+
+def test_the_chat_guide_names_every_command() -> None:
+    """Those that `/help` shows."""
+    guide = (ROOT / "docs/guides/chat.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^/\w+", HELP, flags=re.MULTILINE)
+    assert [command for command in commands if f"`{command}" not in guide] == []
+    assert len(commands) > 5
 
 
 def test_every_decision_is_listed() -> None:

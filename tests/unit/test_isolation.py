@@ -277,6 +277,8 @@ VERBS: dict[str, Verb] = {
     "rollback": lambda m, u, _: m.rollback(u, When(version=1)),
     "why": lambda m, u, _: m.why(u),
     "sessions": lambda m, u, _: m.sessions(u),
+    "titles": lambda m, u, _: m.titles(u),
+    "rename": lambda m, u, _: m.rename(u, 1, "Hi"),
     "turns": lambda m, u, _: m.turns(u, session=1),
     "rejected": lambda m, u, _: m.rejected(u),
     "calls": lambda m, u, _: m.calls(u),

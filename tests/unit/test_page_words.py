@@ -14,12 +14,17 @@ LANGUAGES = ("en", "zh", "ja", "ko", "vi")
 CHANGING = {  # keys that are put together while the page runs
     "speaker.": ("user", "assistant"),
     "work.": ("waiting", "running", "dead", "done"),
-    "events.span": ("90", "365", "1095"),
+    "events.span": ("365", "1095", "3650"),
     "theme.": ("auto", "light", "dark"),
     "origin.": ("digest", "rollback", "erasure", "edit"),
     "memos.": ("summary", "compressed", "original"),
     "facts.": ("now", "timeline"),
     "facts.group_": ("you", "plans", "likes", "people", "assistant"),
+    "receipt.": (
+        *("sessions", "turns", "sentences", "facts"),
+        *("events", "memos", "notes", "rejected"),
+    ),
+    "tab.": ("chat", "memory", "facts", "memos", "events", "why", "cost"),
     "change.": ("began", "changed", "confirmed", "ended", "expired"),
     "kind.": ("turn", "fact", "event", "memo", "sentence"),
 }

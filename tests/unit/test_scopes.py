@@ -59,6 +59,8 @@ SCOPES = {
     "POST /api/receipts/check": "read",
     "GET /api/turns": "read",
     "GET /api/sessions": "read",
+    "PATCH /api/sessions": "write",
+    "POST /api/import": "write",
     "GET /api/memory": "read",
     "GET /api/memory/versions": "read",
     "GET /api/memory/diff": "read",

@@ -158,7 +158,13 @@ async def test_the_memory_is_seen_through_time(bench: Bench) -> None:
     assert (await get(bench, "/api/memory", session=1))["number"] == 1
     assert [v["number"] for v in (await get(bench, "/api/memory/versions"))["items"]] == [1]
     assert (await get(bench, "/api/memory/diff"))["items"] == [
-        {"change": "added", "old": None, "new": M1}
+        {
+            "change": "added",
+            "old": None,
+            "new": M1,
+            "old_addressed": None,
+            "new_addressed": "You have a cat called Miso.",
+        }
     ]
     because = (await get(bench, "/api/memory/why"))["items"]
     assert [t["text"] for t in because[0]["turns"]] == [CAT]

@@ -117,8 +117,14 @@ export class Omoide {
     const turn = begun.turns.at(-1);
     const finish: Exchange["finish"] = async (text, how = {}) => {
       if (!turn) return;
-      const { contributions: used, repeated } = begun;
-      const body = { ...spoken, ...how, turn: turn.id, text, used, repeated };
+      const used = begun.contributions.map(({ mechanism, place, kind, id, time }) => ({
+        mechanism,
+        place,
+        kind,
+        id,
+        time,
+      }));
+      const body = { ...spoken, ...how, turn: turn.id, text, used, repeated: begun.repeated };
       await this.#post("/api/exchanges/finish", user, body);
     };
     return { ...begun, finish };

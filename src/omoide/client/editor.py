@@ -30,19 +30,27 @@ class RemoteEditor(RemoteReader):
         return decode(Summary, await self._post("/api/memory/rollback", user, body))
 
     async def amend(
-        self, user: str, sentence: str, text: str, *, at: datetime | None = None
+        self, user: str, sentence: str, text: str, *, at: datetime | None = None, said: str = ""
     ) -> Summary:
         """Correct a sentence of the newest version, as a new version that cites the user."""
         body = {
             "sentence": sentence,
             "text": checked_text(text, max_chars=UNLIMITED),
             "at": iso(at, "at"),
+            "said": said or None,
         }
         return decode(Summary, await self._post("/api/memory/amend", user, body))
 
-    async def correct(self, user: str, fact: str, text: str, *, at: datetime | None = None) -> Fact:
+    async def correct(
+        self, user: str, fact: str, text: str, *, at: datetime | None = None, said: str = ""
+    ) -> Fact:
         """Replace a fact, named by its id, by what the user says instead."""
-        body = {"id": fact, "text": checked_text(text, max_chars=UNLIMITED), "at": iso(at, "at")}
+        body = {
+            "id": fact,
+            "text": checked_text(text, max_chars=UNLIMITED),
+            "at": iso(at, "at"),
+            "said": said or None,
+        }
         return decode(Fact, await self._post("/api/facts/correct", user, body))
 
     async def pin(self, user: str, fact: str) -> Fact:
@@ -74,6 +82,11 @@ class RemoteEditor(RemoteReader):
         return decode(
             Fact, await self._connection.patch("/api/facts", body, user=stored_user(user))
         )
+
+    async def rename(self, user: str, session: int, title: str) -> None:
+        """Give a session a title, which the page shows; an empty one removes it."""
+        body = {"session": session, "title": title}
+        await self._connection.patch("/api/sessions", body, user=stored_user(user))
 
     async def put_note(
         self, user: str, *, kind: str, key: str, text: str, at: datetime | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from omoide.client.decoding import decode_all
@@ -62,5 +61,11 @@ def decoded_context(found: Mapping[str, Any]) -> RemoteContext:
 
 
 def sent_contribution(contribution: Contribution) -> dict[str, Any]:
-    """A contribution as JSON, as the server sent it."""
-    return {**asdict(contribution), "time": contribution.time.isoformat()}
+    """A contribution that was used, as JSON."""
+    return {
+        "mechanism": contribution.mechanism,
+        "place": contribution.place,
+        "kind": contribution.kind,
+        "id": contribution.id,
+        "time": contribution.time.isoformat(),
+    }

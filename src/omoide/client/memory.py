@@ -182,10 +182,18 @@ class RemoteMemory(RemoteEditor):
         session: str | None = None,
         at: datetime | None = None,
         id: str | None = None,  # noqa: A002 - the same word as in `record`
+        again: bool = False,
+        replaces: str | None = None,
     ) -> Reply:
         """Record the user's message, and stream a reply of the server's model that uses the
-        memory."""
-        given = {"session": session, "at": iso(at, "at"), "id": id}
+        memory. See `omoide.Memory.reply`."""
+        given = {
+            "session": session,
+            "at": iso(at, "at"),
+            "id": id,
+            "again": again or None,
+            "replaces": replaces,
+        }
         body: dict[str, Any] = {"text": checked_text(text, max_chars=UNLIMITED), "stream": True}
         body |= {name: value for name, value in given.items() if value is not None}
         pieces = self._pieces(user, body)

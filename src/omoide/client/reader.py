@@ -29,7 +29,7 @@ from omoide.errors import AccessDenied, NotOverHttp
 from omoide.mechanisms.events.scoring import ForgettingCurve
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
     from datetime import datetime
 
     from omoide.client.connection import Connection
@@ -115,6 +115,19 @@ class RemoteReader:
         """All sessions, oldest first."""
         return decode_all(Session, await self._pages("/api/sessions", user))
 
+    async def titles(self, user: str) -> Mapping[int, str]:
+        """The titles that sessions were given, by the session's number."""
+        found: dict[int, str] = {}
+        before = None
+        while True:
+            cards = await self._connection.get(
+                "/api/sessions/latest", user=stored_user(user), before=before, limit=1000
+            )
+            found |= {card["number"]: card["title"] for card in cards["items"] if card["title"]}
+            if len(cards["items"]) < 1000:
+                return dict(sorted(found.items()))
+            before = cards["items"][-1]["number"]
+
     async def turns(
         self,
         user: str,
@@ -122,23 +135,27 @@ class RemoteReader:
         session: int | None = None,
         last: int | None = None,
         after: int | None = None,
+        before: int | None = None,
         first: int | None = None,
         ids: Sequence[str] | None = None,
     ) -> tuple[Turn, ...]:
         """The turns of all sessions or of one; with `last`, only that many of the newest; with
-        `ids`, only those. For pages: only those `after` a position, only the `first` so many."""
+        `ids`, only those. For pages: only those `after` or `before` a position, only the `first` or
+        `last` so many."""
         if ids is not None:
             found = [await self._turns(user, id=ids[i : i + 50]) for i in range(0, len(ids), 50)]
             turns = {turn.id: turn for part in found for turn in part}
             return tuple(sorted(turns.values(), key=lambda turn: turn.position))
-        if last is not None and last <= 1000:
-            return await self._turns(user, session=session, last=last) if last > 0 else ()
+        if last is not None and last < 1:
+            return ()
+        if last is not None and last <= 1000 and after is None and first is None:
+            return await self._turns(user, session=session, before=before, last=last)
         turns_: tuple[Turn, ...] = ()
         while first is None or len(turns_) < first:
             limit = 1000 if first is None else min(first - len(turns_), 1000)
             page = await self._turns(user, session=session, cursor=after, limit=limit)
-            turns_ += page
-            if len(page) < limit:
+            turns_ += tuple(turn for turn in page if before is None or turn.position < before)
+            if len(page) < limit or (before is not None and page[-1].position >= before):
                 break
             after = page[-1].position
         return turns_ if last is None else turns_[-last:]

@@ -90,6 +90,7 @@ class DocumentTurns:
         ids: Sequence[str] | None = None,
         last: int | None = None,
         after: int | None = None,
+        before: int | None = None,
         first: int | None = None,
     ) -> tuple[Turn, ...]:
         """See `TurnStore.read`."""
@@ -100,6 +101,7 @@ class DocumentTurns:
             if session in (None, turn.session)
             and (wanted is None or turn.id in wanted)
             and (after is None or turn.position > after)
+            and (before is None or turn.position < before)
         ]
         if first is not None:
             return tuple(turns[: max(first, 0)])

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from omoide.domain import Owner
     from omoide.engine.messages import ChatMessage, Utterance
     from omoide.mechanisms.base import Contribution, Mechanism
+    from omoide.mechanisms.facts.layers import FactLayer
     from omoide.mechanisms.reply_forms import ReplyForm
     from omoide.ports import Request, Store
 
@@ -104,6 +105,7 @@ class ContextBuilder:
         store: Store,
         mechanisms: Sequence[Mechanism],
         *,
+        layers: Sequence[FactLayer] = (),
         form: ReplyForm,
         budget: int,
         room: int = ROOM,
@@ -114,6 +116,7 @@ class ContextBuilder:
         self._room = room
         self._company = company or Participants()
         self._mechanisms = tuple(mechanisms)
+        self._layers = tuple(layers)
         self._form = form
         self._budget = budget
 
@@ -203,6 +206,8 @@ class ContextBuilder:
         for mechanism in self._mechanisms:
             used = [c for c in context.contributions if c.mechanism == mechanism.name]
             await mechanism.mark_used(context.reply_request, used)
+        for layer in self._layers:
+            await layer.mark_used(context.reply_request, context.contributions)
 
     def _current(
         self, session: tuple[Turn, ...], turn: Turn, sent: Sequence[ChatMessage] | None

@@ -58,6 +58,8 @@ class _Correction:
     """The place of the sentence; None if the version does not have it."""
     fact: Fact | None
     text: str
+    said: str = ""
+    """The user's own words, if they are not `text`."""
 
     def sentences(self, new: Sentence, *, limit: int) -> tuple[Sentence, ...]:
         """The sentences of the new version. A fact that was not among them joins if there is
@@ -76,9 +78,11 @@ class Corrections:
         self._versions = versions
         self._limit = limit
 
-    async def amend(self, owner: Owner, sentence: str, text: str, *, now: datetime) -> Summary:
+    async def amend(
+        self, owner: Owner, sentence: str, text: str, *, now: datetime, said: str = ""
+    ) -> Summary:
         """Replace `sentence` by `text` in a new version of the summary, and the fact that it states
-        by a new one. The same text confirms it.
+        by a new one. The same text confirms it. `said` are the user's own words for it.
 
         The correction is recorded as a turn of the user's, in its own session that ends at once and
         is not digested; that turn supports the new sentence and fact. Raises `StaleVersion` if the
@@ -97,11 +101,19 @@ class Corrections:
         stated = [newest.sentences[indices[0]].fact]
         facts = await self._store.facts.read(owner, ids=stated) if stated[0] else ()
         fact = next((fact for fact in facts if fact.ended is None), None)
-        correction = _Correction(newest=newest, index=indices[0], fact=fact, text=text)
+        correction = _Correction(newest=newest, index=indices[0], fact=fact, text=text, said=said)
         edited, _ = await _finished(self._write(owner, correction, now=now))
         return edited
 
-    async def correct(self, owner: Owner, id: str, text: str, *, now: datetime) -> Fact:  # noqa: A002
+    async def correct(
+        self,
+        owner: Owner,
+        id: str,  # noqa: A002
+        text: str,
+        *,
+        now: datetime,
+        said: str = "",
+    ) -> Fact:
         """Replace a fact by what the user says instead, with `Trust.CORRECTED`, and make a new
         version of the summary; as `amend` does for a sentence. Returns the new fact, or the same
         one if the text only confirms it. Raises `NoSuchFact`, and `BadInput` for a fact that has
@@ -121,7 +133,7 @@ class Corrections:
             if known.fact == id or (not known.fact and known.text == fact.text)
         ]
         index = indices[0] if indices else None
-        correction = _Correction(newest=newest, index=index, fact=fact, text=text)
+        correction = _Correction(newest=newest, index=index, fact=fact, text=text, said=said)
         _, changes = await _finished(self._write(owner, correction, now=now))
         if changes.added:
             return changes.added[0]
@@ -161,9 +173,10 @@ class Corrections:
     ) -> tuple[Summary, FactChanges]:
         """Write the new version, the fact, and the turn that they cite, or none of them."""
         newest, text = correction.newest, correction.text
+        said = correction.said or text
         name = f"{EDIT}{uuid.uuid4().hex}"
         new = NewTurn(
-            speaker=Speaker.USER, text=text, time=now, id=name, language=detect_language(text)
+            speaker=Speaker.USER, text=said, time=now, id=name, language=detect_language(said)
         )
         (turn,) = await self._store.turns.append(owner, [new], session=name, idle=timedelta.max)
         try:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from omoide.domain import Job, Turn
     from omoide.mechanisms.base import Mechanism
+    from omoide.mechanisms.facts.layers import FactLayer
     from omoide.ports import ChatModel, Clock, Embedder, Store
 
 BATCH = 64
@@ -41,7 +42,7 @@ class Digestion:
         self,
         *,
         store: Store,
-        mechanisms: Sequence[Mechanism],
+        mechanisms: Sequence[Mechanism | FactLayer],
         model: ChatModel | None,
         embedder: Embedder | None,
         clock: Clock,

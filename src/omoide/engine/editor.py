@@ -10,6 +10,7 @@ from omoide.domain import FactMarks, Note
 from omoide.domain.text import checked_name, checked_text
 from omoide.engine.reader import Reader
 from omoide.engine.recorder import aware
+from omoide.engine.titles import set_title
 from omoide.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,20 +38,33 @@ class Editor(Reader):
         return await corrections.rollback(self._owner(user), to, now=self._now(at))
 
     async def amend(
-        self, user: str, sentence: str, text: str, *, at: datetime | None = None
+        self, user: str, sentence: str, text: str, *, at: datetime | None = None, said: str = ""
     ) -> Summary:
         """Correct a sentence of the newest version, as a new version that cites the user. The fact
-        that it states is corrected too."""
+        that it states is corrected too. `said` are the user's own words, if they are not `text`."""
         text = checked_text(text, max_chars=self._settings.max_turn_chars)
         corrections = self._services.corrections
-        return await corrections.amend(self._owner(user), sentence, text, now=self._now(at))
+        return await corrections.amend(
+            self._owner(user), sentence, text, now=self._now(at), said=said
+        )
 
-    async def correct(self, user: str, fact: str, text: str, *, at: datetime | None = None) -> Fact:
+    async def correct(
+        self, user: str, fact: str, text: str, *, at: datetime | None = None, said: str = ""
+    ) -> Fact:
         """Replace a fact, named by its id, by what the user says instead. Returns the new fact,
-        which cites the user and is trusted most. The same text confirms the fact."""
+        which cites the user and is trusted most. The same text confirms the fact. `said` are the
+        user's own words, if they are not `text`."""
         text = checked_text(text, max_chars=self._settings.max_turn_chars)
         corrections = self._services.corrections
-        return await corrections.correct(self._owner(user), fact, text, now=self._now(at))
+        return await corrections.correct(
+            self._owner(user), fact, text, now=self._now(at), said=said
+        )
+
+    async def rename(self, user: str, session: int, title: str) -> None:
+        """Give a session a title, which the page shows; an empty one removes it. Raises
+        `NoSuchSession`."""
+        now = self._now(None)
+        await set_title(self._store, self._owner(user), session, title, now=now)
 
     async def pin(self, user: str, fact: str) -> Fact:
         """Keep a fact in every version of the summary from the next one on. It does not expire."""

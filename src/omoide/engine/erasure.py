@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Receipt
+from omoide.engine import titles
 from omoide.language.terms import terms
 from omoide.version import __version__
 
@@ -61,6 +62,7 @@ class Erasures:
     async def erase(self, owner: Owner, target: ErasureTarget) -> Erased:
         """Erase for good. The result has a signed receipt."""
         doomed = await self._doomed(owner, target)
+        named = await self.store.notes.read(owner, kind=titles.KIND)
         erased = await self.store.archive.erase(
             owner,
             session=target.session,
@@ -68,6 +70,9 @@ class Erasures:
             sentences=target.sentences,
             facts=target.facts,
         )
+        if not target.whole:
+            kept = await titles.put_back(self.store, owner, named, erased=doomed)
+            erased = replace(erased, notes=erased.notes - kept)
         search = _Search(store=self.store, owner=owner, target=target, doomed=doomed)
         await search.run()
         receipt = Receipt(

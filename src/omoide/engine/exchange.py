@@ -57,6 +57,8 @@ class Asking:
     """Seconds that memory may take in a tolerant exchange."""
     budget: int | None = None
     """Most tokens of memory; as configured if None."""
+    replaces: tuple[str, ...] = ()
+    """Ids of the turns whose place the message takes: those of open sessions are removed."""
 
     @classmethod
     def words(
@@ -274,8 +276,13 @@ class Exchanges:
                 for words in asking.incoming.words
             ]
             exchange.turns = await self._recorder.record(
-                asking.owner, utterances, session=asking.session, now=now
+                asking.owner,
+                utterances,
+                session=asking.session,
+                now=now,
+                replaces=asking.replaces,
             )
+            exchange.repeated = exchange.turn.id not in exchange.turns.new
 
     async def _gather(self, exchange: Exchange) -> None:
         asking, began = exchange.asking, monotonic()

@@ -10,16 +10,16 @@ from omoide.domain import CallPurpose, JobState, JobTask, MemoryKind, Speaker
 from omoide.domain.text import checked_text, normal_name
 from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
-from omoide.engine.exchange import Asking
+from omoide.engine.exchange import Answer, Asking
 from omoide.engine.ledger import Account
 from omoide.engine.messages import Utterance, utterances
 from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Reply, stream_reply
+from omoide.engine.taking_back import turns_taken_back
+from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
 from omoide.language import detect_language
-from omoide.mechanisms.events.human_recall import HumanRecall
-from omoide.mechanisms.events.writer import ModelEventWriter
-from omoide.mechanisms.parts import recall_settings
+from omoide.mechanisms.facts.layers import usual_kinds
 from omoide.mechanisms.search.recall import RecallFilter
 from omoide.transfer import import_conversations, restore
 
@@ -150,11 +150,21 @@ class Memory(Editor):
         session: str | None = None,
         at: datetime | None = None,
         id: str | None = None,  # noqa: A002 - the same word as in `record`
+        again: bool = False,
+        replaces: str | None = None,
     ) -> Reply:
-        """Record the user's message, and stream a reply to it that uses the memory."""
+        """Record the user's message, and stream a reply to it that uses the memory.
+
+        With `again`, a message whose id is known gets a new reply in place of the former one.
+        `replaces` is the id of an earlier message that this one and its reply take the place of,
+        with all that was said since. Both raise `ConflictingTurn` once that session has ended."""
         services, settings = self._services, self._settings
         message = Utterance(speaker=Speaker.USER, text=text, id=id)
         asking = self._asking(user, message, session=session, at=at)
+        taken_back = await turns_taken_back(
+            self._store, asking.owner, again=id if again else None, replaces=replaces
+        )
+        asking = replaced(asking, replaces=taken_back)
         exchange = await services.exchanges.begin(asking)
         assert exchange.context is not None  # noqa: S101 - a strict exchange has one, or raised
         account = Account(
@@ -170,7 +180,9 @@ class Memory(Editor):
         return Reply(
             turn=exchange.turn,
             contributions=exchange.why,
-            pieces=stream_reply(stream, record=exchange.finish),
+            pieces=stream_reply(
+                stream, record=lambda said: exchange.finish(Answer(text=said, once=again))
+            ),
             mark=exchange.turns.mark,
         )
 
@@ -207,7 +219,7 @@ class Memory(Editor):
             budget=checked_budget(budget),
             asker=asker,
             only=RecallFilter(
-                kinds=checked_recall_kinds(kinds),
+                kinds=checked_recall_kinds(kinds) or usual_kinds(self._services.layers),
                 since=None if since is None else aware(since, "since"),
                 until=None if until is None else aware(until, "until"),
                 speaker=None if speaker is None else Speaker(speaker),
@@ -221,7 +233,7 @@ class Memory(Editor):
     ) -> RecallExplanation:
         """Every event that was considered for `text`, and why it is recalled or not."""
         text = checked_text(text, max_chars=self._settings.max_turn_chars)
-        return await self._human_recall.explain(
+        return await self._services.human_recall.explain(
             self._owner(user), text, now=self._now(at), language=detect_language(text)
         )
 
@@ -235,13 +247,13 @@ class Memory(Editor):
     ) -> tuple[ForgettingCurve, ...]:
         """How events that are not superseded fade, and how they would after a recall; with
         `newest`, only that many of the newest."""
-        return await self._human_recall.curves(
+        return await self._services.human_recall.curves(
             self._owner(user), now=self._now(at), days=days, newest=newest
         )
 
     async def calibrate(self, user: str, *, at: datetime | None = None) -> Calibration:
         """Fit the calibration to the user's own turns and events; it is used from now on."""
-        return await self._human_recall.refit(self._owner(user), now=self._now(at))
+        return await self._services.human_recall.refit(self._owner(user), now=self._now(at))
 
     async def end_session(
         self, user: str, *, session: int | None = None, at: datetime | None = None
@@ -317,15 +329,17 @@ class Memory(Editor):
         progress: Progress | None = None,
         at: datetime | None = None,
     ) -> ImportResult:
-        """Record conversations from another product's export, each once."""
+        """Record conversations from another product's export, each once, with their titles."""
+        noted, by_key = with_titles(conversations)
         result = await import_conversations(
             self._store,
             self._owner(user),
-            conversations,
+            noted,
             at=self._now(at),
             digest=digest,
             progress=progress,
         )
+        await add_imported(self._store, self._owner(user), by_key, now=self._now(at))
         self._services.worker.wake()
         return result
 
@@ -368,22 +382,6 @@ class Memory(Editor):
         await self._store.jobs.enqueue(self._owner(user), task, session=session, at=now)
         self._services.worker.wake()
 
-    @property
-    def _human_recall(self) -> HumanRecall:
-        """The mechanism in use; if it is not in use, one that only reads."""
-        services = self._services
-        for mechanism in services.mechanisms:
-            if isinstance(mechanism, HumanRecall):
-                return mechanism
-        model = services.summariser
-        writer = ModelEventWriter(window=model.window, count=model.count, name=model.name)
-        return HumanRecall(
-            store=self._store,
-            embedder=services.embedder,
-            writer=writer,
-            knobs=recall_settings(services.settings),
-        )
-
 
 def checked_budget(budget: int | None) -> int | None:
     """The budget, if it is possible."""
@@ -397,4 +395,4 @@ def checked_recall_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[Memor
     known = {kind.value: kind for kind in MemoryKind}
     if unknown := [kind for kind in kinds if kind not in known]:
         raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")
-    return frozenset(known[kind] for kind in kinds) or frozenset(MemoryKind)
+    return frozenset(known[kind] for kind in kinds)

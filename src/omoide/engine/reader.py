@@ -9,11 +9,12 @@ from omoide.domain import FactFilter, Owner
 from omoide.domain.text import normal_name
 from omoide.engine.facts import checked_kinds
 from omoide.engine.recorder import aware
+from omoide.engine.titles import titles
 from omoide.engine.versions import When
 from omoide.transfer import export
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
     from datetime import datetime
 
     from omoide.domain import (
@@ -103,6 +104,10 @@ class Reader:
         """All sessions, oldest first."""
         return await self._store.turns.sessions(self._owner(user))
 
+    async def titles(self, user: str) -> Mapping[int, str]:
+        """The titles that sessions were given, by the session's number."""
+        return await titles(self._store, self._owner(user))
+
     async def turns(
         self,
         user: str,
@@ -110,17 +115,18 @@ class Reader:
         session: int | None = None,
         last: int | None = None,
         after: int | None = None,
+        before: int | None = None,
         first: int | None = None,
         ids: Sequence[str] | None = None,
     ) -> tuple[Turn, ...]:
         """The turns of all sessions or of one; with `last`, only that many of the newest; with
-        `ids`, only those, such as the `sources` of a fact. For pages: only those `after` a
-        position, and only the `first` so many."""
+        `ids`, only those, such as the `sources` of a fact. For pages: only those `after` or
+        `before` a position, and only the `first` or `last` so many."""
         owner = self._owner(user)
         if ids is not None:
             return await self._store.turns.read(owner, ids=ids)
         return await self._store.turns.read(
-            owner, session=session, last=last, after=after, first=first
+            owner, session=session, last=last, after=after, before=before, first=first
         )
 
     async def events(self, user: str) -> tuple[Event, ...]:

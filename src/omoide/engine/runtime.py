@@ -32,6 +32,7 @@ from omoide.engine.versions import Versions
 from omoide.engine.worker import Worker
 from omoide.errors import BadInput, NoModel
 from omoide.mechanisms.base import DigestsOpenSessions, Participants
+from omoide.mechanisms.facts.layers import FactLayer
 from omoide.mechanisms.memos.compressors import TextTools
 from omoide.mechanisms.parts import budget_for, session_room
 from omoide.mechanisms.registry import MECHANISMS, MechanismParts, lookup
@@ -116,10 +117,16 @@ class Runtime:
         self._text_tools = text_tools or TextTools()
         self._can_write = not isinstance(self.summariser, Missing)
         self.recall = Recall(store=store, embedder=embedder)
-        self.mechanisms = self._make(mechanisms or settings.mechanisms, known)
+        parts = self._parts()
+        self.mechanisms = _made(mechanisms or settings.mechanisms, known, parts)
+        self.layers = tuple(
+            FactLayer(mechanism, store=store)
+            for mechanism in _made(() if mechanisms else parts.layers, known, parts)
+        )
         contexts = ContextBuilder(
             store,
             self.mechanisms,
+            layers=self.layers,
             form=lookup(FORMS, settings.effective_reply_form, "reply form"),
             budget=budget_for(settings).memory,
             room=session_room(settings, window=self.model.window),
@@ -131,7 +138,7 @@ class Runtime:
         )
         digestion = Digestion(
             store=store,
-            mechanisms=self.mechanisms,
+            mechanisms=(*self.mechanisms, *self.layers),
             model=self.summariser if self._can_write else None,
             embedder=embedder,
             clock=clock,
@@ -158,6 +165,7 @@ class Runtime:
             summariser=self.summariser,
             embedder=embedder,
             mechanisms=self.mechanisms,
+            layers=tuple(layer.mechanism for layer in self.layers),
             recall=self.recall,
             recorder=recorder,
             contexts=contexts,
@@ -254,10 +262,8 @@ class Runtime:
         for observer in self.observers:
             observer(call)
 
-    def _make(
-        self, mechanisms: Sequence[str | Mechanism], known: Mapping[str, MechanismEntry]
-    ) -> tuple[Mechanism, ...]:
-        parts = MechanismParts(
+    def _parts(self) -> MechanismParts:
+        return MechanismParts(
             settings=self.settings,
             store=self.store,
             model=self.model,
@@ -267,12 +273,6 @@ class Runtime:
             clock=self.clock,
             asker=self._asker,
             text_tools=self._text_tools,
-        )
-        return tuple(
-            lookup(known, mechanism, "mechanism").make(parts)
-            if isinstance(mechanism, str)
-            else mechanism
-            for mechanism in mechanisms
         )
 
     def _asker(self, request: ReplyRequest) -> Ask:
@@ -284,6 +284,19 @@ class Runtime:
             session=request.session[-1].session,
         )
         return account.asker(self.summariser, CallPurpose.CHOOSE)
+
+
+def _made(
+    mechanisms: Sequence[str | Mechanism],
+    known: Mapping[str, MechanismEntry],
+    parts: MechanismParts,
+) -> tuple[Mechanism, ...]:
+    return tuple(
+        lookup(known, mechanism, "mechanism").make(parts)
+        if isinstance(mechanism, str)
+        else mechanism
+        for mechanism in mechanisms
+    )
 
 
 def _zone(name: str) -> tzinfo | None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from omoide.mechanisms.events.human_recall import HumanRecall
+from omoide.mechanisms.events.writer import ModelEventWriter
+from omoide.mechanisms.parts import recall_settings
+
 if TYPE_CHECKING:
     from omoide.engine.context import ContextBuilder
     from omoide.engine.corrections import Corrections
@@ -34,6 +38,8 @@ class Services:
     """The model that writes the memory."""
     embedder: Embedder | None
     mechanisms: tuple[Mechanism, ...]
+    layers: tuple[Mechanism, ...]
+    """Those that are written but do not add to prompts."""
     recall: Recall
     recorder: Recorder
     contexts: ContextBuilder
@@ -44,3 +50,17 @@ class Services:
     corrections: Corrections
     worker: Worker
     erasures: Erasures
+
+    @property
+    def human_recall(self) -> HumanRecall:
+        """The mechanism in use; if it is not in use, one that only reads."""
+        for mechanism in (*self.mechanisms, *self.layers):
+            if isinstance(mechanism, HumanRecall):
+                return mechanism
+        model = self.summariser
+        return HumanRecall(
+            store=self.store,
+            embedder=self.embedder,
+            writer=ModelEventWriter(window=model.window, count=model.count, name=model.name),
+            knobs=recall_settings(self.settings),
+        )

@@ -195,6 +195,8 @@ class SyncMemory:
     mark = _verb(Memory.mark)
     why = _verb(Memory.why)
     sessions = _verb(Memory.sessions)
+    titles = _verb(Memory.titles)
+    rename = _verb(Memory.rename)
     turns = _verb(Memory.turns)
     events = _verb(Memory.events)
     memos = _verb(Memory.memos)

@@ -89,6 +89,14 @@ class MechanismParts:
         return self._writer == "facts"
 
     @property
+    def layers(self) -> tuple[str, ...]:
+        """The mechanisms that are written from the summary's facts but do not add to prompts."""
+        used = self.settings.mechanisms
+        if not self.keeps_facts or "summary" not in used or self.settings.layers == ("none",):
+            return ()
+        return tuple(name for name in self.settings.layers if name not in used)
+
+    @property
     def _writer(self) -> str:
         return lookup({name: name for name in WRITERS}, self.settings.effective_writer, "writer")
 

@@ -16,19 +16,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from omoide.server.app import Server, make_app
     from omoide.server.embedded import EngineUpstream
-    from omoide.server.keys import ApiKeys
+    from omoide.server.keys import ApiKeys, Scope
     from omoide.server.options import Options
+    from omoide.server.problems import problem_of
     from omoide.server.routes import document
 
-__all__ = ["ApiKeys", "EngineUpstream", "Options", "Server", "document", "make_app"]
+__all__ = [
+    "ApiKeys",
+    "EngineUpstream",
+    "Options",
+    "Scope",
+    "Server",
+    "document",
+    "make_app",
+    "problem_of",
+]
 
 _MODULES = {
     "ApiKeys": "keys",
     "EngineUpstream": "embedded",
     "Options": "options",
+    "Scope": "keys",
     "Server": "app",
     "document": "routes",
     "make_app": "app",
+    "problem_of": "problems",
 }
 """The module of each public name. Imported on first use, because they need the extra `server`."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import MemoryKind, Speaker
-from omoide.domain.forgetting import RecallFactors
 from omoide.engine.exchange import Answer
 from omoide.engine.messages import Utterance
 from omoide.engine.resuming import resume
 from omoide.mechanisms.base import Contribution, PromptPlace
+from omoide.server.addressing import Addressing
 from omoide.server.endpoint import RouteCall, RouteSpec
 from omoide.server.problems import HttpProblem
 from omoide.server.read_routes import READ, json_response
@@ -21,6 +21,8 @@ from omoide.server.schema import parse_time
 from omoide.server.write_routes import WRITE, at_of, id_from_key, post
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.responses import Response
 
     from omoide.engine.memory import Messages
@@ -32,7 +34,11 @@ async def context(call: RouteCall) -> Response:
         call.user, _said(call), at=at_of(call), budget=call.body.get("budget")
     )
     return json_response(
-        {"text": found.text, "messages": found.messages, "contributions": found.contributions}
+        {
+            "text": found.text,
+            "messages": found.messages,
+            "contributions": await _shown(call, found.contributions),
+        }
     )
 
 
@@ -52,7 +58,7 @@ async def begin_exchange(call: RouteCall) -> Response:
             "new": sorted(begun.turns.new),
             "text": begun.context.text if begun.context else "",
             "messages": begun.messages,
-            "contributions": begun.why,
+            "contributions": await _shown(call, begun.why),
             "version": begun.version,
             "repeated": begun.repeated,
             "changes": begun.changes,
@@ -68,7 +74,7 @@ async def finish_exchange(call: RouteCall) -> Response:
         call.memory,
         call.user,
         body["turn"],
-        used=[_contribution(item) for item in body.get("used", ())],
+        used=[_used(item) for item in body.get("used", ())],
         session=body.get("session"),
         at=at_of(call),
         repeated=body.get("repeated", False),
@@ -97,18 +103,23 @@ def _said(call: RouteCall) -> Messages:
     )
 
 
-def _contribution(fields: dict[str, Any]) -> Contribution:
-    """A contribution as it was sent out."""
-    odds = fields["odds"]
+async def _shown(call: RouteCall, contributions: Sequence[Contribution]) -> list[dict[str, Any]]:
+    address = await Addressing.of(call.memory, call.user)
+    return [address.contribution(one) for one in contributions]
+
+
+def _used(fields: dict[str, Any]) -> Contribution:
+    """A contribution, as far as its mechanism needs to know it to mark it as used."""
     return Contribution(
-        **{
-            **fields,
-            "place": PromptPlace(fields["place"]),
-            "kind": MemoryKind(fields["kind"]),
-            "sources": tuple(fields["sources"]),
-            "time": parse_time(fields["time"], where="used.time"),
-            "odds": RecallFactors(**odds) if odds else None,
-        }
+        mechanism=fields["mechanism"],
+        place=PromptPlace(fields["place"]),
+        kind=MemoryKind(fields["kind"]),
+        id=fields["id"],
+        time=parse_time(fields["time"], where="used.time"),
+        text="",
+        value=0.0,
+        sources=(),
+        why="",
     )
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import FactKind, FactMarks
 from omoide.engine.forgetting import forget
+from omoide.language.addressing import from_user
+from omoide.server.addressing import Addressing
 from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
 from omoide.server.read_routes import get, json_response, page
 from omoide.server.schema import parse_time
@@ -14,6 +16,8 @@ from omoide.server.write_routes import ADMIN, ONCE, WRITE, at_of, post
 
 if TYPE_CHECKING:
     from starlette.responses import Response
+
+    from omoide.domain import Fact
 
 _KIND = {"type": "string", "enum": [kind.value for kind in FactKind]}
 _ABOUT = Parameter(name="about", shape=NAME, about="`user`, `assistant` or a person's name.")
@@ -38,7 +42,14 @@ async def facts(call: RouteCall) -> Response:
         until=query.get("until"),
         ended=query.get("ended", False),
     )
-    return page(call, enumerate(found), lambda pair: pair[0], lambda pair: pair[1])
+    address = await Addressing.of(call.memory, call.user)
+    return page(
+        call,
+        enumerate(found),
+        lambda pair: pair[0],
+        lambda pair: address.fact(pair[1]),
+        name=address.name,
+    )
 
 
 async def timeline(call: RouteCall) -> Response:
@@ -52,7 +63,8 @@ async def timeline(call: RouteCall) -> Response:
         since=query.get("since"),
         until=query.get("until"),
     )
-    return page(call, enumerate(found), lambda pair: pair[0], lambda pair: pair[1])
+    address = await Addressing.of(call.memory, call.user)
+    return page(call, enumerate(found), lambda pair: pair[0], lambda pair: address.entry(pair[1]))
 
 
 async def mark_fact(call: RouteCall) -> Response:
@@ -65,14 +77,27 @@ async def mark_fact(call: RouteCall) -> Response:
         forever="expires" in body and expires is None,
         tags=tuple(dict.fromkeys(body["tags"])) if "tags" in body else None,
     )
-    return json_response(await call.memory.mark(call.user, body["id"], marks))
+    return await _one(call, await call.memory.mark(call.user, body["id"], marks))
 
 
 async def correct_fact(call: RouteCall) -> Response:
     """Replace a fact by what the user says instead."""
     body = call.body
-    fact = await call.memory.correct(call.user, body["id"], body["text"], at=at_of(call))
-    return json_response(fact, status=201)
+    text = body["text"]
+    if body.get("addressed"):
+        (old,) = await call.memory.facts(call.user, ids=[body["id"]]) or (None,)
+        if old is not None:
+            address = await Addressing.of(call.memory, call.user)
+            same = text == address.fact(old)["addressed"]
+            text = old.text if same else from_user(text, old.language)
+    said = body.get("said", body["text"])
+    fact = await call.memory.correct(call.user, body["id"], text, at=at_of(call), said=said)
+    return await _one(call, fact, status=201)
+
+
+async def _one(call: RouteCall, fact: Fact, *, status: int = 200) -> Response:
+    address = await Addressing.of(call.memory, call.user)
+    return json_response(address.fact(fact), status=status)
 
 
 async def forget_fact(call: RouteCall) -> Response:

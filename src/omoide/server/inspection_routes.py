@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from omoide.demo import LANGUAGES
 from omoide.domain import Speaker
+from omoide.server.addressing import Addressing
 from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
 from omoide.server.read_routes import READ, get, json_response, page
 from omoide.server.schema import parse_time
 from omoide.server.shapes.builders import NUMBERED
+from omoide.server.write_routes import ONCE, WRITE
 from omoide.version import __version__
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 OPENING_LENGTH = 80
 """Characters of a session's first message that are shown."""
+OPENING_TURNS = 4
+"""Turns of a session among which the user's first message is looked for."""
 
 
 async def about(call: RouteCall) -> Response:
@@ -54,14 +58,30 @@ async def session_cards(call: RouteCall) -> Response:
     before, limit = call.query.get("before"), call.query.get("limit", 100)
     sessions = await call.memory.sessions(call.user)
     selected = [s for s in reversed(sessions) if before is None or s.number < before][:limit]
-    turns = [await call.memory.turns(call.user, session=s.number) for s in selected]
-    return json_response({"items": [_card(s, t) for s, t in zip(selected, turns, strict=True)]})
+    titles = await call.memory.titles(call.user) if selected else {}
+    cards = [
+        _card(
+            session,
+            await call.memory.turns(call.user, session=session.number, first=OPENING_TURNS),
+            title=titles.get(session.number, ""),
+        )
+        for session in selected
+    ]
+    return json_response({"items": cards})
 
 
-def _card(session: Session, turns: Sequence[Turn]) -> dict[str, object]:
+async def rename_session(call: RouteCall) -> Response:
+    """Give a session a title."""
+    session, title = call.body["session"], call.body["title"]
+    await call.memory.rename(call.user, session, title)
+    titles = await call.memory.titles(call.user)
+    return json_response({"session": session, "title": titles.get(session, "")})
+
+
+def _card(session: Session, turns: Sequence[Turn], *, title: str) -> dict[str, object]:
     first = next((t for t in turns if t.speaker is Speaker.USER), turns[0] if turns else None)
     opening = " ".join(first.text.split())[:OPENING_LENGTH] if first else ""
-    return {**vars(session), "opening": opening}
+    return {**vars(session), "opening": opening, "title": title}
 
 
 async def memos(call: RouteCall) -> Response:
@@ -73,7 +93,8 @@ async def memos(call: RouteCall) -> Response:
 async def events(call: RouteCall) -> Response:
     """List events, in the order they were mentioned."""
     items = await call.memory.events(call.user)
-    return page(call, enumerate(items), lambda pair: pair[0], lambda pair: pair[1])
+    address = await Addressing.of(call.memory, call.user)
+    return page(call, enumerate(items), lambda pair: pair[0], lambda pair: address.event(pair[1]))
 
 
 async def curves(call: RouteCall) -> Response:
@@ -83,7 +104,8 @@ async def curves(call: RouteCall) -> Response:
         days=call.query.get("days", 365),
         newest=call.query.get("limit", 100),
     )
-    return json_response({"items": items})
+    address = await Addressing.of(call.memory, call.user)
+    return json_response({"items": [address.curve(curve) for curve in items]})
 
 
 async def explain(call: RouteCall) -> Response:
@@ -94,13 +116,14 @@ async def explain(call: RouteCall) -> Response:
         body["text"],
         at=parse_time(body["at"], where="at") if "at" in body else None,
     )
-    items = [_scored(candidate) for candidate in explained.candidates]
+    address = await Addressing.of(call.memory, call.user)
+    items = [_scored(candidate, address) for candidate in explained.candidates]
     return json_response({"items": items, "calibration": explained.calibration})
 
 
-def _scored(candidate: EventCandidate) -> dict[str, object]:
+def _scored(candidate: EventCandidate, address: Addressing) -> dict[str, object]:
     return {
-        "event": candidate.event,
+        "event": address.event(candidate.event),
         "by": candidate.by,
         "odds": candidate.odds,
         "recalled": candidate.recalled,
@@ -112,7 +135,11 @@ async def latest(call: RouteCall) -> Response:
     """What memory contributed to the user's latest reply."""
     mark = await call.erasure_mark()
     reply = call.context.latest_replies.of(call.caller.tenant, call.user, mark=mark)
-    return json_response({"latest": reply})
+    if reply is None:
+        return json_response({"latest": None})
+    address = await Addressing.of(call.memory, call.user)
+    contributions = [address.contribution(one) for one in reply.contributions]
+    return json_response({"latest": {**vars(reply), "contributions": contributions}})
 
 
 _DAYS = {"type": "integer", "minimum": 1, "maximum": 3650, "default": 365}
@@ -126,6 +153,17 @@ ROUTES = (
         Parameter(name="before", shape=NUMBERED, about="Only sessions with a lower number."),
         LIMIT,
         about="Sessions, newest first, with their first words",
+    ),
+    RouteSpec(
+        method="PATCH",
+        path="/api/sessions",
+        handler=rename_session,
+        about="Give a session a title; an empty one removes it",
+        needs=WRITE,
+        takes="Title",
+        answer="Titled",
+        headers=ONCE,
+        fails=(404, 409),
     ),
     get("/api/memos", memos, "MemoPage", LIMIT, CURSOR, about="List memos"),
     get("/api/events", events, "EventPage", LIMIT, CURSOR, about="List events"),

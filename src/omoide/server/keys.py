@@ -45,7 +45,9 @@ class Scope(StrEnum):
     """What a key may do. No scope includes another."""
 
     READ = "read"
+    """Read what is stored: recall, facts, summaries, turns, export."""
     WRITE = "write"
+    """Record, end sessions, correct and roll back. A chat needs `read` as well."""
     ADMIN = "admin"
     """Erase, and read the metrics of the whole server."""
 

@@ -11,11 +11,12 @@ from starlette.responses import Response, StreamingResponse
 from omoide.domain import JobState
 from omoide.domain.cost import GROUPS, grouped, total_cost
 from omoide.engine.versions import When
+from omoide.server.addressing import Addressing
 from omoide.server.endpoint import CURSOR, LIMIT, SESSION, Parameter, RouteCall, RouteSpec
 from omoide.server.json_values import to_json_value
 from omoide.server.keys import Scope
 from omoide.server.problems import encoded
-from omoide.server.shapes.builders import NAME, TIME, WHOLE
+from omoide.server.shapes.builders import NAME, NUMBERED, TIME, WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -45,22 +46,28 @@ def page(
     items: Iterable[T],
     position: Callable[[T], int],
     show: Callable[[T], object] = lambda item: item,
+    **more: object,
 ) -> Response:
-    """One page of items, which are sorted by position. The cursor is the last position shown."""
+    """One page of items, which are sorted by position, and `more`. The cursor is the last position
+    shown."""
     after, limit = int(call.query.get("cursor", -1)), call.query.get("limit", 100)
     rest = [item for item in items if position(item) > after]
     following = str(position(rest[limit - 1])) if len(rest) > limit else None
-    return json_response({"items": [show(item) for item in rest[:limit]], "next": following})
+    shown = [show(item) for item in rest[:limit]]
+    return json_response({"items": shown, "next": following, **more})
 
 
 async def turns(call: RouteCall) -> Response:
     """List turns."""
     query = call.query
-    if "last" in query:
-        newest = await call.memory.turns(
-            call.user, session=query.get("session"), last=query["last"]
+    if "before" in query or "last" in query:
+        items = await call.memory.turns(
+            call.user,
+            session=query.get("session"),
+            before=query.get("before"),
+            last=query.get("last", query.get("limit", 100)),
         )
-        return json_response({"items": newest, "next": None})
+        return json_response({"items": items, "next": None})
     items = await call.memory.turns(
         call.user,
         session=query.get("session"),
@@ -93,12 +100,17 @@ async def diff(call: RouteCall) -> Response:
     """What changed between two versions."""
     new = When(version=call.query["to"]) if "to" in call.query else None
     old = When(version=call.query.get("from", 0))
-    return json_response({"items": await call.memory.diff(call.user, old, new)})
+    address = await Addressing.of(call.memory, call.user)
+    changes = await call.memory.diff(call.user, old, new)
+    return json_response({"items": [address.change(change) for change in changes]})
 
 
 async def why(call: RouteCall) -> Response:
     """The sentences of a version with their supporting turns."""
-    return json_response({"items": await call.memory.why(call.user, _when(call))})
+    reasons = await call.memory.why(call.user, _when(call))
+    address = await Addressing.of(call.memory, call.user)
+    items = [address.reason(because) for because in reasons]
+    return json_response({"items": items, "name": address.name})
 
 
 async def rejected(call: RouteCall) -> Response:
@@ -174,6 +186,11 @@ ROUTES = (
         "TurnPage",
         SESSION,
         Parameter(name="id", shape=NAME, about="Only these turns; may be repeated.", many=True),
+        Parameter(
+            name="before",
+            shape=NUMBERED,
+            about="Only turns before this position: the last of them instead of the first.",
+        ),
         Parameter(
             name="last",
             shape=LIMIT.shape,

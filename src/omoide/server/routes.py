@@ -10,6 +10,7 @@ from starlette.responses import Response
 from omoide.server import (
     exchange_routes,
     fact_routes,
+    import_routes,
     inspection_routes,
     job_routes,
     probes,
@@ -81,6 +82,7 @@ ROUTES: tuple[RouteSpec, ...] = (
     *read_routes.ROUTES,
     *fact_routes.ROUTES,
     *inspection_routes.ROUTES,
+    *import_routes.ROUTES,
     *probes.ROUTES,
     RouteSpec(
         method="GET",

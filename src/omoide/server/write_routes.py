@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omoide.demo import load
 from omoide.domain import Speaker
@@ -11,6 +11,9 @@ from omoide.engine.memory_tool import memory_tool
 from omoide.engine.messages import Utterance
 from omoide.engine.versions import When
 from omoide.errors import BadCommand, OmoideError
+from omoide.language import detect_language
+from omoide.language.addressing import from_user
+from omoide.server.addressing import Addressing
 from omoide.server.endpoint import RouteCall, RouteSpec
 from omoide.server.json_values import to_json_value
 from omoide.server.keys import Scope
@@ -83,6 +86,8 @@ async def reply(call: RouteCall) -> Response:
         session=body.get("session"),
         at=at_of(call),
         id=body.get("id") or id_from_key(call, 0),
+        again=body.get("again", False),
+        replaces=body.get("replaces"),
     )
     latest = LatestReply(
         text=body["text"],
@@ -91,20 +96,20 @@ async def reply(call: RouteCall) -> Response:
         contributions=pending.contributions,
     )
     call.context.latest_replies.note(call.caller.tenant, call.user, latest, mark=pending.mark)
+    address = await Addressing.of(call.memory, call.user)
+    contributions = [address.contribution(one) for one in pending.contributions]
     if body.get("stream"):
         return Relay(
-            _events(pending),
+            _events(pending, contributions),
             finish=pending.close,
             media_type="text/event-stream; charset=utf-8",
         )
     text = await pending.text()
-    return json_response(
-        {"turn": pending.turn, "text": text, "contributions": pending.contributions}
-    )
+    return json_response({"turn": pending.turn, "text": text, "contributions": contributions})
 
 
-async def _events(reply: Reply) -> AsyncGenerator[bytes]:
-    yield _event("begin", {"turn": reply.turn, "contributions": reply.contributions})
+async def _events(reply: Reply, contributions: list[dict[str, Any]]) -> AsyncGenerator[bytes]:
+    yield _event("begin", {"turn": reply.turn, "contributions": contributions})
     try:
         async for piece in reply:
             yield _event("piece", {"text": piece})
@@ -140,9 +145,13 @@ async def rollback(call: RouteCall) -> Response:
 
 async def amend(call: RouteCall) -> Response:
     """Correct a sentence."""
-    amended = await call.memory.amend(
-        call.user, call.body["sentence"], call.body["text"], at=at_of(call)
-    )
+    sentence, text = call.body["sentence"], call.body["text"]
+    if call.body.get("addressed"):
+        address = await Addressing.of(call.memory, call.user)
+        same = text == address.said(sentence)
+        text = sentence if same else from_user(text, detect_language(sentence))
+    said = call.body.get("said", call.body["text"])
+    amended = await call.memory.amend(call.user, sentence, text, at=at_of(call), said=said)
     return json_response(amended, status=201)
 
 

@@ -1,6 +1,6 @@
 """Export and import: all of a user as JSON lines and back, and exports of other programs."""
 
-from omoide.transfer.detect import ForeignExport, read
+from omoide.transfer.detect import ForeignExport, read, read_values
 from omoide.transfer.export import export
 from omoide.transfer.foreign_conversations import ForeignConversation, ForeignMessage, SkippedItem
 from omoide.transfer.importing import ImportResult, import_conversations
@@ -23,6 +23,7 @@ __all__ = [
     "from_record",
     "import_conversations",
     "read",
+    "read_values",
     "restore",
     "schema",
     "to_record",

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from omoide.errors import BadImport
 from omoide.transfer import chatgpt, claude, messages
-from omoide.transfer.files import elements
+from omoide.transfer.files import JsonElement, elements
 from omoide.transfer.foreign_conversations import ForeignConversation, SkippedItem
 from omoide.transfer.restore import ExportContents, read_contents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
-
-    from omoide.transfer.files import JsonElement
 
 WANTED = (
     "an export of omoide (JSON lines with a header), ChatGPT's or Claude's conversations.json, "
@@ -34,7 +32,24 @@ class ForeignExport:
 
 def read(path: Path, *, max_chars: int) -> ExportContents | ForeignExport:
     """Read a file. Raises `BadImport` if its format is unknown."""
-    stream = elements(path)
+    return _read(elements(path), path.name, max_chars=max_chars)
+
+
+def read_values(values: Iterable[object], *, max_chars: int) -> ForeignExport:
+    """Read conversations of another program that were parsed already, such as a part of its file.
+    Raises `BadImport` if their format is unknown."""
+    stream = (
+        JsonElement(where=f"item {i}", document=0, value=value) for i, value in enumerate(values, 1)
+    )
+    found = _read(stream, "this", max_chars=max_chars)
+    if isinstance(found, ExportContents):
+        raise BadImport("this is an export of omoide: restore it with `omoide import FILE`")
+    return found
+
+
+def _read(
+    stream: Iterator[JsonElement], name: str, *, max_chars: int
+) -> ExportContents | ForeignExport:
     passed: list[JsonElement] = []
     for element in stream:
         value, rest = element.value, chain(passed, [element], stream)
@@ -49,9 +64,7 @@ def read(path: Path, *, max_chars: int) -> ExportContents | ForeignExport:
         if messages.matches(value):
             return ForeignExport(source=messages.NAME, conversations=_messages(rest, max_chars))
         passed.append(element)
-    raise BadImport(
-        f"{path.name} is not a known export: wanted {WANTED}; it has {_describe(passed)}"
-    )
+    raise BadImport(f"{name} is not a known export: wanted {WANTED}; it has {_describe(passed)}")
 
 
 def _objects(

@@ -3,6 +3,7 @@ sources, and one that a later version no longer holds is an ended fact."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import (
@@ -79,6 +80,11 @@ def facts_of_history(history: Sequence[Summary], turns: Sequence[Turn]) -> FactC
                         reason=f"no longer in version {version.number} of the memory",
                     )
         before = version.sentences
+    for end in ended.values():
+        if newer := added.get(end.by):
+            added[end.by] = replace(
+                newer, supersedes=(*newer.supersedes, end.id), reason=newer.reason or end.reason
+            )
     return FactChanges(added=tuple(added.values()), ended=tuple(ended.values()))
 
 

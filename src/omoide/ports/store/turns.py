@@ -75,8 +75,9 @@ class TurnStore(Protocol):
         ids: Sequence[str] | None = None,
         last: int | None = None,
         after: int | None = None,
+        before: int | None = None,
         first: int | None = None,
     ) -> tuple[Turn, ...]:
         """Turns ordered by position, filtered by session and ids, and by position if they have to
-        come `after` one; then only the `last` or the `first` so many of them. Unknown ids are
-        ignored. Reads no more turns than it returns."""
+        come `after` or `before` one; then only the `last` or the `first` so many of them. Unknown
+        ids are ignored. Reads no more turns than it returns."""

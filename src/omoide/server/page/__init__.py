@@ -7,7 +7,8 @@ requires a key if there are any.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
     from importlib.resources.abc import Traversable
 
     from starlette.requests import Request
@@ -27,6 +28,8 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
 }
 GUARD = {
     "Content-Security-Policy": (
@@ -47,10 +50,11 @@ class File:
     body: bytes
     media_type: str
     tag: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     async def __call__(self, request: Request) -> Response:
         """The file, or 304 if the client has it."""
-        headers = {**GUARD, "ETag": self.tag}
+        headers = {**GUARD, **self.headers, "ETag": self.tag}
         known = request.headers.get("if-none-match", "")
         if self.tag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
             return Response(status_code=304, headers=headers)
@@ -70,11 +74,17 @@ def _contents() -> tuple[tuple[str, File], ...]:
         suffix = path[path.rfind(".") :]
         if suffix not in TYPES:
             continue
-        body = entry.read_bytes()
-        tag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
-        file = File(body=body, media_type=TYPES[suffix], tag=tag)
+        whole_site = {"Service-Worker-Allowed": "/"} if path == "sw.js" else {}
+        file = _file(entry.read_bytes(), TYPES[suffix], headers=whole_site)
         contents.append(("/" if path == "index.html" else f"/page/{path}", file))
+    listed = json.dumps([path for path, _ in contents if path != "/page/sw.js"]).encode()
+    contents.append(("/page/files.json", _file(listed, TYPES[".json"])))
     return tuple(contents)
+
+
+def _file(body: bytes, media_type: str, *, headers: Mapping[str, str] | None = None) -> File:
+    tag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+    return File(body=body, media_type=media_type, tag=tag, headers=headers or {})
 
 
 def _get(file: File) -> Callable[[Request], Awaitable[Response]]:

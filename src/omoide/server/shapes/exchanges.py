@@ -89,11 +89,19 @@ EXCHANGES: dict[str, Shape] = {
         text=TEXT,
         session=NAME,
         at=TIME,
-        used=list_of(ref("Contribution"), maxItems=1000),
+        used=list_of(ref("Used"), maxItems=1000),
         once=YES_OR_NO,
         complete=YES_OR_NO,
         record=YES_OR_NO,
         repeated=YES_OR_NO,
+    ),
+    "Used": object_of(
+        "A contribution that was in a prompt, by these of its fields.",
+        mechanism=TEXT,
+        place={"type": "string", "enum": ["memory", "recalled"]},
+        kind={"type": "string", "pattern": "^[a-z][a-z0-9_.-]{0,63}$"},
+        id=TEXT,
+        time=TIME,
     ),
     "ExchangeEnded": object_of(
         "Whether the message was still there. If it was erased meanwhile, the reply, which may "

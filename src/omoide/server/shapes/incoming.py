@@ -35,10 +35,21 @@ _OPTIONAL = (
         "since",
         "until",
         "stream",
+        "again",
+        "replaces",
     ),
     *("turns", "sentences", "facts", "all", "job", "about", "tags", "pinned", "expires"),
     "several",
 )
+
+_ADDRESSED: Shape = {
+    **YES_OR_NO,
+    "description": "Whether the text speaks to the person ("
+    "`You live in Porto`) or is their own (`I live in Porto`): then it is recorded as a note about "
+    "them.",
+}
+
+_SAID: Shape = {**WORDS, "description": "The user's own words, if they are not `text`."}
 
 INCOMING: dict[str, Shape] = {
     "Utterance": object_of(
@@ -80,12 +91,24 @@ INCOMING: dict[str, Shape] = {
         id=NAME,
         at=TIME,
         stream=YES_OR_NO,
+        again={**YES_OR_NO, "description": "A known id gets a new reply in place of the former."},
+        replaces={**NAME, "description": "An earlier message; it and what followed are replaced."},
     ),
     "End": object_of(
         "Which session to end; without a number, all open ones.",
         _OPTIONAL,
         session=NUMBERED,
         at=TIME,
+    ),
+    "Title": object_of(
+        "A session's number, and its title.", session=NUMBERED, title={**TEXT, "maxLength": 400}
+    ),
+    "Import": object_of(
+        "Conversations as ChatGPT or Claude export them, or objects with `messages`. Send a large "
+        "export in several requests; what was imported before is not recorded again.",
+        ("digest",),
+        conversations=list_of({"type": "object"}, minItems=1, maxItems=1000),
+        digest={**YES_OR_NO, "description": "Whether they are digested into memory; default true."},
     ),
     "Retry": object_of(
         "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED, at=TIME
@@ -95,13 +118,21 @@ INCOMING: dict[str, Shape] = {
     ),
     "Amendment": object_of(
         "A sentence of the newest version, and its corrected text.",
-        _OPTIONAL,
+        ("addressed", "at", "said"),
         sentence=WORDS,
         text=LINE,
+        addressed=_ADDRESSED,
+        said=_SAID,
         at=TIME,
     ),
     "Correction": object_of(
-        "A fact, and what it should say.", ("at",), id=NAME, text=LINE, at=TIME
+        "A fact, and what it should say.",
+        ("addressed", "at", "said"),
+        id=NAME,
+        text=LINE,
+        addressed=_ADDRESSED,
+        said=_SAID,
+        at=TIME,
     ),
     "Marks": object_of(
         "What to set on a fact; what is left out stays. `expires` null means never. A fact that is "

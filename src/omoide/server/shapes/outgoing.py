@@ -29,7 +29,7 @@ _SESSION = {
     "turns": WHOLE,
 }
 
-_COUNTS: Shape = {"type": "object", "additionalProperties": WHOLE}
+_ADDRESSED: Shape = {**TEXT, "description": "The text as said to the person: `You live …`."}
 
 OUTGOING: dict[str, Shape] = {
     "Problem": {
@@ -109,6 +109,7 @@ OUTGOING: dict[str, Shape] = {
         why=TEXT,
         score=NUMBER,
         odds=nullable(ref("Odds")),
+        addressed=_ADDRESSED,
     ),
     "Odds": object_of(
         "What decided whether an event was recalled: relevance r, days t, consolidation g, "
@@ -141,6 +142,7 @@ OUTGOING: dict[str, Shape] = {
         "A session with its first words.",
         **_SESSION,
         opening=TEXT,
+        title={**TEXT, "description": "The title it was given; empty if none."},
     ),
     "SessionCards": object_of("Newest first.", items=list_of(ref("SessionCard"))),
     "Memo": object_of(
@@ -173,6 +175,7 @@ OUTGOING: dict[str, Shape] = {
         consolidation=NUMBER,
         superseded_by=nullable(TEXT),
         fact=TEXT,
+        addressed=_ADDRESSED,
     ),
     "EventPage": page("Happened"),
     "Curve": object_of(
@@ -233,6 +236,14 @@ OUTGOING: dict[str, Shape] = {
         sources=list_of(TEXT),
         fact=TEXT,
     ),
+    "AddressedSentence": object_of(
+        "A sentence, and how it is said to the person.",
+        text=TEXT,
+        about=nullable(SPEAKER),
+        sources=list_of(TEXT),
+        fact=TEXT,
+        addressed=_ADDRESSED,
+    ),
     "Memory": object_of(
         "One version of the summary; number 0 is the empty one.",
         number=WHOLE,
@@ -255,6 +266,8 @@ OUTGOING: dict[str, Shape] = {
         change={"type": "string", "enum": ["kept", "added", "removed", "changed"]},
         old=nullable(TEXT),
         new=nullable(TEXT),
+        old_addressed=nullable(TEXT),
+        new_addressed=nullable(TEXT),
     ),
     "Changes": object_of("In the order of the newer version.", items=list_of(ref("Change"))),
     "Fact": object_of(
@@ -283,8 +296,14 @@ OUTGOING: dict[str, Shape] = {
         expires=nullable(TIME),
         tags=list_of(TEXT),
         flags=list_of(TEXT),
+        addressed=_ADDRESSED,
     ),
-    "FactPage": page("Fact"),
+    "FactPage": object_of(
+        "One page. `name` is the person's, if the facts state it; empty otherwise.",
+        items=list_of(ref("Fact")),
+        next=nullable(TEXT),
+        name=TEXT,
+    ),
     "TimelineEntry": object_of(
         "One moment in the life of a fact, and the facts whose place it took.",
         time=TIME,
@@ -295,13 +314,20 @@ OUTGOING: dict[str, Shape] = {
         fact=ref("Fact"),
         replaced=list_of(ref("Fact")),
         reason=TEXT,
+        reason_addressed=_ADDRESSED,
         sources=list_of(TEXT),
     ),
     "Timeline": page("TimelineEntry"),
     "Because": object_of(
-        "A sentence and its supporting turns.", sentence=ref("Sentence"), turns=list_of(ref("Turn"))
+        "A sentence and its supporting turns.",
+        sentence=ref("AddressedSentence"),
+        turns=list_of(ref("Turn")),
     ),
-    "Reasons": object_of("One entry for each sentence.", items=list_of(ref("Because"))),
+    "Reasons": object_of(
+        "One entry for each sentence, and the person's name if memory knows it.",
+        items=list_of(ref("Because")),
+        name=TEXT,
+    ),
     "Rejected": object_of(
         "A model's answer that did not pass the guards.",
         session=NUMBERED,
@@ -311,36 +337,6 @@ OUTGOING: dict[str, Shape] = {
         time=TIME,
     ),
     "RejectedList": object_of("Oldest first.", items=list_of(ref("Rejected"))),
-    "Erased": object_of(
-        "What was erased. `pending` means that the vector store could not be reached: a job erases "
-        "the vectors as soon as possible.",
-        sessions=WHOLE,
-        turns=WHOLE,
-        sentences=WHOLE,
-        facts=WHOLE,
-        events=WHOLE,
-        memos=WHOLE,
-        notes=WHOLE,
-        rejected=WHOLE,
-        pending=YES_OR_NO,
-        receipt=ref("Receipt"),
-    ),
-    "Receipt": object_of(
-        "The signed receipt of an erasure. `found` names kinds in which something was still found "
-        "afterwards. Check it with `omoide verify-receipt`.",
-        format=WHOLE,
-        id=TEXT,
-        time=TIME,
-        tenant=TEXT,
-        user=TEXT,
-        scope=TEXT,
-        removed=_COUNTS,
-        searched=_COUNTS,
-        found=list_of(TEXT),
-        pending=YES_OR_NO,
-        written_by=TEXT,
-        signature=TEXT,
-    ),
     "Sum": object_of(
         "Cost of a group of model calls.",
         name=TEXT,

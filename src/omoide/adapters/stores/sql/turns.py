@@ -136,6 +136,7 @@ class SqlTurns:
         ids: Sequence[str] | None = None,
         last: int | None = None,
         after: int | None = None,
+        before: int | None = None,
         first: int | None = None,
     ) -> tuple[Turn, ...]:
         """See `TurnStore.read`."""
@@ -152,6 +153,9 @@ class SqlTurns:
         if after is not None:
             wanted += " AND position > ?"
             values.append(after)
+        if before is not None:
+            wanted += " AND position < ?"
+            values.append(before)
         wanted += " ORDER BY position" if first is not None else " ORDER BY position DESC"
         if (most := last if first is None else first) is not None:
             wanted += " LIMIT ?"

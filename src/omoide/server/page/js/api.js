@@ -22,7 +22,7 @@ export function onLocked(ask) {
   askForKey = ask;
 }
 
-async function send(path, { method = "GET", body, query = {}, user = state.user, signal } = {}) {
+async function send(path, { method = "GET", body, query = {}, user = state.user, signal, keepalive } = {}) {
   const url = new URL(path, location.origin);
   if (user) url.searchParams.set("user", user);
   for (const [name, value] of Object.entries(query)) {
@@ -33,7 +33,7 @@ async function send(path, { method = "GET", body, query = {}, user = state.user,
   if (hasKey()) headers.Authorization = `Bearer ${sessionStorage.getItem(KEY)}`;
   let response;
   try {
-    response = await fetch(url, { method, headers, body: body && JSON.stringify(body), signal });
+    response = await fetch(url, { method, headers, body: body && JSON.stringify(body), signal, keepalive });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, "unreachable", "");
@@ -43,7 +43,7 @@ async function send(path, { method = "GET", body, query = {}, user = state.user,
     const key = await askForKey();
     if (key) {
       sessionStorage.setItem(KEY, key);
-      return send(path, { method, body, query, user, signal });
+      return send(path, { method, body, query, user, signal, keepalive });
     }
   }
   if (!response.ok) {
@@ -57,19 +57,22 @@ async function send(path, { method = "GET", body, query = {}, user = state.user,
 export const get = async (path, query, user) => (await send(path, { query, user })).json();
 
 /** The JSON of a POST. */
-export const post = async (path, body, user) =>
-  (await send(path, { method: "POST", body, user })).json();
+export const post = async (path, body, user, keepalive = false) =>
+  (await send(path, { method: "POST", body, user, keepalive })).json();
 
 /** The JSON of a PATCH. */
 export const patch = async (path, body) => (await send(path, { method: "PATCH", body })).json();
 
-/** The JSON of a DELETE. */
-export const remove = async (path, query) => (await send(path, { method: "DELETE", query })).json();
+/** The JSON of a DELETE; `keepalive` lets it outlive the page. */
+export const remove = async (path, query, user, keepalive = false) =>
+  (await send(path, { method: "DELETE", query, user, keepalive })).json();
+
+/** A GET as a file. */
+export const file = async (path) => (await send(path)).blob();
 
 /** All items of a paged list. */
-export async function all(path, query = {}) {
+export async function all(path, { cursor = null, ...query } = {}) {
   const found = [];
-  let cursor = null;
   do {
     const page = await get(path, { limit: 1000, ...query, ...(cursor ? { cursor } : {}) });
     found.push(...page.items);

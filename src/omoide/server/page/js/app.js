@@ -8,9 +8,12 @@ import { prompt } from "./dialog.js";
 import { at, fill } from "./dom.js";
 import * as events from "./events.js";
 import * as facts from "./facts.js";
+import * as forgetting from "./forgetting.js";
 import * as frame from "./frame.js";
+import * as importing from "./importing.js";
 import * as memory from "./memory.js";
 import * as memos from "./memos.js";
+import * as palette from "./palette.js";
 import { on, state, tell, turns } from "./state.js";
 import * as talks from "./talks.js";
 import { setClock } from "./time.js";
@@ -63,7 +66,7 @@ async function enter() {
 await speak(wanted());
 frame.choices();
 onLocked(locked);
-for (const part of [frame, users, talks, chat, memory, facts, memos, events, why, cost, work, demo]) part.start();
+for (const part of [frame, users, talks, chat, memory, facts, memos, events, why, cost, work, demo, palette, forgetting, importing]) part.start();
 on("user", () => {
   state.arriving = arrive();
 });
@@ -81,6 +84,7 @@ at("leave").addEventListener("click", () => {
   dropKey();
   location.reload();
 });
+navigator.serviceWorker?.register("/page/sw.js", { scope: "/" }).catch(() => {}); // without it, the page only needs the server to open
 state.arriving = enter();
 await state.arriving;
 document.documentElement.dataset.ready = "";

@@ -1,7 +1,7 @@
 // Charts drawn with uPlot; each has a label for screen readers.
 
 import { colour, el, fill } from "./dom.js";
-import { number } from "./time.js";
+import { number, percent } from "./time.js";
 
 const FONT = '12px Inter, system-ui, sans-serif';
 const drawn = new WeakMap();
@@ -28,8 +28,10 @@ function put(place, label, options, data) {
   return chart;
 }
 
-/** Line chart over days from now. Each series is `{ points, colour, width, dash }`; `level` is the threshold. */
-export function lines(place, { label, series, level, days, format }) {
+/** Line chart over days from now. Each series is `{ id, points, colour, width, dash }`; `level` is the
+ * threshold. `point(id, day, value)` is called for the line under the pointer, and `choose(id)` on a
+ * click; lines without an id are passed over. */
+export function lines(place, { label, series, level, days, format, point, choose }) {
   const tables = series.map((one) => [one.points.map(([x]) => x), one.points.map(([, y]) => y)]);
   const data = tables.length ? uPlot.join(tables) : [[]];
   const from = Math.min(0, ...series.flatMap((one) => one.points.slice(0, 1).map(([x]) => x)));
@@ -53,19 +55,54 @@ export function lines(place, { label, series, level, days, format }) {
     ctx.stroke();
     ctx.restore();
   };
-  return put(
+  const chart = put(
     place,
     label,
     {
-      height: 210,
+      height: 230,
       padding: [8, 12, 0, 0],
-      scales: { x: { time: false, range: [from, days] }, y: { range: [Math.max(0, low), 1.01] } },
-      axes: [axis({ values: (_, ticks) => ticks.map(format), space: 70, size: 30 }), axis({ values: (_, ticks) => ticks.map((v) => number(v, 2)), size: 42 })],
+      scales: { x: { time: false, range: [from, days] }, y: { range: [Math.max(0, Math.floor((low - 0.02) * 4) / 4), 1.01] } },
+      axes: [axis({ values: (_, ticks) => ticks.map(format), space: 105, size: 30 }), axis({ values: (_, ticks) => ticks.map(percent), incrs: [0.05, 0.1, 0.25], size: 48 })],
       series: [{}, ...series.map((one) => ({ stroke: one.colour, width: one.width, dash: one.dash, spanGaps: true, points: { show: false } }))],
       hooks: { drawClear: [mark] },
     },
     data,
   );
+  track(chart, series.filter((one) => one.id), point, choose);
+  return chart;
+}
+
+/** Find the line nearest to the pointer. */
+function track(chart, series, point, choose) {
+  const nearest = (event) => {
+    const box = chart.over.getBoundingClientRect();
+    const day = chart.posToVal(event.clientX - box.left, "x");
+    const found = series
+      .map((one) => ({ id: one.id, value: between(one.points, day) }))
+      .filter(({ value }) => value !== null)
+      .map((one) => ({ ...one, far: Math.abs(chart.valToPos(one.value, "y") - (event.clientY - box.top)) }))
+      .sort((a, b) => a.far - b.far)[0];
+    return found && found.far < 30 ? { ...found, day } : null;
+  };
+  chart.over.addEventListener("pointermove", (event) => {
+    const found = nearest(event);
+    point(found?.id ?? null, found?.day ?? 0, found?.value ?? 0);
+    chart.over.classList.toggle("on-line", Boolean(found));
+  });
+  chart.over.addEventListener("pointerleave", () => point(null, 0, 0));
+  chart.over.addEventListener("click", (event) => {
+    const found = nearest(event);
+    if (found) choose(found.id);
+  });
+}
+
+/** The value of a line at a day; null outside of it. */
+function between(points, day) {
+  const after = points.findIndex(([x]) => x >= day);
+  if (after < 0 || (after === 0 && points[0][0] > day)) return null;
+  if (after === 0) return points[0][1];
+  const [[x0, y0], [x1, y1]] = [points[after - 1], points[after]];
+  return x1 === x0 ? y1 : y0 + ((y1 - y0) * (day - x0)) / (x1 - x0);
 }
 
 /** Stacked bars of two parts, one bar for each name. */

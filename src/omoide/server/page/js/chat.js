@@ -1,82 +1,63 @@
-// The chat: past turns, and the reply as it is streamed.
+// Talking: sending a message, showing the reply as it comes, asking for another, saying it differently.
 
-import { all, stream } from "./api.js";
-import { at, el, fill } from "./dom.js";
-import { state, on, tell, turns } from "./state.js";
+import { stream } from "./api.js";
 import * as demo from "./demo.js";
+import { at, el, fill } from "./dom.js";
+import * as log from "./log.js";
+import { state, on, tell, turns } from "./state.js";
 import * as talks from "./talks.js";
-import { moment, now } from "./time.js";
+import { now } from "./time.js";
 import { trouble } from "./trouble.js";
+import { waiting } from "./waiting.js";
 import { t } from "./words.js";
 
-const PAUSE = 10 * 60 * 1000; // milliseconds between two turns after which the time is shown
 const newest = turns();
 let going = null; // aborts the reply in progress
 let drawing = null; // promise that resolves when the selected conversation is shown
+let editing = null; // the message that is being said differently
 
-/** Show the selected conversation; `turn` is the id of a turn to highlight. */
+/** Show the selected conversation; `turn` is one to highlight. */
 async function load(turn) {
   const still = newest();
+  edit(null);
   if (state.talk === null) return welcome();
-  let said;
   try {
-    said = await all("/api/turns", { session: state.talk });
+    await log.open(state.talk, turn, still);
   } catch (problem) {
-    if (still()) fill(at("log"), trouble(problem, () => load(turn)));
-    return;
+    if (!still()) return;
+    log.clear();
+    fill(at("log"), trouble(problem, () => load(turn)));
   }
-  if (!still()) return;
-  fill(at("log"), said.flatMap((one, i) => [hour(said[i - 1], one), bubble(one)]));
-  const wanted = turn && at(`turn-${turn}`);
-  if (wanted) {
-    wanted.classList.add("flash");
-    wanted.scrollIntoView({ block: "center" });
-  } else down(true);
-}
-
-function bubble(turn) {
-  return el(
-    "div",
-    { class: `said ${turn.speaker}`, id: `turn-${turn.id}` },
-    el("span", { class: "unseen" }, `${t(`speaker.${turn.speaker}`)}, ${moment(turn.time)}`),
-    el("div", { class: "text", dir: "auto", title: moment(turn.time) }, turn.text),
-  );
-}
-
-/** The time, if a while passed since the previous turn. */
-function hour(before, turn) {
-  if (before && new Date(turn.time) - new Date(before.time) < PAUSE) return null;
-  return el("p", { class: "hour", "aria-hidden": "true" }, moment(turn.time));
 }
 
 function welcome() {
   const known = state.talks.length > 0;
+  log.clear();
   fill(
     at("log"),
     el(
       "div",
       { class: "welcome" },
       el("img", { src: "/page/mark.svg", alt: "" }),
-      el("h2", {}, t(known ? "welcome.back" : "welcome.title")),
+      el("h2", { dir: "auto" }, known ? (state.name ? t("welcome.back_name", { name: state.name }) : t("welcome.back")) : t("welcome.title")),
       el("p", {}, t(known ? "welcome.known" : "welcome.text")),
-      el(
-        "div",
-        { class: "row" },
-        known ? null : el("button", { type: "button", onclick: demo.toggle }, t("demo.see")),
-      ),
+      known
+        ? null
+        : el(
+            "div",
+            { class: "row" },
+            el("button", { type: "button", onclick: demo.toggle }, t("demo.see")),
+            el("button", { type: "button", onclick: () => tell("import") }, t("import.open")),
+          ),
     ),
   );
 }
 
-const near = () => at("scroll").scrollHeight - at("scroll").scrollTop - at("scroll").clientHeight < 120;
-const down = (always) => {
-  if (always || near()) at("scroll").scrollTop = at("scroll").scrollHeight;
-};
-
 const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 
-/** Send a message and show the reply as it is streamed. A retry with the same id records it once. */
-async function say(text, id = `page-${fresh()}`) {
+/** Send a message and show the reply. With `again` a message that is known gets another reply in
+ * place of the former one; `replaces` is the id of the message that this one takes the place of. */
+async function say(text, { id = `page-${fresh()}`, again = false, replaces = null } = {}) {
   going = new AbortController();
   busy(true);
   await state.arriving; // both must finish first, or the
@@ -84,25 +65,23 @@ async function say(text, id = `page-${fresh()}`) {
   const card = talks.shown();
   const key = card && !card.ended && card.key ? card.key : null;
   if (card?.ended) state.talk = null;
-  if (state.talk === null) fill(at("log"));
-  const mine = bubble({ id, speaker: "user", text, time: now() });
+  if (state.talk === null) log.clear();
+  log.cut(replaces ?? id);
+  const mine = log.bubble({ id, speaker: "user", text, time: now() });
   const reply = waiting();
-  at(`turn-${id}`)?.remove();
   at("log").append(mine, reply.box);
-  down(true);
+  log.down();
   let answer = "";
   let heard = false; // whether the server has recorded the message
   try {
-    const body = { text, id, stream: true, ...(key ? { session: key } : {}) };
+    const body = { text, id, stream: true, again, ...(replaces ? { replaces } : {}), ...(key ? { session: key } : {}) };
     for await (const { event, data } of stream("/api/reply", body, going.signal)) {
       if (event === "begin") {
         heard = true;
         begin(data, text);
       } else if (event === "piece") {
         answer += data.text;
-        const follow = near();
         reply.write(answer);
-        down(follow);
       } else if (event === "error") {
         throw Object.assign(new Error(data.detail), { status: data.status });
       }
@@ -112,20 +91,15 @@ async function say(text, id = `page-${fresh()}`) {
     if (problem.name === "AbortError") reply.done(answer, t("chat.stopped"));
     else {
       reply.done(answer, answer ? t("chat.broken") : null);
-      at("log").append(
-        trouble(problem, (event) => {
-          event.target.closest(".trouble").remove();
-          reply.box.remove();
-          mine.remove();
-          say(text, id);
-        }),
-      );
-      down(true);
+      at("log").append(trouble(problem, () => say(text, { id, again: true, replaces })));
+      log.down();
     }
   } finally {
+    const stopped = going.signal.aborted;
     going = null;
     busy(false);
     if (heard) tell("said");
+    if (stopped && !answer && (again || replaces)) drawing = load(); // what stands there still
   }
 }
 
@@ -136,57 +110,34 @@ function begin(data, text) {
   talks.load().catch(() => {});
 }
 
-/** The bubble of a reply: first a placeholder, then the streamed text. */
-function waiting() {
-  const text = el("div", { class: "text", dir: "auto" });
-  const meta = el("span", { class: "meta" });
-  const box = el(
-    "div",
-    { class: "said assistant waiting", "aria-busy": "true" },
-    el("span", { class: "unseen" }, t("speaker.assistant")),
-    text,
-    meta,
-  );
-  const began = Date.now();
-  const show = () => {
-    const seconds = Math.round((Date.now() - began) / 1000);
-    const words = seconds < 4 ? t("chat.thinking") : seconds < 20 ? t("chat.seconds", { n: seconds }) : t("chat.slow", { n: seconds });
-    fill(text, `${words} `, el("span", { class: "dots", "aria-hidden": "true" }));
-  };
-  show();
-  at("status").textContent = t("chat.thinking");
-  const ticking = setInterval(show, 1000);
-  return {
-    box,
-    write(answer) {
-      clearInterval(ticking);
-      box.classList.remove("waiting");
-      text.textContent = answer;
-    },
-    done(answer, note) {
-      clearInterval(ticking);
-      box.setAttribute("aria-busy", "false");
-      at("status").textContent = answer ? t("chat.done") : "";
-      if (!answer) return box.remove();
-      this.write(answer);
-      if (note) {
-        meta.textContent = note;
-        box.classList.add("broken");
-      }
-      const came = state.latest?.contributions.filter((c) => c.place === "recalled").length;
-      if (came) {
-        const open = () => tell("show", "why");
-        box.append(el("button", { type: "button", class: "link recalled", onclick: open }, t("chat.recalled", { n: came })));
-      }
-    },
-  };
+/** The buttons under a turn, beside the one that copies it. The style sheet hides them where the
+ * conversation has ended, and "again" under all but the last reply. */
+function acts(turn) {
+  if (turn.speaker === "user") return el("button", { type: "button", class: "quiet small while-open", onclick: () => edit(turn) }, t("chat.edit"));
+  return el("button", { type: "button", class: "quiet small while-open again", onclick: again }, t("chat.again"));
+}
+
+/** Ask for another reply to the last message. */
+export function again() {
+  const turn = log.lastMessage();
+  if (turn && !going) say(turn.text, { id: turn.id, again: true });
+}
+
+/** Say a message differently; null for a new one. */
+function edit(turn) {
+  if (turn === editing || (turn && going)) return;
+  editing = turn;
+  at("editing").hidden = !turn;
+  at("say").value = turn?.text ?? "";
+  grow();
+  if (turn) at("say").focus();
 }
 
 function busy(is) {
   state.busy = is;
   at("send").hidden = is;
   at("stop").hidden = !is;
-  talks.draw();
+  talks.head();
 }
 
 function grow() {
@@ -195,16 +146,26 @@ function grow() {
   field.style.height = `${Math.min(field.scrollHeight, 176)}px`;
 }
 
+/** Put a text into the field, for the person to send. */
+export function propose(text) {
+  tell("show", "chat");
+  at("say").value = text;
+  grow();
+  at("say").focus();
+}
+
 export const stop = () => going?.abort();
 
 /** Redraw in another language, unless a reply is being streamed. */
 export const redraw = () => going ?? load();
 
 export function start() {
+  log.onActs(acts);
   on("talk", (turn) => {
     drawing = load(turn);
   });
   on("user", stop);
+  on("name", () => at("log").querySelector(".welcome") && welcome());
   at("say").addEventListener("input", grow);
   at("say").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
@@ -213,18 +174,26 @@ export function start() {
     }
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && going && !document.querySelector("dialog[open]")) stop();
+    if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
+    if (going) stop();
+    else if (editing) edit(null);
   });
   at("stop").addEventListener("click", () => {
     stop();
+    at("say").focus();
+  });
+  at("stop-editing").addEventListener("click", () => {
+    edit(null);
     at("say").focus();
   });
   at("composer").addEventListener("submit", (event) => {
     event.preventDefault();
     const text = at("say").value.trim();
     if (!text || going) return;
+    const replaces = editing?.id ?? null;
+    edit(null);
     at("say").value = "";
     grow();
-    say(text);
+    say(text, { replaces });
   });
 }

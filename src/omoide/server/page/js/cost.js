@@ -39,6 +39,7 @@ function draw() {
         ? [
             el("dl", { class: "sums" }, sum("cost.calls", number(total.calls)), sum("cost.read", number(total.prompt_tokens)), sum("cost.written", number(total.completion_tokens))),
             el("figure", { class: "stack" }, el("div", { class: "chart", id: "cost-chart" }), chart.key(["block", t("cost.written")], ["block read", t("cost.read")])),
+            total.failed ? el("p", { class: "fine" }, t("cost.failed", { n: number(total.failed) })) : null,
             table(),
           ]
         : el("div", { class: "empty" }, el("strong", {}, t("cost.none"))),
@@ -70,16 +71,18 @@ function plot() {
 }
 
 function table() {
+  const recent = cost.groups.slice(-MOST);
+  const older = cost.groups.length - recent.length;
   const head = ["cost.where", "cost.calls", "cost.read", "cost.written", "cost.time"];
   return el(
     "table",
     {},
-    el("caption", {}, t("cost.by")),
+    el("caption", {}, t("cost.by"), older ? ` · ${t("cost.older", { n: number(older) })}` : null),
     el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, t(name))))),
     el(
       "tbody",
       {},
-      cost.groups.map((group) =>
+      recent.map((group) =>
         el(
           "tr",
           {},
@@ -98,8 +101,8 @@ function work() {
   const jobs = state.work;
   if (!jobs.length) return el("p", { class: "fine" }, t("work.none"));
   const digests = jobs.filter((job) => job.task === "digest");
-  const ended = state.talks.filter((card) => card.ended).length;
-  const done = Math.max(0, ended - digests.length);
+  const ended = digests.length + state.digested;
+  const done = state.digested;
   return el(
     "section",
     { class: "stack", "aria-label": t("work.title") },
@@ -119,7 +122,8 @@ function job(one) {
     { class: "card" },
     el("div", { class: "top" }, el("span", {}, what), el("span", { class: `badge ${mood}` }, t(`work.${one.state}`))),
     one.attempts > 1 ? el("p", { class: "fine" }, t("work.tries", { n: one.attempts })) : null,
-    one.error ? el("p", { class: "fine" }, one.error) : null,
+    one.state === "dead" ? el("p", {}, t("work.failed")) : null,
+    one.error ? el("p", { class: "fine" }, t("work.reason", { reason: one.error })) : null,
     one.state === "dead" ? el("div", { class: "row" }, el("span", { class: "fine" }, t("work.stands")), el("button", { type: "button", class: "small", onclick: () => retry(one) }, t("work.retry"))) : null,
   );
 }

@@ -36,6 +36,19 @@ function ask({ title, body = [], yes, danger = false, read = () => true, require
   });
 }
 
+/** Show something, with another button beside "close". */
+export const show = ({ title, body, other = null }) => {
+  const id = "dialog-title";
+  const dialog = el(
+    "dialog",
+    { "aria-labelledby": id, onclose: () => dialog.remove() },
+    el("div", { class: "form" }, el("h2", { id }, title), body, el("div", { class: "row" }, other, el("button", { type: "button", class: "main", onclick: () => dialog.close() }, t("close")))),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+};
+
 /** Ask for confirmation. */
 export const confirm = ({ title, text, quote, yes, tick }) => {
   const box = tick ? el("input", { type: "checkbox", id: "dialog-tick" }) : null;

@@ -32,6 +32,13 @@ export function colour(name) {
   return found;
 }
 
+/** Offer a file to be saved. */
+export function download(blob, name) {
+  const url = URL.createObjectURL(blob);
+  el("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
 /** A short notice that disappears by itself. */
 export function toast(text) {
   const notice = el("div", { class: "toast" }, text);

@@ -2,20 +2,22 @@
 
 import { all, get } from "./api.js";
 import * as chart from "./chart.js";
+import { months } from "./chunks.js";
 import { at, colour, el, fill } from "./dom.js";
 import { quote } from "./quotes.js";
 import { on, state, turns } from "./state.js";
-import { date, inDays, month, number } from "./time.js";
+import { date, inDays, month, now, percent } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
 
-const SPANS = [90, 365, 1095];
+const SPANS = [365, 1095, 3650];
 const newest = turns();
 let events = [];
 let curves = new Map(); // by the event's id
 let before = new Map(); // curves as they were before a recall changed them
 let chosen = null;
-let days = 365;
+let days = 1095;
+let list = null; // Chunks of the events
 let canvas = null;
 let running = 0;
 const place = () => at("panel-events");
@@ -24,7 +26,7 @@ const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 async function load(live = false) {
   const still = newest();
   try {
-    const [found, drawn] = await Promise.all([all("/api/events"), get("/api/events/curves", { days, limit: 100 })]);
+    const [found, drawn] = await Promise.all([all("/api/events"), get("/api/events/curves", { days, limit: 40 })]);
     if (!still()) return;
     const fresh = new Map(drawn.items.map((curve) => [curve.event.id, curve]));
     const grown = [...fresh.values()].filter((curve) => live && (curves.get(curve.event.id)?.event.recalls ?? curve.event.recalls) < curve.event.recalls);
@@ -59,10 +61,12 @@ function draw() {
       "div",
       { class: "stack" },
       el("div", { class: "lead" }, el("h2", {}, t("events.title")), el("p", { class: "fine" }, t("events.about"))),
-      el("figure", { class: "stack" }, el("div", { class: "choice", role: "group", "aria-label": t("events.ahead") }, spans), el("figcaption", { class: "chosen", dir: "auto" }), canvas, legend()),
-      timeline(),
+      el("figure", { class: "stack" }, el("div", { class: "choice", role: "group", "aria-label": t("events.ahead") }, spans), el("figcaption", { class: "chosen", dir: "auto" }), canvas, el("p", { class: "fine under-pointer", id: "under-pointer" }), legend(), el("p", { class: "fine", id: "recall-effect" })),
+      el("div", { class: "months", id: "happened" }),
     ),
   );
+  list?.clear();
+  list = months(at("happened"), place(), events, row);
   plot();
 }
 
@@ -74,24 +78,48 @@ const legend = () =>
 /** The chart; `mixed` gives an event's points during the animation. */
 function plot(mixed = null) {
   if (!canvas?.isConnected) return;
-  place().querySelector(".chosen").textContent = events.find((event) => event.id === chosen)?.text ?? "";
+  place().querySelector(".chosen").textContent = events.find((event) => event.id === chosen)?.addressed ?? "";
+  at("under-pointer").textContent = t("events.point");
   if (!canvas.clientWidth) return;
   const series = [];
   const faint = colour("--line");
   const points = (curve) => [...curve.since.slice(0, -1), ...(mixed?.get(curve.event.id) ?? curve.fading)];
   for (const curve of curves.values()) {
-    if (curve.event.id !== chosen) series.push({ points: points(curve), colour: faint, width: 1.5 });
+    if (curve.event.id !== chosen) series.push({ id: curve.event.id, points: points(curve), colour: faint, width: 1.5 });
   }
   const mine = curves.get(chosen);
   if (mine) {
     const ghost = before.get(chosen);
     if (ghost) series.push({ points: ghost.fading, colour: colour("--soft"), width: 1.5, dash: [2, 3] });
     if (helps(mine)) series.push({ points: mine.recalled, colour: colour("--good"), width: 2, dash: [6, 4] });
-    series.push({ points: points(mine), colour: colour("--accent"), width: 2.5 });
+    series.push({ id: chosen, points: points(mine), colour: colour("--accent"), width: 2.5 });
+    at("recall-effect").textContent = effect(mine);
   }
   const level = [...curves.values()][0]?.threshold ?? 0.86;
-  const label = mine ? t("events.chart", { text: mine.event.text, p: number(mine.fading[0][1], 2), later: number(mine.fading.at(-1)[1], 2), again: number(mine.recalled.at(-1)[1], 2), days }) : t("events.title");
-  chart.lines(canvas, { label, series, level, days, format: (day) => (day === 0 ? t("now") : inDays(day)) });
+  const label = mine ? t("events.chart", { text: mine.event.addressed, p: percent(mine.fading[0][1]), later: percent(mine.fading.at(-1)[1]), again: percent(mine.recalled.at(-1)[1]), days }) : t("events.title");
+  chart.lines(canvas, { label, series, level, days, format: (day) => (day === 0 ? t("now") : inDays(day)), point: under, choose });
+}
+
+/** What a recall today would do. */
+function effect(curve) {
+  const fall = (points) => points.find(([, p]) => p < curve.threshold)?.[0] ?? null;
+  const [alone, recalled] = [fall(curve.fading), fall(curve.recalled)];
+  if (curve.fading[0][1] < curve.threshold) return t("events.effect_back");
+  if (alone === null) return t("events.effect_none");
+  const [when, then] = [alone, recalled ?? 0].map((days) => month(new Date(now().getTime() + days * 86_400_000)));
+  if (recalled === null) return t("events.effect_beyond", { when });
+  return then === when ? t("events.effect_same", { when }) : t("events.effect", { when, then });
+}
+
+/** Say which event is under the pointer. */
+function under(id, day, p) {
+  const event = events.find((one) => one.id === id);
+  at("under-pointer").textContent = event ? t("events.pointed", { text: event.addressed, p: percent(p), when: inDays(day) }) : t("events.point");
+}
+
+function choose(id) {
+  list.reveal((event) => event.id === id);
+  place().querySelector(`[data-event="${CSS.escape(id)}"] > button`)?.click();
 }
 
 function animate(from, to) {
@@ -112,17 +140,12 @@ function animate(from, to) {
   requestAnimationFrame(step);
 }
 
-function timeline() {
-  const groups = new Map();
-  for (const event of events) groups.set(month(event.time), [...(groups.get(month(event.time)) ?? []), event]);
-  return el("div", { class: "months" }, [...groups].map(([name, members]) => el("section", {}, el("h3", {}, name), el("ol", { class: "line" }, members.map(row)))));
-}
 
 function row(event) {
   const curve = curves.get(event.id);
   const p = curve?.fading[0][1] ?? 0;
   const inner = el("div", { class: "inner", hidden: true });
-  const choose = () => {
+  const pick = () => {
     chosen = event.id;
     for (const button of place().querySelectorAll(".happened > button")) button.setAttribute("aria-pressed", "false");
     button.setAttribute("aria-pressed", "true");
@@ -134,14 +157,14 @@ function row(event) {
   const facts = event.superseded_by
     ? [t("events.gone", { when: newer ? date(newer.time) : "" })]
     : [
-        t("events.p", { p: number(p, 2) }),
+        t("events.p", { p: percent(p) }),
         event.recalls ? t("events.recalls", { n: event.recalls, when: date(event.last_recalled) }) : t("events.never"),
         curve?.out_of_reach ? t("events.reach", { when: inDays(curve.out_of_reach) }) : t("events.stays"),
       ];
   const button = el(
     "button",
-    { type: "button", "aria-pressed": String(event.id === chosen), onclick: choose },
-    el("span", { class: "text", dir: "auto" }, event.text),
+    { type: "button", "aria-pressed": String(event.id === chosen), onclick: pick },
+    el("span", { class: "text", dir: "auto" }, event.addressed),
     el("span", { class: "fine" }, el("span", {}, date(event.time)), facts.map((fact) => el("span", {}, fact))),
   );
   return el("li", { class: event.superseded_by ? "happened gone" : "happened", "--vivid": Math.max(0, (p - 0.5) * 2), "data-event": event.id }, button, inner);
@@ -167,7 +190,6 @@ function none() {
     { class: "empty" },
     el("strong", {}, t("events.none")),
     el("span", {}, t(off ? "events.off" : "events.soon")),
-    off ? el("code", {}, "OMOIDE_MECHANISMS=summary,search,memos,human-recall omoide serve") : null,
   );
 }
 

@@ -1,18 +1,19 @@
-// Facts about the person: what holds, in groups, and the timeline of what changed.
+// What is known about the person: what holds, in groups, each with its words.
 
-import { all, patch, post, remove } from "./api.js";
+import { get, patch, post, remove } from "./api.js";
 import { confirm, prompt } from "./dialog.js";
 import { at, el, fill, toast } from "./dom.js";
+import * as forgetting from "./forgetting.js";
 import { quote } from "./quotes.js";
 import { on, state, tell, turns } from "./state.js";
-import { date, month, now } from "./time.js";
+import { date, now } from "./time.js";
+import * as timeline from "./timeline.js";
 import { told, trouble } from "./trouble.js";
 import { t } from "./words.js";
 
 const GROUPS = ["you", "plans", "likes", "people", "assistant"];
 const newest = turns();
 let facts = [];
-let moments = []; // entries of the timeline, newest first
 let view = "now";
 let stale = true; // whether what is shown may have changed
 let opened = new Set(); // ids of facts whose words are shown
@@ -26,29 +27,42 @@ async function load() {
   stale = false;
   const still = newest();
   try {
-    const found = await all(view === "now" ? "/api/facts" : "/api/facts/timeline");
-    if (!still()) return;
-    if (view === "now") facts = found;
-    else moments = found.reverse();
-    draw();
+    if (view === "now") await known();
+    else await timeline.load();
+    if (still()) draw();
   } catch (problem) {
     if (still()) fill(place(), trouble(problem, load));
   }
 }
 
+async function known() {
+  const found = [];
+  let cursor = null;
+  do {
+    const page = await get("/api/facts", { limit: 1000, ...(cursor ? { cursor } : {}) });
+    found.push(...page.items);
+    state.name = page.name;
+    cursor = page.next;
+  } while (cursor);
+  facts = found;
+}
+
 function draw() {
-  const lead = el("div", { class: "lead" }, el("h2", {}, t("facts.title")), el("p", { class: "fine" }, t("facts.about")));
+  const title = state.name ? t("facts.title_name", { name: state.name }) : t("facts.title");
+  const lead = el("div", { class: "lead" }, el("h2", { dir: "auto" }, title), el("p", { class: "fine" }, t("facts.about")));
   const choice = el("div", { class: "choice" }, ["now", "timeline"].map((name) =>
     el("button", { type: "button", "aria-pressed": String(name === view), onclick: () => { view = name; load(); } }, t(`facts.${name}`)),
   ));
-  const empty = () => el("div", { class: "empty" }, el("strong", {}, t("memory.none")), el("span", {}, t("facts.how")));
-  const shown = view === "now" ? facts.length && groups() : moments.length && timeline();
+  const empty = () =>
+    el("div", { class: "empty" }, el("strong", {}, t("facts.none")), el("span", {}, t("facts.how")), el("button", { type: "button", class: "small", onclick: () => tell("import") }, t("import.open")));
+  const shown = view === "now" ? facts.length && groups() : timeline.draw();
   const chose = document.activeElement?.closest("#panel-facts .choice");
   fill(place(), el("div", { class: "stack" }, lead, choice, shown || empty()));
+  if (view === "timeline") timeline.drawn();
   if (chose) choice.querySelector('[aria-pressed="true"]').focus();
 }
 
-function group(fact) {
+export function group(fact) {
   if (["plan", "promise"].includes(fact.kind)) return "plans";
   if (fact.about === "assistant") return "assistant";
   if (fact.about !== "user" || fact.kind === "relation") return "people";
@@ -76,11 +90,12 @@ function dates(fact) {
 }
 
 function row(fact) {
+  if (forgetting.isGoing(fact.id)) return el("li", { class: "known" }, forgetting.notice(fact.id));
   const inner = el("div", { class: "inner", hidden: true });
   const button = el(
     "button",
     { type: "button", "aria-expanded": "false" },
-    el("span", { class: "text" }, el("span", { dir: "auto" }, fact.text), el("span", { class: "fine" }, dates(fact))),
+    el("span", { class: "text" }, el("span", { dir: "auto" }, fact.addressed), el("span", { class: "fine" }, dates(fact))),
     fact.pinned ? el("span", { class: "badge" }, t("facts.pinned")) : null,
     fact.sources.length ? null : el("span", { class: "badge warn" }, t("memory.unsupported")),
   );
@@ -114,44 +129,15 @@ async function show(inner, fact) {
   );
 }
 
-async function words(ids) {
+/** The turns with these ids. */
+export async function words(ids) {
   if (!ids.length) return [];
-  return all("/api/turns", { id: ids }).catch((problem) => {
+  try {
+    return (await get("/api/turns", { id: ids, limit: 1000 })).items;
+  } catch (problem) {
     toast(told(problem));
     return [];
-  });
-}
-
-function timeline() {
-  const months = new Map();
-  for (const entry of moments) {
-    const name = month(entry.time);
-    months.set(name, [...(months.get(name) ?? []), entry]);
   }
-  return el("div", { class: "months" }, [...months].map(([name, entries]) =>
-    el("section", {}, el("h3", {}, name), el("ol", { class: "line" }, entries.map(entryRow))),
-  ));
-}
-
-function entryRow(entry) {
-  const inner = el("div", { class: "inner", hidden: true });
-  const over = ["ended", "expired"].includes(entry.change);
-  const button = el(
-    "button",
-    { type: "button", "aria-expanded": "false" },
-    el("span", { class: "fine" }, `${date(entry.time)} · ${t(`change.${entry.change}`)}`),
-    el(over ? "del" : "span", { class: "text", dir: "auto" }, entry.fact.text),
-    entry.replaced.map((old) => el("span", { class: "fine", dir: "auto" }, t("facts.before", { text: old.text }))),
-    entry.reason ? el("span", { class: "fine", dir: "auto" }, t("facts.because", { text: entry.reason })) : null,
-  );
-  button.addEventListener("click", async () => {
-    inner.hidden = !inner.hidden;
-    button.setAttribute("aria-expanded", String(!inner.hidden));
-    if (inner.hidden || inner.firstChild) return;
-    const said = await words(entry.sources);
-    fill(inner, said.length ? said.map(quote) : el("p", { class: "fine" }, t("memory.why_unsupported")));
-  });
-  return el("li", { class: over ? "moment gone" : "moment" }, button, inner);
 }
 
 async function attempt(work, done) {
@@ -168,32 +154,36 @@ const pin = (fact) =>
   attempt(() => patch("/api/facts", { id: fact.id, pinned: !fact.pinned }), t(fact.pinned ? "facts.is_unpinned" : "facts.is_pinned"));
 
 async function edit(fact) {
-  const text = await prompt({ title: t("memory.edit"), text: t("facts.edit_about"), label: t("memory.edit_label"), value: fact.text, yes: t("save"), lines: 3 });
+  const text = await prompt({ title: t("memory.edit"), text: t("facts.edit_about"), label: t("memory.edit_label"), value: fact.addressed, yes: t("save"), lines: 3 });
   const line = text?.split(/\s+/u).join(" ");
-  if (!line || (line === fact.text && fact.sources.length)) return;
-  await attempt(() => post("/api/facts/correct", { id: fact.id, text: line }), t("memory.edited"));
+  if (!line || (line === fact.addressed && fact.sources.length)) return;
+  await attempt(() => post("/api/facts/correct", { id: fact.id, text: line, addressed: fact.about === "user" }), t("memory.edited"));
 }
 
 async function forget(fact, said) {
   const sure = await confirm({
     title: t("memory.forget_title"),
-    quote: fact.text,
+    quote: fact.addressed,
     text: t("facts.forget_about"),
     tick: said.length ? t("memory.forget_words", { n: said.length }) : null,
     yes: t("memory.forget"),
   });
   if (!sure) return;
-  await attempt(() => remove("/api/facts", { id: fact.id, words: String(sure.ticked) }), t("memory.forgotten"));
+  const user = state.user;
+  forgetting.forget(fact.id, (leaving) => remove("/api/facts", { id: fact.id, words: String(sure.ticked) }, user, leaving), () => state.user === user && draw());
 }
 
 export function start() {
   on("user", () => {
     view = "now";
     opened = new Set();
-    [facts, moments] = [[], []];
+    facts = [];
+    state.name = "";
+    timeline.clear();
     fill(place());
     load();
   });
   on("digested changed language", load);
+  on("theme", () => view === "timeline" && state.tab === "facts" && draw());
   on("tab", () => stale && load());
 }

@@ -84,7 +84,7 @@ export function start() {
     if (event.target === at("app") && at("app").classList.contains("side-open")) drawer(false);
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && at("app").classList.contains("side-open")) drawer(false);
+    if (event.key === "Escape" && at("app").classList.contains("side-open") && !document.querySelector("dialog[open]")) drawer(false);
   });
   show("memory");
   show("chat");

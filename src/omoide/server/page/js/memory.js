@@ -4,8 +4,9 @@ import { all, get, post } from "./api.js";
 import { confirm, prompt } from "./dialog.js";
 import { diff } from "./diff.js";
 import { at, el, fill, toast } from "./dom.js";
+import * as forgetting from "./forgetting.js";
 import { quote } from "./quotes.js";
-import { on, tell, turns } from "./state.js";
+import { on, state, tell, turns } from "./state.js";
 import { moment } from "./time.js";
 import { told, trouble } from "./trouble.js";
 import { language, t } from "./words.js";
@@ -41,6 +42,10 @@ async function draw(still = newest()) {
     number ? get("/api/memory/diff", { from: number - 1, to: number }) : { items: [] },
   ]);
   if (!still()) return;
+  if (state.name !== why.name) {
+    state.name = why.name;
+    tell("name");
+  }
   const slider = document.activeElement?.id === "version";
   fill(place(), el("div", { class: "stack" }, lead(number), through(number), facts(number, why.items, changed.items)));
   if (slider) at("version").focus();
@@ -51,7 +56,7 @@ function empty() {
     "div",
     { class: "stack" },
     el("h2", {}, t("memory.title")),
-    el("div", { class: "empty" }, el("strong", {}, t("memory.none")), el("span", {}, t("memory.how"))),
+    el("div", { class: "empty" }, el("strong", {}, t("memory.none")), el("span", {}, t("memory.how")), el("button", { type: "button", class: "small", onclick: () => tell("import") }, t("import.open"))),
   );
 }
 
@@ -99,7 +104,7 @@ function facts(number, why, changed) {
   if (!why.length && !(changes && changed.length)) return el("p", { class: "fine" }, t("memory.blank"));
   const by = new Map(why.map((item) => [item.sentence.text, item]));
   const rows = changes
-    ? changed.map((c) => (c.change === "removed" ? gone(c.old) : fact(number, by.get(c.new), c)))
+    ? changed.map((c) => (c.change === "removed" ? gone(c.old_addressed) : fact(number, by.get(c.new), c)))
     : why.map((item) => fact(number, item, null));
   return el("ul", { class: "facts" }, rows.filter(Boolean));
 }
@@ -109,13 +114,14 @@ const gone = (text) =>
 
 function fact(number, item, change) {
   if (!item) return null;
+  if (forgetting.isGoing(item.sentence.text)) return el("li", { class: "fact" }, forgetting.notice(item.sentence.text));
   const { sentence, turns: said } = item;
   const inner = el("div", { class: "inner", hidden: !opened.has(sentence.text) });
   const open = opened.has(sentence.text);
   const button = el(
     "button",
     { type: "button", "aria-expanded": String(open) },
-    el("span", { class: "text", dir: "auto" }, marked(sentence.text, change)),
+    el("span", { class: "text", dir: "auto" }, marked(sentence.addressed, change)),
     said.length ? null : el("span", { class: "badge warn" }, t("memory.unsupported")),
   );
   const row = el("li", { class: open ? "fact open" : "fact" }, button, inner);
@@ -146,7 +152,7 @@ function fact(number, item, change) {
 function marked(text, change) {
   if (change?.change === "added") return el("ins", {}, text);
   if (change?.change !== "changed") return text;
-  return diff(change.old, change.new, language()).map(([kind, part]) =>
+  return diff(change.old_addressed, change.new_addressed, language()).map(([kind, part]) =>
     kind === "same" ? part : el(kind === "old" ? "del" : "ins", {}, part),
   );
 }
@@ -164,26 +170,29 @@ async function attempt(work, done) {
 }
 
 async function edit(sentence, said) {
-  const text = await prompt({ title: t("memory.edit"), text: t("memory.edit_about"), label: t("memory.edit_label"), value: sentence.text, yes: t("save"), lines: 3 });
+  const text = await prompt({ title: t("memory.edit"), text: t("memory.edit_about"), label: t("memory.edit_label"), value: sentence.addressed, yes: t("save"), lines: 3 });
   const line = text?.split(/\s+/u).join(" ");
-  if (!line || (line === sentence.text && said.length)) return; // an unchanged sentence without sources may be saved: that confirms it
-  await attempt(() => post("/api/memory/amend", { sentence: sentence.text, text: line }), t("memory.edited"));
+  if (!line || (line === sentence.addressed && said.length)) return; // an unchanged sentence without sources may be saved: that confirms it
+  await attempt(() => post("/api/memory/amend", { sentence: sentence.text, text: line, addressed: true }), t("memory.edited"));
 }
 
 async function forget(sentence, said) {
   const sure = await confirm({
     title: t("memory.forget_title"),
-    quote: sentence.text,
+    quote: sentence.addressed,
     text: t("memory.forget_about"),
     tick: said.length ? t("memory.forget_words", { n: said.length }) : null,
     yes: t("memory.forget"),
   });
   if (!sure) return;
   const words = said.filter((turn) => sure.ticked || turn.id.startsWith("edit-")).map((turn) => turn.id);
-  await attempt(async () => {
-    if (words.length) await post("/api/erase", { turns: words });
-    await post("/api/erase", { sentences: [sentence.text] });
-  }, t("memory.forgotten"));
+  const user = state.user;
+  const erase = async (leaving) => {
+    const erased = words.length ? await post("/api/erase", { turns: words }, user, leaving) : null;
+    const rest = await post("/api/erase", { sentences: [sentence.text] }, user, leaving);
+    return erased ?? rest; // the sentence rests on the words, so it went with them
+  };
+  forgetting.forget(sentence.text, erase, () => state.user === user && draw());
 }
 
 async function back(number) {

@@ -63,7 +63,6 @@ function none() {
     { class: "empty" },
     el("strong", {}, t("memos.none")),
     el("span", {}, t(off ? "memos.off" : "memos.soon")),
-    off ? el("code", {}, "OMOIDE_MECHANISMS=summary,search,memos,human-recall omoide serve") : null,
   );
 }
 

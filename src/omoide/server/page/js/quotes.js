@@ -13,7 +13,7 @@ export const isEdit = (turn) => turn.id.startsWith("edit-");
 export function quote(turn) {
   const open = () => {
     tell("show", "chat");
-    talks.open(turn.session, turn.id);
+    talks.open(turn.session, turn);
   };
   const who = isEdit(turn) ? t("source.edit") : t(`speaker.${turn.speaker}`);
   return el(

@@ -3,6 +3,7 @@
 export const state = {
   about: null, // GET /api/about
   user: "",
+  name: "", // the person's own name, if the memory knows it
   users: [],
   talks: [], // cards of sessions, newest first
   talk: null, // number of the session shown; null for a new one
@@ -12,6 +13,7 @@ export const state = {
   arriving: null, // promise that resolves when the user's data is loaded
   busy: false, // whether a reply is being streamed
   work: [], // unfinished jobs
+  digested: 0, // conversations that were taken into memory since there was last nothing to do
 };
 
 const hearing = new Map();

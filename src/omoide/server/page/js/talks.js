@@ -1,53 +1,108 @@
-// List of conversations by date.
+// Conversations by date: opening, ending, naming and deleting them.
 
-import { get, post } from "./api.js";
+import { get, patch, post } from "./api.js";
+import { Chunks, whenNear } from "./chunks.js";
+import { confirm, prompt } from "./dialog.js";
 import { at, el, fill, toast } from "./dom.js";
+import { receipt } from "./receipt.js";
 import { state, tell, turns } from "./state.js";
 import { clock, date, daysAgo, longDate, month } from "./time.js";
 import { told } from "./trouble.js";
 import { t } from "./words.js";
 
 const EDIT = "edit-";
+const PAGE = 60; // conversations in one request
 const newest = turns();
+let list = null; // Chunks of the cards
+let unwatch = () => {};
+let oldest = null; // number of the oldest conversation that was asked for; null if there are no more
 
-/** Load the list. Corrections of the summary are left out: they are sources, not conversations. */
+/** Load the newest conversations again; older ones that were loaded stay. */
 export async function load() {
   const still = newest();
-  const cards = (await get("/api/sessions/latest", { limit: 200 })).items;
+  const user = state.user;
+  const page = (await get("/api/sessions/latest", { limit: PAGE })).items;
   if (!still()) return;
-  state.talks = cards.filter((card) => !card.key?.startsWith(EDIT) && card.turns);
+  const from = page.at(-1)?.number ?? 0;
+  const same = list?.user === user && page.length === PAGE;
+  const older = same ? state.talks.filter((card) => card.number < from) : [];
+  if (!older.length) oldest = page.length === PAGE ? from : null;
+  state.talks = [...shownCards(page), ...older];
   draw();
 }
+
+/** Load the next older ones; whether there are more. */
+async function more() {
+  if (oldest === null) return false;
+  const user = state.user;
+  const page = (await get("/api/sessions/latest", { limit: PAGE, before: oldest })).items;
+  if (user !== state.user) return false;
+  oldest = page.length === PAGE ? page.at(-1).number : null;
+  const cards = shownCards(page).filter((card) => !state.talks.some((known) => known.number === card.number));
+  state.talks.push(...cards);
+  list.append(cards);
+  return oldest !== null;
+}
+
+/** All conversations, for a search. */
+export async function all() {
+  while (await more());
+  return state.talks;
+}
+
+/** Corrections of the summary are left out: they are sources, not conversations. */
+const shownCards = (cards) => cards.filter((card) => !card.key?.startsWith(EDIT) && card.turns);
 
 /** The open session without a key: new messages go there. */
 export const current = () => state.talks.find((card) => !card.ended && !card.key);
 export const shown = () => state.talks.find((card) => card.number === state.talk);
+export const name = (card) => card.title || card.opening;
 
 export function draw() {
-  const groups = new Map();
-  for (const card of state.talks) {
-    const days = daysAgo(card.last);
-    const name = days <= 0 ? t("today") : days === 1 ? t("yesterday") : days < 7 ? t("week") : month(card.last);
-    groups.set(name, [...(groups.get(name) ?? []), card]);
-  }
-  const list = [...groups].flatMap(([name, cards]) => [
-    el("h2", {}, name),
-    el("ul", {}, cards.map((card) => el("li", {}, row(card)))),
-  ]);
-  fill(at("talks"), list.length ? list : el("p", { class: "fine" }, t("talks.none")));
+  const place = at("talks");
+  const held = place.scrollTop;
+  const focused = document.activeElement?.closest("#talks [data-talk]")?.dataset.talk;
+  unwatch();
+  list?.clear();
+  fill(place, state.talks.length ? null : el("p", { class: "fine" }, t("talks.none")));
+  list = Object.assign(new Chunks(place, place, groups), { user: state.user });
+  for (let i = 0; i < state.talks.length; i += PAGE) list.append(state.talks.slice(i, i + PAGE));
+  const mark = el("div", { class: "end-mark", "aria-hidden": "true" });
+  place.append(mark);
+  unwatch = oldest === null ? () => {} : whenNear(mark, place, async () => {
+    const left = await more();
+    place.append(mark);
+    return left;
+  });
+  place.scrollTop = held;
+  if (focused) place.querySelector(`[data-talk="${focused}"]`)?.focus();
   head();
+}
+
+function group(card) {
+  const days = daysAgo(card.last);
+  return days <= 0 ? t("today") : days === 1 ? t("yesterday") : days < 7 ? t("week") : month(card.last);
+}
+
+function groups(cards, before) {
+  const parts = [];
+  let last = before ? group(before) : null;
+  for (const card of cards) {
+    const name = group(card);
+    if (name !== last) parts.push(el("h2", {}, name));
+    if (name !== last || !parts.length) parts.push(el("ul", {}));
+    parts.at(-1).append(el("li", {}, row(card)));
+    last = name;
+  }
+  return parts;
 }
 
 function row(card) {
   const when = daysAgo(card.last) <= 1 ? clock(card.last) : date(card.last);
   return el(
     "button",
-    {
-      type: "button",
-      "aria-current": card.number === state.talk ? "true" : "false",
-      onclick: () => open(card.number),
-    },
-    el("span", { class: "opening" }, card.opening),
+    { type: "button", "data-talk": card.number, "aria-current": card.number === state.talk ? "true" : "false", onclick: () => open(card.number) },
+    el("span", { class: "opening", dir: "auto" }, name(card)),
     el(
       "span",
       { class: "when" },
@@ -57,16 +112,22 @@ function row(card) {
   );
 }
 
-function head() {
+/** The bar above the conversation. */
+export function head() {
   const card = shown();
-  at("talk-title").textContent = card ? longDate(card.started) : t("talk.new");
+  at("talk-title").textContent = card ? card.title || longDate(card.started) : t("talk.new");
   at("end-talk").hidden = !card || Boolean(card.ended) || state.busy;
+  at("rename-talk").hidden = at("delete-talk").hidden = !card || state.busy;
+  at("log").toggleAttribute("data-open", Boolean(card && !card.ended && !state.busy));
+  for (const button of at("talks").querySelectorAll("[data-talk]")) {
+    button.setAttribute("aria-current", String(Number(button.dataset.talk) === state.talk));
+  }
 }
 
-/** Show a conversation; null for a new one. */
+/** Show a conversation, and a turn in it; null for a new one. */
 export function open(number, turn = null) {
   state.talk = number;
-  draw();
+  head();
   tell("talk", turn);
 }
 
@@ -81,15 +142,51 @@ async function end() {
   }
 }
 
+/** End the open conversation, and begin a new one. */
+export async function begin() {
+  const going = current();
+  if (going) {
+    state.talk = going.number;
+    await end();
+  }
+  open(null);
+  at("say").focus();
+}
+
+export async function rename() {
+  const card = shown();
+  if (!card) return;
+  const title = await prompt({ title: t("talk.rename"), label: t("talk.title"), value: name(card), yes: t("save") });
+  if (title === null) return;
+  try {
+    await patch("/api/sessions", { session: card.number, title });
+    await load();
+  } catch (problem) {
+    toast(told(problem));
+  }
+}
+
+export async function remove() {
+  const card = shown();
+  if (!card) return;
+  const sure = await confirm({ title: t("talk.delete_title"), quote: name(card), text: t("talk.delete_about"), yes: t("talk.delete") });
+  if (!sure) return;
+  try {
+    const erased = await post("/api/erase", { session: card.number });
+    state.talks = state.talks.filter((other) => other !== card);
+    await load();
+    open(null);
+    tell("changed");
+    tell("digested");
+    receipt(erased.receipt);
+  } catch (problem) {
+    toast(told(problem));
+  }
+}
+
 export function start() {
   at("end-talk").addEventListener("click", end);
-  at("new-talk").addEventListener("click", async () => {
-    const going = current();
-    if (going) {
-      state.talk = going.number;
-      await end();
-    }
-    open(null);
-    at("say").focus();
-  });
+  at("rename-talk").addEventListener("click", rename);
+  at("delete-talk").addEventListener("click", remove);
+  at("new-talk").addEventListener("click", begin);
 }

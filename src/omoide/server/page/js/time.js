@@ -45,3 +45,5 @@ export const number = (value, digits = 0) =>
     maximumFractionDigits: digits,
     minimumFractionDigits: digits,
   }).format(value);
+
+export const percent = (share) => new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 0 }).format(share);

@@ -30,6 +30,7 @@ export function draw() {
 
 /** Switch to another user. */
 export function choose(name) {
+  tell("leaving");
   state.user = name;
   state.latest = null;
   sessionStorage.setItem("omoide-user", name);

@@ -3,7 +3,7 @@
 import { all, get, post } from "./api.js";
 import { at, el, fill } from "./dom.js";
 import { on, state, turns } from "./state.js";
-import { date, moment, number } from "./time.js";
+import { date, longDate, moment, number } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
 
@@ -64,7 +64,7 @@ function last(latest, weighed) {
     shown.length ? el("ul", { class: "stack" }, shown.map((item) => (again ? event(item) : contribution(item)))) : el("p", { class: "fine" }, t("why.nothing")),
     standing.length ? el("p", { class: "fine" }, t("why.standing", { n: standing.length })) : null,
     rest.length
-      ? el("details", {}, el("summary", {}, t("why.others", { n: rest.length })), el("ul", { class: "stack" }, rest.slice(0, 12).map(event)))
+      ? el("details", { class: "others" }, el("summary", {}, t("why.others", { n: rest.length })), el("ul", { class: "stack" }, rest.slice(0, 12).map(event)))
       : null,
   ].filter(Boolean);
 }
@@ -74,9 +74,17 @@ function contribution(item) {
     "li",
     { class: "card" },
     el("div", { class: "top" }, el("span", { class: "badge accent" }, t(`kind.${item.kind}`)), el("span", { class: "fine" }, date(item.time))),
-    el("p", { dir: "auto" }, item.text),
-    item.odds ? odds(item.odds) : el("p", { class: "fine" }, reason(item)),
+    el("p", { dir: "auto" }, item.addressed),
+    el("p", { class: "fine" }, plainly(item)),
+    el("details", { class: "deeper" }, el("summary", {}, t("why.deeper")), item.odds ? odds(item.odds) : el("p", { class: "fine" }, reason(item))),
   );
+}
+
+/** Why it came to mind, in a sentence. */
+function plainly(item) {
+  const when = longDate(item.time);
+  if (item.odds) return t(item.odds.t < 30 ? "why.event_fresh" : "why.event_old", { when });
+  return t({ turn: "why.you_said", fact: "why.fact", sentence: "why.sentence", memo: "why.memo" }[item.kind] ?? "why.fact", { when });
 }
 
 function reason(item) {
@@ -93,9 +101,9 @@ function event(item) {
     "li",
     { class: "card" },
     el("div", { class: "top" }, el("span", { class: `badge ${verdict}` }, t(item.recalled ? "why.came" : "why.not")), el("span", { class: "fine" }, date(item.event.time))),
-    el("p", { dir: "auto" }, item.event.text),
-    odds(item.odds),
-    item.recalled ? null : el("p", { class: "fine" }, because(item)),
+    el("p", { dir: "auto" }, item.event.addressed),
+    el("p", { class: "fine" }, item.recalled ? t(item.odds.t < 30 ? "why.event_fresh" : "why.event_old", { when: longDate(item.event.time) }) : because(item)),
+    el("details", { class: "deeper" }, el("summary", {}, t("why.deeper")), odds(item.odds)),
   );
 }
 

@@ -1,6 +1,6 @@
 // Background jobs: polled often while there are some, and rarely otherwise.
 
-import { get } from "./api.js";
+import { all } from "./api.js";
 import { at } from "./dom.js";
 import { on, state, tell } from "./state.js";
 import { t } from "./words.js";
@@ -20,11 +20,16 @@ async function look() {
   looking = true;
   try {
     const user = state.user;
-    const all = (await get("/api/jobs", { limit: 1000 })).items;
+    const [jobs, ended] = await Promise.all([
+      all("/api/jobs", { state: ["waiting", "running", "dead"] }),
+      all("/api/jobs", { state: ["done"], ...(finished === null ? {} : { cursor: String(finished) }) }),
+    ]);
     if (user !== state.user) return;
-    const jobs = all.filter((job) => job.state !== "done");
-    const done = Math.max(0, ...all.filter((job) => job.task === "digest" && job.state === "done").map((job) => job.id));
-    const news = finished !== null && done > finished; // also if a job started and finished between two polls
+    const fresh = finished === null ? [] : ended.filter((job) => job.task === "digest"); // also those that began and ended between two polls
+    const gone = state.work.filter((job) => job.task === "digest" && job.id <= (finished ?? 0) && !jobs.some((other) => other.id === job.id)); // those that were tried again
+    const done = Math.max(finished ?? 0, ...ended.map((job) => job.id));
+    const news = fresh.length + gone.length > 0;
+    state.digested = jobs.some((job) => job.task === "digest" && job.state !== "dead") ? state.digested + fresh.length + gone.length : 0;
     const other = JSON.stringify(jobs) !== JSON.stringify(state.work);
     finished = done;
     state.work = jobs;
@@ -60,6 +65,7 @@ export function start() {
   on("user", () => {
     finished = null;
     state.work = [];
+    state.digested = 0;
     again(0);
   });
   on("work said", () => {

@@ -86,7 +86,7 @@ class LaterTurnsContract(StoreSuite):
         assert [j.session for j in await store.jobs.list("acme") if j.task is JobTask.DIGEST] == [1]
 
     async def test_turns_are_read_in_pages(self, store: Store) -> None:
-        """Pages of the first ones after a position, in all sessions or in one."""
+        """The first ones after a position or the last before one, in all sessions or in one."""
         await tell(store, ANN, "a", "b", "c", key="one")
         await tell(store, ANN, "d", key="two")
         await tell(store, ANN, "e", key="one")
@@ -94,12 +94,13 @@ class LaterTurnsContract(StoreSuite):
         async def page(
             *,
             after: int | None = None,
+            before: int | None = None,
             first: int | None = None,
             last: int | None = None,
             session: int | None = None,
         ) -> str:
             turns = await store.turns.read(
-                ANN, after=after, first=first, last=last, session=session
+                ANN, after=after, before=before, first=first, last=last, session=session
             )
             return "".join(t.text for t in turns)
 
@@ -110,6 +111,10 @@ class LaterTurnsContract(StoreSuite):
         assert await page(after=1) == "bcde"
         assert await page(after=1, last=1) == "e"
         assert await page(first=0) == ""
+        assert await page(before=4, last=2) == "bc"
+        assert await page(before=5, last=2, session=1) == "bc"
+        assert await page(after=1, before=4) == "bc"
+        assert await page(before=1, last=2) == ""
 
     async def test_an_erasure_changes_the_mark(self, store: Store) -> None:
         """So does an erasure after which the owner is back; nothing else changes it."""

@@ -1,0 +1,195 @@
+"""English: verbs agree with "you", and pronouns that mean the user become "you" and "your".
+
+A pronoun is taken for the user only as long as nobody else was mentioned: in "The user lives with
+her brother and his dog", "her" is the user's and "his" is not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_USER = r"(?:[Tt]he )?\b[Uu]ser\b"
+NAMED = re.compile(r"(?:The user|User), ([A-Z][\w'-]+),")
+_ADVERBS = (
+    "also always already currently just mainly mostly never no longer now often really recently "
+    "regularly sometimes soon still usually probably"
+)
+_ADVERB = rf"(?:(?:{'|'.join([*_ADVERBS.split(), 'no longer'])}) )*"
+_FORMS = {
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "does": "do",
+    "isn't": "aren't",
+    "wasn't": "weren't",
+    "hasn't": "haven't",
+    "doesn't": "don't",
+    "focuses": "focus",
+}
+_BACK = {new: old for old, new in _FORMS.items()}
+_SECOND_VERBS = (
+    "is was has does wants likes lives thinks enjoys prefers hates dislikes teaches studies knows "
+    "owns speaks misses seems believes considers keeps gets goes takes makes feels finds swims"
+)
+_WITH_TO = "wants plans hopes needs tries intends decides likes loves works"
+_PEOPLE = (
+    "brother sister mother father mom mum dad parent son daughter child wife husband partner "
+    "girlfriend boyfriend friend neighbour neighbor boss colleague coworker teacher doctor aunt "
+    "uncle cousin niece nephew grandmother grandfather grandma grandpa dog cat man woman boy girl "
+    "someone roommate flatmate assistant"
+)
+_PERSON = re.compile(
+    rf"\b(?:{'|'.join(_PEOPLE.split())})s?\b|(?<!^)(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bof )"
+    r"(?<!\bfrom )(?<!\bnear )(?<!\bfor )\b(?!I\b)[A-Z][a-z]+(?= (?:and|is|was|has|who|[a-z]+s)\b)"
+)
+_PRONOUN = re.compile(
+    r"\b(?:(?P<subject>[Ss]he|[Hh]e|[Tt]hey)(?P<short>'s|'re|'ve|'ll|'d)?"
+    rf"(?P<verb> {_ADVERB}[a-z']+)?|(?P<own>[Hh]is|[Tt]heir|[Hh]er(?= [\w'-]))"
+    r"|(?P<object>[Hh]im|[Tt]hem|[Hh]er)|(?P<self>(?:him|her|them)sel(?:f|ves)))\b"
+)
+_OF_IT = re.compile(r"\b(?:it|that|this|which) [a-z]+ $")
+_NOT_OWNED = re.compile(r" (?:to|and|in|on|at|for|with|from|when|because|as|that|every|a|the)\b")
+
+
+def to_user(text: str, *, name: str, about_user: bool) -> str:
+    """See `omoide.language.addressing.to_user`."""
+    who = rf"(?:{_USER}|{re.escape(name)}\b)" if name else _USER
+    aside = rf"(?:, [A-Z][\w'-]*(?: [A-Z][\w'-]*)?,|,? {re.escape(name)}\b,?)?" if name else ""
+    aside = aside or r"(?:, [A-Z][\w'-]*(?: [A-Z][\w'-]*)?,)?"
+    said = re.sub(rf"{who}{aside}['’]s\b", _like("your"), text)
+    said = re.sub(rf"^{who}{aside} ({_ADVERB})([a-z']+)(?: (and|or) ([a-z]+s)\b)?", _clause, said)
+    said = re.sub(rf"{who}{aside} (is|was|has|does)\b", lambda m: f"you {_FORMS[m[1]]}", said)
+    said = re.sub(rf"{who}{aside}", _like("you"), said)
+    subject = said.lower().startswith("you ")
+    if subject:
+        said = _second_verbs(said)
+    return _pronouns(said) if about_user or said != text else said
+
+
+def from_user(text: str) -> str:
+    """See `omoide.language.addressing.from_user`."""
+    said = re.sub(r"^(?:I'm|You're)\b", "The user is", text)
+    said = re.sub(r"^(?:I've|You've)\b", "The user has", said)
+    said = re.sub(
+        rf"^(?:I|You) ({_ADVERB})([a-z']+)", lambda m: f"The user {m[1]}{_third(m[2])}", said
+    )
+    said = re.sub(r"^(?:My|Your)\b", "The user's", said)
+    if said == text:
+        return text
+    said = re.sub(rf"\b(and|but|or) ({_ADVERB})({_BASES})\b", _agree_back, said)
+    said = re.sub(r"\b(?:my|your)\b", "their", said)
+    said = re.sub(r"(?<=[;,] )(?:you|I)\b", "they", said)
+    said = re.sub(r"\b(since|when|because|that|if|and|while) (?:you|I)\b", r"\1 they", said)
+    return re.sub(r"\b(?:me|you|I)\b", "them", said)
+
+
+def _like(word: str) -> Callable[[re.Match[str]], str]:
+    def of(match: re.Match[str]) -> str:
+        return word.capitalize() if match.start() == 0 else word
+
+    return of
+
+
+def _clause(match: re.Match[str]) -> str:
+    more = f" {match[3]} {second(match[4])}" if match[3] else ""
+    return f"You {match[1]}{second(match[2])}{more}"
+
+
+def second(verb: str) -> str:
+    """A verb of the third person as "you" has it: "lives" becomes "live". Others stay."""
+    if verb in _FORMS:
+        return _FORMS[verb]
+    if not verb.endswith("s") or verb.endswith(("ss", "us", "'s")) or len(verb) < 3:
+        return verb
+    if verb.endswith("ies") and len(verb) > 4:
+        return f"{verb[:-3]}y"
+    if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")):
+        return verb[:-2]
+    return verb[:-1]
+
+
+def _third(verb: str) -> str:
+    """The reverse of `second`, for the present tense; modal verbs and the past stay."""
+    verb = {"am": "are", "'m": "are"}.get(verb, verb)
+    if verb in _BACK:
+        return _BACK[verb]
+    if verb in ("can", "could", "will", "would", "should", "must", "may", "might", "had", "did"):
+        return verb
+    if verb.endswith("ed") or verb in _PAST:
+        return verb
+    if verb.endswith(("s", "sh", "ch", "x", "o")):
+        return f"{verb}es"
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}s"
+
+
+_PAST = frozenset(
+    "went got took made came saw said told bought began became grew met left lost found kept felt "
+    "thought taught caught brought broke chose drove ate fell flew forgot gave knew ran sold sent "
+    "slept spoke spent swam wrote won wore moved".split()
+)
+
+
+_BASES = "|".join(second(verb) for verb in f"{_SECOND_VERBS} {_WITH_TO}".split())
+
+
+def _agree_back(match: re.Match[str]) -> str:
+    return f"{match[1]} {match[2]}{_third(match[3])}"
+
+
+def _second_verbs(text: str) -> str:
+    """Let further verbs of the sentence agree: "… and wants to learn" becomes "… and want to"."""
+    verbs = "|".join(_SECOND_VERBS.split())
+    text = re.sub(rf"\b(and|but|or) ({_ADVERB})({verbs})\b", _agree, text)
+    with_to = "|".join(_WITH_TO.split())
+    return re.sub(rf"\b(and|but|or) ({_ADVERB})({with_to})(?= to\b)", _agree, text)
+
+
+def _agree(match: re.Match[str]) -> str:
+    return f"{match[1]} {match[2]}{second(match[3])}"
+
+
+def _pronouns(text: str) -> str:
+    """Replace pronouns as long as they can only mean the user."""
+    done, rest = "", text
+    while match := _PRONOUN.search(rest):
+        before = done + rest[: match.start()]
+        if _PERSON.search(before) or _is_of_things(match, before):
+            return done + rest
+        after = rest[match.end() :]
+        owned = match["own"] and not (match[0].lower() == "her" and _NOT_OWNED.match(after))
+        if not owned and not match["subject"] and not match["self"] and not _OF_IT.search(before):
+            return done + rest  # "you asked her": not the user, who would be "yourself"
+        done = before + _replacement(match)
+        rest = rest[match.end() :]
+    return done + rest
+
+
+def _is_of_things(match: re.Match[str], before: str) -> bool:
+    """Whether "they" may mean things that were mentioned before."""
+    if not match[0].lower().startswith(("they", "them", "their")):
+        return False
+    return bool(re.search(r"\b(?!this|yes|always)[a-z]{3,}s\b", before))
+
+
+def _replacement(match: re.Match[str]) -> str:
+    if match["subject"]:
+        verb = match["verb"] or ""
+        *adverbs, last = verb.split(" ") if verb else [""]
+        verb = " ".join([*adverbs, second(last)]) if verb else ""
+        short = {"'s": "'ve" if last in ("been", "got") else "'re"}.get(
+            match["short"] or "", match["short"] or ""
+        )
+        said = f"you{short}{verb}"
+    elif match["self"]:
+        said = "yourself"
+    elif match["own"]:
+        said = "your"
+    else:
+        said = "you"
+    return said.capitalize() if match[0][0].isupper() else said

@@ -1,0 +1,25 @@
+"""Japanese: the subject is left out, as people do; elsewhere the name with さん, or あなた."""
+
+from __future__ import annotations
+
+import re
+
+NAMED = re.compile("ユーザーの([ァ-ヴー]{2,12})は")
+_SELF = re.compile("^(?:私|わたし|僕|ぼく|俺|あなた|ユーザー)[はが]、?")
+
+
+def to_user(text: str, *, name: str, about_user: bool) -> str:
+    """See `omoide.language.addressing.to_user`."""
+    del about_user  # pronouns are rare, and left out too
+    you = f"{name}さん" if name else "あなた"
+    aside = f"(?:(?:である|の|、)?{re.escape(name)}(?:さん)?)?" if name else ""
+    said = re.sub(f"^(?:ユーザー{aside}|{re.escape(name) or 'ユーザー'}(?:さん)?)は、?", "", text)
+    return re.sub(f"ユーザー{aside}", you, said)
+
+
+def from_user(text: str) -> str:
+    """See `omoide.language.addressing.from_user`."""
+    topic = re.match("[^、。]{1,12}は", text)
+    if text.startswith("ユーザー") or (topic and not _SELF.match(text)):
+        return text
+    return f"ユーザーは{_SELF.sub('', text)}"

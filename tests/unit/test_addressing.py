@@ -1,0 +1,100 @@
+"""Notes as said to the person, and back: in five languages, and left alone where it is not sure."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import pytest
+
+from omoide.language.addressing import from_user, to_user
+
+NAMES = {"en": "Nadia", "zh": "纳迪娅", "ja": "ナディア", "ko": "나디아", "vi": "Nadia"}
+THIRD = {"en": "user", "zh": "用户", "ja": "ユーザー", "ko": "사용자", "vi": "người dùng"}
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        ("The user is allergic to walnuts.", "You are allergic to walnuts."),
+        ("User is allergic to walnuts.", "You are allergic to walnuts."),
+        ("The user, Nadia, binds and restores old books.", "You bind and restore old books."),
+        ("Nadia doesn't eat meat.", "You don't eat meat."),
+        ("The user's sister lives with her son.", "Your sister lives with her son."),
+        ("The user lives with her brother and his dog.", "You live with your brother and his dog."),
+        ("The user likes cats and dogs.", "You like cats and dogs."),
+        ("The user studies law and wants to move.", "You study law and want to move."),
+        ("The user always watches films.", "You always watch films."),
+        ("A library offered the user work; she has to answer.", None),
+        ("The user asked her to stay.", "You asked her to stay."),
+        ("The user said that it helps him.", "You said that it helps you."),
+        ("The user has two cats; they sleep all day.", "You have two cats; they sleep all day."),
+        ("The user fell when she was seven and is afraid.", None),
+        ("Biscuit cut her paw.", "Biscuit cut her paw."),
+        ("The assistant advised the user to rest.", "The assistant advised you to rest."),
+    ],
+)
+def test_english_notes_speak_to_the_person(note: str, said: str | None) -> None:
+    """The verb agrees; a pronoun of somebody else stays."""
+    expected = said or {
+        "A library offered the user work; she has to answer.": (
+            "A library offered you work; you have to answer."
+        ),
+        "The user fell when she was seven and is afraid.": (
+            "You fell when you were seven and are afraid."
+        ),
+    }.get(note)
+    about = not note.startswith("Biscuit")
+    assert to_user(note, "en", name="Nadia", about_user=about) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "note", "said"),
+    [
+        ("zh", "用户会弹吉他，她每天练习。", "你会弹吉他，你每天练习。"),
+        ("zh", "用户的姐姐住在北京，她是医生。", "你的姐姐住在北京，她是医生。"),
+        ("ja", "ユーザーのナディアは、古い本を直す。", "古い本を直す。"),
+        ("ja", "ユーザーの妹は医者だ。", "ナディアさんの妹は医者だ。"),
+        ("ko", "사용자 나디아는 책을 복원한다.", "책을 복원한다."),
+        ("ko", "사용자의 여동생은 의사다.", "나디아 님의 여동생은 의사다."),
+        ("vi", "Người dùng, Nadia, phục chế sách cũ.", "Bạn phục chế sách cũ."),
+        ("vi", "Em gái của người dùng là bác sĩ.", "Em gái của bạn là bác sĩ."),
+        ("de", "Der Nutzer wohnt in Porto.", "Der Nutzer wohnt in Porto."),
+    ],
+)
+def test_other_languages_speak_to_the_person(language: str, note: str, said: str) -> None:
+    """As people do: without a subject where there is none, and by name."""
+    assert to_user(note, language, name=NAMES.get(language, "")) == said
+
+
+@pytest.mark.parametrize("language", list(NAMES))
+def test_the_demo_never_calls_the_person_a_user(language: str) -> None:
+    """Every sentence and event of its five languages."""
+    story = json.loads(files("omoide.demo").joinpath(f"{language}.json").read_text("utf-8"))
+    for note in [*story["sentences"].values(), *story["events"].values()]:
+        for name in (NAMES[language], ""):
+            assert THIRD[language] not in to_user(note, language, name=name).lower(), note
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "note"),
+    [
+        ("en", "You live in Braga.", "The user lives in Braga."),
+        ("en", "I live in Braga with my dog.", "The user lives in Braga with their dog."),
+        ("en", "I'm allergic to nuts.", "The user is allergic to nuts."),
+        ("en", "My sister is a doctor.", "The user's sister is a doctor."),
+        ("en", "You moved to Braga.", "The user moved to Braga."),
+        ("en", "Biscuit is a dog.", "Biscuit is a dog."),
+        ("en", "The user lives in Braga.", "The user lives in Braga."),
+        ("zh", "我住在布拉加。", "用户住在布拉加。"),
+        ("ja", "ブラガに住んでいる。", "ユーザーはブラガに住んでいる。"),
+        ("ja", "私はブラガに住んでいる。", "ユーザーはブラガに住んでいる。"),
+        ("ja", "ビスケットは犬だ。", "ビスケットは犬だ。"),
+        ("ko", "브라가에 산다.", "사용자는 브라가에 산다."),
+        ("ko", "비스킷은 개다.", "비스킷은 개다."),
+        ("vi", "Tôi sống ở Braga.", "Người dùng sống ở Braga."),
+    ],
+)
+def test_a_correction_becomes_a_note(language: str, said: str, note: str) -> None:
+    """Whether it speaks to the person or is said by them; a model will read it."""
+    assert from_user(said, language) == note
