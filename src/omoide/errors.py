@@ -298,15 +298,24 @@ class EmbedderMismatch(OmoideError):
 
 
 class ServerUnavailable(OmoideError):
-    """The server could not be reached, or cannot answer at the moment; a retry may succeed."""
+    """The server could not be reached, or cannot answer at the moment.
+
+    What to do: check that `omoide serve` runs at that address, then try again. A write that is sent
+    again with the same idempotency key is done once."""
 
 
 class AccessDenied(OmoideError):
-    """The server refused the API key, or it lacks a scope."""
+    """The server refused the API key, or it lacks a scope.
+
+    What to do: pass a key of that server (`omoide keys create NAME`) with the scope that the message
+    names."""
 
 
 class NotOverHttp(OmoideError):
-    """A method that a server does not offer: use it where the database is."""
+    """A method that a server does not offer.
+
+    What to do: use it where the database is, with `omoide.open` or on the command line; if the
+    server is of another version, update it."""
 
 
 class MissingExtra(OmoideError):
