@@ -13,7 +13,7 @@ from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
 from omoide.engine.ledger import Account
 from omoide.engine.messages import Utterance, utterances
-from omoide.engine.recalling import recall_filter
+from omoide.engine.recalling import checked_budget, recall_filter
 from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
@@ -116,7 +116,7 @@ class Memory(Editor):
         `finish`. A tolerant one waits for memory at most `patience` seconds."""
         asking = self._asking(user, messages, session=session, at=at)
         asking = replaced(
-            asking, budget=_checked_budget(budget), tolerant=tolerant, patience=patience
+            asking, budget=checked_budget(budget), tolerant=tolerant, patience=patience
         )
         return await self._services.exchanges.begin(asking)
 
@@ -139,7 +139,7 @@ class Memory(Editor):
             said[: from_user[-1] + 1],
             owner=self._owner(user),
             now=self._now(at),
-            budget=_checked_budget(budget),
+            budget=checked_budget(budget),
         )
         answered = [i for i, m in enumerate(given) if utterances(m) and m["role"] == "user"]
         return replaced(context, given=given, last=answered[-1] if answered else 0)
@@ -232,7 +232,7 @@ class Memory(Editor):
                 summary=await self.summary(user, at=at),
                 at=self._now(at),
                 k=k,
-                budget=_checked_budget(budget),
+                budget=checked_budget(budget),
                 asker=asker,
                 only=only,
             )
@@ -392,9 +392,3 @@ class Memory(Editor):
         now = self._now(at)
         await self._store.jobs.enqueue(self._owner(user), task, session=session, at=now)
         self._services.worker.wake()
-
-
-def _checked_budget(budget: int | None) -> int | None:
-    if budget is not None and budget < 1:
-        raise BadInput(f"budget must be at least 1 token, not {budget}")
-    return budget
