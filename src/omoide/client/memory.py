@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from omoide.engine.memory import Messages
     from omoide.engine.messages import Words
     from omoide.ports import Progress
-    from omoide.transfer import ExportContents, ForeignConversation
+    from omoide.transfer import ExportContents, ForeignConversation, ForeignMemories
 
 BATCH = 1000
 """Turns of one request."""
@@ -330,6 +330,18 @@ class RemoteMemory(RemoteEditor):
     ) -> NoReturn:
         """Not offered over HTTP: use `omoide import`."""
         raise _local("import_conversations")
+
+    async def import_memories(
+        self,
+        user: str,
+        memories: ForeignMemories,
+        *,
+        digest: bool = True,
+        progress: Progress | None = None,
+        at: datetime | None = None,
+    ) -> NoReturn:
+        """Not offered over HTTP: use `omoide import`."""
+        raise _local("import_memories")
 
     # ── Internal ────────────────────────────────────────────────────────────────────────────
 
