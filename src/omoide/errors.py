@@ -307,8 +307,8 @@ class ServerUnavailable(OmoideError):
 class AccessDenied(OmoideError):
     """The server refused the API key, or it lacks a scope.
 
-    What to do: pass a key of that server (`omoide keys create NAME`) with the scope that the message
-    names."""
+    What to do: pass a key of that server (`omoide keys create NAME`) with the scope that the
+    message names."""
 
 
 class NotOverHttp(OmoideError):
