@@ -64,7 +64,7 @@ class FakeHub:
                 if self.path.startswith("/api/models/ann/Nice-3B-GGUF"):
                     return self.send(json.dumps({"cardData": {"license": "apache-2.0"}}).encode())
                 if self.path.startswith("/cdn/"):
-                    return self.bytes()
+                    return self.send_file()
                 return self.found()
 
             def found(self) -> None:
@@ -80,7 +80,7 @@ class FakeHub:
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
-            def bytes(self) -> None:
+            def send_file(self) -> None:
                 """The file, from where it is wanted."""
                 wanted = self.headers.get("Range", "bytes=0-")
                 start = int(wanted.removeprefix("bytes=").partition("-")[0])

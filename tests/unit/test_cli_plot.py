@@ -45,7 +45,7 @@ class Bench:
         self.clock = FrozenClock()
         self.iterator = ScriptedModel()
         self.said = 0
-        self.mechanisms = ("human-recall",)
+        self.mechanisms: tuple[str, ...] = ("human-recall",)
 
     async def open(
         self,

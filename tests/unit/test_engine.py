@@ -106,13 +106,16 @@ async def test_a_model_that_cannot_be_had_is_not_asked_to_count(
 
 
 async def test_a_reply_that_is_broken_off_is_recorded_as_far_as_it_came(world: World) -> None:
-    """What the user saw is what is remembered."""
-    world.replier.answers.append("One two three four")
+    """What the user saw is what is remembered; a small model's reply comes by sentences."""
+    world.replier.answers.append("One is first. Two is next. Three is last.")
     reply = await world.memory.reply("ana", "Count.")
     pieces = aiter(reply)
-    assert await anext(pieces) + await anext(pieces) == "One two"
+    assert await anext(pieces) + await anext(pieces) == "One is first. Two is next."
     await reply.close()
-    assert [t.text for t in await world.memory.turns("ana")] == ["Count.", "One two"]
+    assert [t.text for t in await world.memory.turns("ana")] == [
+        "Count.",
+        "One is first. Two is next.",
+    ]
 
 
 async def test_a_reply_that_loops_is_stopped(world: World) -> None:
@@ -133,7 +136,7 @@ async def test_a_reply_without_a_printable_character_is_not_recorded(world: Worl
 
 async def test_a_cancelled_reply_keeps_what_was_shown(world: World) -> None:
     """Ctrl-C in the middle of a reply, seen from below."""
-    world.replier.answers.append("One two three four")
+    world.replier.answers.append("One is first. Two is next.")
     reply = await world.memory.reply("ana", "Count.")
 
     seen = asyncio.Event()
@@ -149,7 +152,7 @@ async def test_a_cancelled_reply_keeps_what_was_shown(world: World) -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     await reply.close()
-    assert [t.text for t in await world.memory.turns("ana")] == ["Count.", "One"]
+    assert [t.text for t in await world.memory.turns("ana")] == ["Count.", "One is first."]
 
 
 FAULTS: dict[str, Answer] = {

@@ -62,3 +62,11 @@ async def test_a_local_model_is_shown_examples_and_an_endpoint_is_not(
     )
     assert len(request.messages) == asked
     assert request.messages[-1].content == "Hi"
+
+
+async def test_a_short_question_about_oneself_is_no_small_talk(world: World) -> None:
+    """The nearest facts stand beside it though it shares no word with them; beside a short question
+    about anything else they do not."""
+    await world.session("ana", *SAID, answers=(FACTS,))
+    assert len(await near(world, "Who is my pet?")) == 3
+    assert await near(world, "Any news?") == []

@@ -12,9 +12,16 @@ from omoide.domain import MemoryKind, Owner, Speaker, Turn
 from omoide.engine.messages import Utterance
 from omoide.errors import BadInput
 from omoide.language import LANGUAGES
-from omoide.mechanisms.base import Contribution, Participants, PromptPlace, ReplyRequest
+from omoide.mechanisms.base import (
+    Contribution,
+    MemoryPart,
+    Participants,
+    PromptPlace,
+    ReplyRequest,
+)
 from omoide.mechanisms.baselines.plain import add_gold
 from omoide.mechanisms.reply_forms import FORMS, FewShotForm, WorkedExample, own_examples, user_name
+from omoide.prompts import vocabulary
 
 from .conftest import SETTINGS
 
@@ -202,3 +209,25 @@ async def test_gold_memory_is_noted_and_counts_from_its_time(
         await (await world.memory.reply("ana", "Well?", at=at, session=str(at))).text()
         asked = "\n".join(m.content for m in world.replier.requests[-1].messages)
         assert ("I keep bees.\nI am tall." in asked) is wanted
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_strong_model_sees_the_memory_in_three_parts(language: str) -> None:
+    """About itself, about the user, and what is open; a memory of one part is a plain list, and so
+    is a small model's."""
+    about = {
+        MemoryPart.OPEN: "User flies to Oslo on 3 May 2027.",
+        MemoryPart.USER: "User has a cat.",
+        MemoryPart.ASSISTANT: "Assistant likes riddles.",
+    }
+    notes = [replace(offered(text, PromptPlace.MEMORY), part=part) for part, text in about.items()]
+    words = vocabulary(language)
+    wanted = "\n".join(line for part in MemoryPart for line in (words[part.value], about[part]))
+    for form, count in (("chat", 3), ("small", 0)):
+        prompt = FORMS[form](reply_request(language), notes, window=4096, max_tokens=9).messages
+        shown = "\n".join(message.content for message in prompt)
+        assert sum(words[part.value] in shown for part in MemoryPart) == count
+        assert (wanted in shown) is (form == "chat")
+        assert all(text in shown for text in about.values())
+    alone = FORMS["chat"](reply_request(language), notes[1:2], window=4096, max_tokens=9).messages
+    assert words["about_user"] not in alone[0].content

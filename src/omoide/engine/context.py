@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Speaker, Turn
+from omoide.engine.checked import checked_stream
 from omoide.engine.messages import (
     memory_text,
     one_line,
@@ -24,10 +25,11 @@ from omoide.mechanisms.base import (
     fit_budget,
     without_repeats,
 )
+from omoide.mechanisms.reply_checks import checks_for
 from omoide.mechanisms.reply_forms import latest_that_fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
     from datetime import datetime
 
     from omoide.domain import Owner
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from omoide.mechanisms.base import Contribution, Mechanism
     from omoide.mechanisms.facts.layers import FactLayer
     from omoide.mechanisms.reply_forms import ReplyForm
-    from omoide.ports import Request, Store
+    from omoide.ports import Completion, Request, Store
 
     OnFailure = Callable[[Exception], None]
 
@@ -61,6 +63,8 @@ class Context:
     """The caller's messages, if they passed any."""
     last: int = 0
     """Index in `given` of the message that is answered."""
+    checked: bool = False
+    """Whether the configured model's reply is checked before it is shown: a small one's is."""
 
     @property
     def recalled(self) -> tuple[Contribution, ...]:
@@ -96,6 +100,16 @@ class Context:
             self.reply_request, self.contributions, window=window, max_tokens=max_tokens
         )
 
+    def stream(
+        self, request: Request, ask: Callable[[Request], AsyncGenerator[str | Completion]]
+    ) -> AsyncGenerator[str | Completion]:
+        """The configured model's reply to the request, checked if it is to be; `ask` asks it."""
+        if not self.checked:
+            return ask(request)
+        return checked_stream(
+            ask, request, checks_for(self.reply_request, self.contributions, request)
+        )
+
 
 class ContextBuilder:
     """Collects the contributions of the configured mechanisms, in their order."""
@@ -110,8 +124,11 @@ class ContextBuilder:
         budget: int,
         room: int = ROOM,
         company: Participants | None = None,
+        checked: bool = False,
     ) -> None:
-        """`budget` is the most tokens of memory in a prompt, `room` how many of the session."""
+        """`budget` is the most tokens of memory in a prompt, `room` how many of the session. If
+        `checked`, replies are checked before they are shown."""
+        self._checked = checked
         self._store = store
         self._room = room
         self._company = company or Participants()
@@ -158,7 +175,8 @@ class ContextBuilder:
     async def for_words(
         self, said: Sequence[Utterance], *, owner: Owner, now: datetime, budget: int | None = None
     ) -> Context:
-        """What memory adds to the reply to messages that are not recorded."""
+        """What memory adds to the reply to messages that this call does not record. If the caller
+        recorded them before, they are not recalled: they are in the prompt already."""
         session = tuple(
             Turn(
                 id=utterance.id or f"unrecorded-{i}",
@@ -173,6 +191,8 @@ class ContextBuilder:
             for i, utterance in enumerate(said)
         )
         from_user = [turn.text for turn in session if turn.speaker is Speaker.USER]
+        given = {(turn.speaker, one_line(turn.text)) for turn in session}
+        recent = await self._store.turns.read(owner, last=SESSION)
         request = ReplyRequest(
             owner=owner,
             text=from_user[-1],
@@ -180,8 +200,23 @@ class ContextBuilder:
             now=now.astimezone(self._company.timezone),
             language=dominant_language(from_user[-RECENT:]),
             participants=self._company,
+            former_replies=tuple(t for t in recent if (t.speaker, one_line(t.text)) in given),
         )
         return await self._build(request, budget=budget)
+
+    def resumed(
+        self, turn: Turn, contributions: Sequence[Contribution], *, owner: Owner, now: datetime
+    ) -> Context:
+        """The context that the reply to a recorded turn was given, for `mark_used`."""
+        request = ReplyRequest(
+            owner=owner,
+            text=turn.text,
+            session=(turn,),
+            now=now.astimezone(self._company.timezone),
+            language=turn.language,
+            participants=self._company,
+        )
+        return Context(reply_request=request, contributions=tuple(contributions), form=self._form)
 
     async def mark_used(self, context: Context) -> None:
         """Tell each mechanism that its contributions were used: recalled events consolidate."""
@@ -220,7 +255,9 @@ class ContextBuilder:
                 offered.extend(result)
         limit = self._budget if budget is None else budget
         fitting = fit_budget(without_repeats(offered), budget=limit)
-        return Context(reply_request=request, contributions=fitting, form=self._form)
+        return Context(
+            reply_request=request, contributions=fitting, form=self._form, checked=self._checked
+        )
 
     async def _shortened(self, request: ReplyRequest) -> ReplyRequest:
         """The request without the part of the session that mechanisms take the place of."""

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any
 from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.mechanisms.base import PromptPlace
+from omoide.mechanisms.memory_parts import in_parts
 from omoide.prompts import render
-from omoide.prompts.quoting import as_list, quoted
+from omoide.prompts.quoting import as_list
 
 if TYPE_CHECKING:
     from omoide.mechanisms.base import Contribution
@@ -198,11 +199,10 @@ def with_memory(
 def memory_text(contributions: Sequence[Contribution], language: str) -> str:
     """What is known about the user, for a system message; empty if nothing is. It does not ask for
     a tone or length: the client chooses those."""
-    known = [c.text for c in contributions if c.place is PromptPlace.MEMORY]
+    known = in_parts(contributions, language)
     if not known:
         return ""
-    memory = "\n".join(map(quoted, known))
-    return render("proxy_memory", language, memory=memory).messages[0].content
+    return render("proxy_memory", language, memory="\n".join(known)).messages[0].content
 
 
 def recalled_text(contributions: Sequence[Contribution], language: str) -> str:

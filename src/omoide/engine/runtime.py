@@ -35,7 +35,7 @@ from omoide.errors import BadInput, NoModel
 from omoide.mechanisms.base import DigestsOpenSessions, Participants
 from omoide.mechanisms.facts.layers import FactLayer
 from omoide.mechanisms.memos.compressors import TextTools
-from omoide.mechanisms.parts import budget_for, session_room
+from omoide.mechanisms.parts import budget_for, checks_replies, reply_form_for, session_room
 from omoide.mechanisms.registry import MECHANISMS, MechanismParts, lookup
 from omoide.mechanisms.reply_forms import FORMS
 from omoide.mechanisms.search.recall import Recall
@@ -128,7 +128,7 @@ class Runtime:
             store,
             self.mechanisms,
             layers=self.layers,
-            form=lookup(FORMS, settings.effective_reply_form, "reply form"),
+            form=lookup(FORMS, reply_form_for(settings), "reply form"),
             budget=budget_for(settings).memory,
             room=session_room(settings, window=self.model.window),
             company=Participants(
@@ -136,6 +136,7 @@ class Runtime:
                 user_name=settings.user_name,
                 timezone=_zone(settings.timezone),
             ),
+            checked=checks_replies(settings),
         )
         digestion = Digestion(
             store=store,

@@ -26,6 +26,7 @@ from omoide.language.tables import (
     Note,
     Person,
     Questions,
+    Replies,
     Topics,
     Words,
 )
@@ -52,6 +53,7 @@ TABLES: Final = (
     "words",
     "note",
     "questions",
+    "replies",
     "names",
     "clauses",
     "dates",
@@ -98,6 +100,11 @@ class LanguagePack:
     def questions(self) -> Questions:
         """How people ask."""
         return self.reader.read(Questions, "questions")
+
+    @cached_property
+    def replies(self) -> Replies:
+        """How people greet, and what a reply must not say."""
+        return self.reader.read(Replies, "replies")
 
     @cached_property
     def names(self) -> Names:

@@ -158,6 +158,20 @@ class Questions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Replies:
+    """How people greet, and what a small model's reply must not say (`mechanisms.reply_checks`)."""
+
+    greeting: re.Pattern[str] = NEVER
+    """How somebody greets who comes back."""
+    denies: re.Pattern[str] = NEVER
+    """Claims not to know something, or not to have been told it."""
+    asks_name: re.Pattern[str] = NEVER
+    """A question for a name."""
+    gives_name: re.Pattern[str] = NEVER
+    """A message that says what somebody or something is called."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Names:
     """How speakers introduce themselves, and how a note states a name. Case-sensitive."""
 

@@ -33,6 +33,16 @@ class PromptPlace(StrEnum):
     """With the user's last message, for which it was recalled."""
 
 
+class MemoryPart(StrEnum):
+    """What a sentence of the memory is about. The value names the part's heading."""
+
+    ASSISTANT = "about_assistant"
+    USER = "about_user"
+    """About the user, or about anybody else in the user's life."""
+    OPEN = "open_between"
+    """A plan or a promise whose day has not passed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Participants:
     """The assistant's persona, and the user's name and time zone."""
@@ -84,6 +94,8 @@ class Contribution:
     """A short reason for people to read, such as a rank or a probability."""
     score: float = 0.0
     """The mechanism's own score, from which the value is derived."""
+    part: MemoryPart = MemoryPart.USER
+    """For a sentence of the memory: what it is about."""
     odds: RecallFactors | None = None
     """For an event: the factors that decided its recall."""
 

@@ -207,6 +207,20 @@ def repeated_sentences(settings: Settings) -> int:
     return NEAR if profile_of(settings) == "small" else 0
 
 
+def reply_form_for(settings: Settings) -> str:
+    """The name of the reply form: as set, else `small` for a small local model and `chat` for any
+    other."""
+    usual = settings.effective_reply_form
+    if not settings.reply_form and profile_of(settings) == "large":
+        return "chat"
+    return usual
+
+
+def checks_replies(settings: Settings) -> bool:
+    """Whether replies are checked before they are shown: a small model's, in its own form."""
+    return reply_form_for(settings) == "small" and profile_of(settings) == "small"
+
+
 def budget_for(settings: Settings) -> RecallBudget:
     """How much memory a prompt may hold: as set, else by the model's profile."""
     usual = BUDGETS[profile_of(settings)]

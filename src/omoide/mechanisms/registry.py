@@ -29,6 +29,7 @@ from omoide.mechanisms.parts import (
     lookup,
     recall_settings,
     repeated_sentences,
+    reply_form_for,
 )
 from omoide.mechanisms.search.mechanism import SearchMechanism
 from omoide.mechanisms.summary.mechanism import SummaryMechanism
@@ -136,7 +137,7 @@ BUILT_IN: dict[str, MechanismEntry] = {
         make=lambda parts: SearchMechanism(
             parts.recall,
             budget=parts.budget,
-            replies=parts.person or parts.settings.effective_reply_form != "small",
+            replies=parts.person or reply_form_for(parts.settings) != "small",
         ),
         about="turns that fit what was said, by words, meaning and context",
         paper="omoide",

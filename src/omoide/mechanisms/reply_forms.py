@@ -24,6 +24,8 @@ from omoide.language import estimate_tokens
 from omoide.language.asking import asks_about_oneself
 from omoide.mechanisms.base import PromptPlace
 from omoide.mechanisms.events.human_time import present, today
+from omoide.mechanisms.memory_parts import in_parts
+from omoide.mechanisms.reply_notes import GREETING, placed_notes
 from omoide.ports import Message, Request, Skill
 from omoide.prompts import render, vocabulary
 from omoide.prompts.quoting import quoted
@@ -79,11 +81,13 @@ def small_form(
     """`chat_form` for small models, which follow examples better than instructions."""
     if request.participants.persona:
         return agent_form(request, contributions, window=window, max_tokens=max_tokens)
+    before = _friend("reply_small", request, contributions)
+    beside, placed = placed_notes(request, contributions)
     return _as_chat(
         request,
-        contributions,
-        _friend("reply_small", request, contributions),
-        recalled="reply_small_recalled",
+        placed,
+        before,
+        recalled=beside,
         window=window,
         max_tokens=max_tokens,
     )
@@ -92,10 +96,13 @@ def small_form(
 def _friend(form: str, request: ReplyRequest, contributions: Sequence[Contribution]) -> Prompt:
     """The messages before the session: the role of an old friend, and its memory."""
     language = request.language
-    known = _listed(contributions, PromptPlace.MEMORY)
+    known, line = _listed(contributions, PromptPlace.MEMORY), ""
     if name := user_name(request, known):
         line = Template(vocabulary(language)["called"]).substitute(name=name)
         known = [line, *(text for text in known if text != line)]
+    if form == "reply":  # a small model is not helped by headings
+        rest = [c for c in contributions if quoted(c.text) != line]
+        known = [*filter(None, (line,)), *in_parts(rest, language)]
     memory = "\n".join(known) or vocabulary(language)["none"]
     return render(form, language, memory=memory, now=today(request.now, language))
 
@@ -158,24 +165,33 @@ def _as_chat(
     max_tokens: int,
     recalled: str = "reply_recalled",
 ) -> Request:
-    """The messages `before`, then the session; what was recalled goes with the last message."""
+    """The messages `before`, then the session; what was recalled goes with the last message, which
+    may have a worked example of its own before it."""
     asked = spoken(request.session[-1])
-    last = Message(role="user", content=asked)
+    shown: tuple[Message, ...] = (Message(role="user", content=asked),)
     if recalled_texts := _listed(contributions, PromptPlace.RECALLED):
         notes = "\n".join(f"- {text}" for text in recalled_texts)
-        (last,) = render(recalled, request.language, recalled=notes, text=last.content).messages
-    fixed = sum(estimate_tokens(message.content) for message in (*before.messages, last))
+        shown = render(recalled, request.language, recalled=notes, text=asked).messages
+    fixed = sum(estimate_tokens(message.content) for message in (*before.messages, *shown))
     earlier = latest_that_fit(request.session[:-1], window - max_tokens - fixed - 100)
     history = tuple(
         Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
     )
     return Request(
-        messages=(*before.messages, *history, last),
+        messages=(*before.messages, *history, *shown),
         max_tokens=max_tokens,
         frequency_penalty=PENALTY,
-        skill=Skill.ANSWER if asks_about_oneself(asked, request.language) else Skill.REPLY,
+        skill=_skill(asked, request.language, recalled),
         fixed=before.fixed,
     )
+
+
+def _skill(asked: str, language: str, recalled: str) -> Skill | None:
+    """The skill that a reply needs. The adapter of the embedded default answers a greeting with
+    "Hello! How are you?" even after an example of a better one; the plain weights follow it."""
+    if recalled == GREETING:
+        return None
+    return Skill.ANSWER if asks_about_oneself(asked, language) else Skill.REPLY
 
 
 PENALTY = 0.4

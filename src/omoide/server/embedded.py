@@ -13,16 +13,17 @@ from omoide.engine.messages import text_of
 from omoide.errors import BadInput, OmoideError
 from omoide.mechanisms.reply_forms import PENALTY, is_looping
 from omoide.ports import AuthoredModel, Completion, Message, Request
+from omoide.server.embedded_tools import OfferedTools, ToolCall, call_text
 from omoide.server.problems import HttpProblem, encoded, problem_of
 from omoide.server.upstream import UpstreamResponse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 
     from omoide.ports import ChatModel, Embedder
     from omoide.server.upstream import UpstreamRequest
 
-_UNSUPPORTED = ("tools", "functions", "logprobs", "audio")
+_UNSUPPORTED = ("functions", "logprobs", "audio")
 _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
     "system": "system",
     "developer": "system",
@@ -63,11 +64,14 @@ class EngineUpstream:
                 yield _json(await self._embed(json.loads(forward.body)))
             else:
                 body = json.loads(forward.body)
-                request = self._request(body)
+                tools = OfferedTools.read(body)
+                request = self._request(body, tools)
                 author = self._author(request)
                 async with aclosing(self._model.stream(request)) as pieces:
                     first = await anext(pieces)  # errors up to here still get their own status
-                    if body.get("stream"):
+                    if tools is not None:
+                        yield await _called(first, pieces, tools, body=body, author=author)
+                    elif body.get("stream"):
                         usage = bool((body.get("stream_options") or {}).get("include_usage"))
                         events = _events(first, pieces, author=author, usage=usage)
                         async with aclosing(events):
@@ -77,7 +81,7 @@ class EngineUpstream:
         except OmoideError as error:
             raise problem_of(error) from error
 
-    def _request(self, body: dict[str, Any]) -> Request:
+    def _request(self, body: dict[str, Any], tools: OfferedTools | None) -> Request:
         for name in _UNSUPPORTED:
             if body.get(name):
                 raise HttpProblem(
@@ -95,12 +99,23 @@ class EngineUpstream:
         limit = body.get("max_completion_tokens") or body.get("max_tokens") or self._max_tokens
         penalty = body.get("frequency_penalty")
         messages = tuple(
-            Message(role=_ROLES[m["role"]], content=text_of(m))
+            Message(role=_ROLES[m["role"]], content=text)
             for m in body["messages"]
-            if m["role"] in _ROLES and text_of(m).strip()
+            if m["role"] in _ROLES
+            and (text := "\n".join(filter(str.strip, (text_of(m), call_text(m)))))
         )
         if not messages:
             raise HttpProblem(400, "bad-request", "no message contains text", param="messages")
+        if tools is not None:
+            if schema is not None:
+                raise HttpProblem(
+                    400,
+                    "unsupported",
+                    "the embedded model supports tools or a response_format, not both at once",
+                    param="response_format",
+                )
+            schema = tools.schema
+            messages = (tools.told([m.content for m in messages]), *messages)
         return Request(
             messages=messages,
             max_tokens=_number(limit, "max_tokens", whole=True),
@@ -173,9 +188,52 @@ async def _events(
     yield b"data: [DONE]\n\n"
 
 
+async def _called(
+    first: str | Completion,
+    pieces: AsyncGenerator[str | Completion],
+    tools: OfferedTools,
+    *,
+    body: dict[str, Any],
+    author: str,
+) -> UpstreamResponse:
+    """The answer to a request with tools. What it is, a call or a reply, is known at its end, so a
+    stream has it in one piece."""
+    done = await _done(first, pieces)
+    answer = tools.answer(done.text)
+    call = answer.as_message() if isinstance(answer, ToolCall) else None
+    finish = "tool_calls" if call else done.finish
+    if not body.get("stream"):
+        message: dict[str, object] = {"role": "assistant", "content": None, "refusal": None}
+        message |= {"tool_calls": [call]} if call else {"content": answer}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
+        head = _head("chat.completion", done.by or author)
+        return _json({**head, "choices": [choice], "usage": _usage(done)})
+
+    async def events() -> AsyncGenerator[bytes]:
+        head = _head("chat.completion.chunk", author)
+        delta: dict[str, object] = {"role": "assistant", "content": None}
+        delta |= {"tool_calls": [{"index": 0, **call}]} if call else {"content": answer}
+        yield _event({**head, "choices": [_choice(delta)]})
+        yield _event({**head, "choices": [_choice({}, finish=finish)]})
+        if (body.get("stream_options") or {}).get("include_usage"):
+            yield _event({**head, "choices": [], "usage": _usage(done)})
+        yield b"data: [DONE]\n\n"
+
+    return _answer("text/event-stream; charset=utf-8", events())
+
+
 async def _complete(
     first: str | Completion, pieces: AsyncGenerator[str | Completion], *, author: str
 ) -> dict[str, object]:
+    done = await _done(first, pieces)
+    message = {"role": "assistant", "content": done.text, "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": done.finish}
+    head = _head("chat.completion", done.by or author)
+    return {**head, "choices": [choice], "usage": _usage(done)}
+
+
+async def _done(first: str | Completion, pieces: AsyncGenerator[str | Completion]) -> Completion:
+    """The end of an answer."""
     done = None
     async for piece in _chained(first, pieces):
         done = piece if isinstance(piece, Completion) else done
@@ -183,10 +241,7 @@ async def _complete(
         raise HttpProblem(
             502, "upstream-broke-off", "the model stopped before it completed its answer"
         )
-    message = {"role": "assistant", "content": done.text, "refusal": None}
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": done.finish}
-    head = _head("chat.completion", done.by or author)
-    return {**head, "choices": [choice], "usage": _usage(done)}
+    return done
 
 
 def _head(kind: str, author: str) -> dict[str, object]:
@@ -206,7 +261,7 @@ async def _chained(
         yield piece
 
 
-def _choice(delta: dict[str, str], *, finish: str | None = None) -> dict[str, object]:
+def _choice(delta: Mapping[str, object], *, finish: str | None = None) -> dict[str, object]:
     return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
 
 

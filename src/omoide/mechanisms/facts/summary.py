@@ -10,14 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omoide.domain import Origin, Summary
+from omoide.domain import FactKind, Origin, Summary
 from omoide.errors import StaleVersion
+from omoide.mechanisms.base import MemoryPart
 from omoide.mechanisms.facts.choosing import choose, sentence
-from omoide.mechanisms.summary.mechanism import NEAR, SummaryInPrompt
+from omoide.mechanisms.summary.mechanism import NEAR, ShownSentence, SummaryInPrompt, part_of
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
-    from omoide.domain import Owner, Sentence
+    from omoide.domain import Owner
     from omoide.mechanisms.base import ReplyRequest, SessionToDigest
     from omoide.mechanisms.facts.keeper import FactKeeper
     from omoide.mechanisms.facts.writing import FactDigest
@@ -68,9 +69,9 @@ class FactSummary(SummaryInPrompt):
         )
         await self._store.summaries.commit(owner, summary)
 
-    async def _shown(self, request: ReplyRequest, summary: Summary) -> list[tuple[int, Sentence]]:
+    async def _shown(self, request: ReplyRequest, summary: Summary) -> list[ShownSentence]:
         """The sentences without facts that have expired. A plan whose day has passed is marked as
-        such."""
+        such; until then it is open."""
         ids = [s.fact for s in summary.sentences if s.fact]
         facts = {f.id: f for f in await self._store.facts.read(request.owner, ids=ids)}
         passed = vocabulary(request.language)["plan_passed"]
@@ -81,7 +82,9 @@ class FactSummary(SummaryInPrompt):
                 continue
             overdue = fact is not None and fact.overdue(request.now.date())
             text = f"{stated.text} {passed}" if overdue else stated.text
-            shown.append((number, replace(stated, text=text)))
+            planned = fact is not None and fact.kind in (FactKind.PLAN, FactKind.PROMISE)
+            part = MemoryPart.OPEN if planned and not overdue else part_of(stated)
+            shown.append(ShownSentence(number, replace(stated, text=text), part))
         return shown
 
     async def _digested(self, owner: Owner, number: int) -> bool:

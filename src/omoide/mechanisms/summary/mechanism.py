@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from omoide.domain import MemoryKind, Origin, empty_summary
+from omoide.domain import MemoryKind, Origin, Speaker, empty_summary
 from omoide.errors import BadReply, StaleVersion
 from omoide.language import content_terms, pack
-from omoide.mechanisms.base import Contribution, PromptPlace
+from omoide.language.asking import asks_about_oneself
+from omoide.mechanisms.base import Contribution, MemoryPart, PromptPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,19 @@ CACHED = 2000
 """Texts whose vectors are cached: a memory changes only when a session ends."""
 MAX_EMBEDDED_CHARS = 1000
 """Characters of a turn that are embedded."""
+
+
+class ShownSentence(NamedTuple):
+    """A sentence that goes into a prompt, its number, and the part that it belongs to."""
+
+    number: int
+    sentence: Sentence
+    part: MemoryPart
+
+
+def part_of(sentence: Sentence) -> MemoryPart:
+    """The part of the memory that a sentence belongs to, by whom it is about."""
+    return MemoryPart.ASSISTANT if sentence.about is Speaker.ASSISTANT else MemoryPart.USER
 
 
 class SummaryInPrompt:
@@ -57,8 +71,9 @@ class SummaryInPrompt:
                 sources=sentence.sources,
                 time=summary.time,
                 why=f"in memory version {summary.number}",
+                part=part,
             )
-            for i, sentence in shown
+            for i, sentence, part in shown
         ]
         nearest = [
             replace(
@@ -69,14 +84,17 @@ class SummaryInPrompt:
                 score=cosine,
                 why=f"memory nearest to what was said, cosine {cosine:.2f}",
             )
-            for i, cosine in await self._nearest(request, [sentence for _, sentence in shown])
+            for i, cosine in await self._nearest(request, [sentence for _, sentence, _ in shown])
         ]
         return (*all_sentences, *nearest)
 
-    async def _shown(self, request: ReplyRequest, summary: Summary) -> list[tuple[int, Sentence]]:
-        """The sentences that go into the prompt, with their numbers: all of them."""
+    async def _shown(self, request: ReplyRequest, summary: Summary) -> list[ShownSentence]:
+        """The sentences that go into the prompt: all of them."""
         del request
-        return list(enumerate(summary.sentences, start=1))
+        return [
+            ShownSentence(number, sentence, part_of(sentence))
+            for number, sentence in enumerate(summary.sentences, start=1)
+        ]
 
     async def _nearest(
         self, request: ReplyRequest, sentences: Sequence[Sentence]
@@ -105,7 +123,8 @@ class SummaryInPrompt:
         ]
         terms, rules = set(content_terms(request.text)), pack(request.language)
         asks = rules.questions.asks.search(request.text)
-        if not asks or len(terms) <= rules.note.brief:  # small talk: only shared terms
+        own = asks_about_oneself(request.text, request.language)
+        if not own and (not asks or len(terms) <= rules.note.brief):  # small talk: shared terms
             cosines = [
                 (i, cosine)
                 for i, cosine in cosines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,8 @@ class BenchAnswer:
     text: str
     completion: Completion
     contributions: tuple[Contribution, ...]
+    tries: int = 1
+    """How often the model was asked, where the product checks its replies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,13 +192,23 @@ class MemoryUnderTest:
         return (await self.memory.context(self.user, question, at=at)).contributions
 
     async def answer(self, context: Context) -> BenchAnswer:
-        """The product's reply to a prompt."""
+        """The product's reply to a prompt, checked as the product checks it. Its cost is that of
+        all tries."""
         request = context.request(window=self.model.window, max_tokens=self._settings.reply_tokens)
-        answer = await self.complete(request)
+        text, before = "", len(self.model.heard)
+        async with aclosing(context.stream(request, self.model.stream)) as pieces:
+            async for piece in pieces:
+                text += piece if isinstance(piece, str) else ""
+        first, *more = self.model.heard[before:]
         return BenchAnswer(
-            text=without_loops(answer.text, is_looping).strip(),
-            completion=answer,
+            text=without_loops(text, is_looping).strip(),
+            completion=replace(
+                first,
+                prompt_tokens=sum(c.prompt_tokens for c in (first, *more)),
+                completion_tokens=sum(c.completion_tokens for c in (first, *more)),
+            ),
             contributions=context.contributions,
+            tries=1 + len(more),
         )
 
     async def complete(self, request: Request) -> Completion:

@@ -9,6 +9,7 @@ from omoide_bench.tasks.beam import Beam
 from omoide_bench.tasks.carecall import CareCall
 from omoide_bench.tasks.choices import MemDaily, PersonaMem
 from omoide_bench.tasks.evidence import EvidenceTask
+from omoide_bench.tasks.friend import FriendTask
 from omoide_bench.tasks.grounded import GroundedTask
 from omoide_bench.tasks.growth import GrowthTask
 from omoide_bench.tasks.memo import JapaneseMemoTasks, MemoTasks
@@ -46,6 +47,7 @@ OWN: dict[str, Task[Any]] = {
         GroundedTask(),
         QuietTask(),
         StoriesTask(),
+        FriendTask(),
         UnknownTask(),
     )
 }

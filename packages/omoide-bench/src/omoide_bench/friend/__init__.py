@@ -1,0 +1,1 @@
+"""Stories of people who come back after weeks, for the exam `friend`."""

@@ -1,0 +1,70 @@
+"""Replies of a small model, checked before they are shown."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from omoide.language import split_sentences
+from omoide.mechanisms.reply_checks import tried_again
+from omoide.mechanisms.reply_forms import is_looping
+from omoide.ports import Completion
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+    from omoide.mechanisms.reply_checks import ReplyChecks
+    from omoide.ports import Request
+
+    Stream = AsyncGenerator[str | Completion]
+
+
+async def checked_stream(
+    ask: Callable[[Request], Stream], request: Request, checks: ReplyChecks
+) -> Stream:
+    """The answer to a request, without what the checks forbid.
+
+    It comes sentence by sentence, or whole if `checks.whole`. If its beginning has a fault, the
+    model is asked once more, with the reason in the prompt, and that answer counts however it
+    begins. A later sentence with a fault ends the reply before it.
+    """
+    for tried in range(2):
+        fault, shown = None, False
+        async with aclosing(_parts(ask(request), whole=checks.whole)) as parts:
+            async for part in parts:
+                if isinstance(part, Completion):
+                    yield part
+                    continue
+                fault = checks.fault(part)
+                if fault is not None and (shown or tried == 0):
+                    break
+                shown = shown or bool(part.strip())
+                yield part
+        if fault is None or shown:
+            return
+        request = tried_again(request, fault, language=checks.language)
+
+
+async def _parts(stream: Stream, *, whole: bool) -> Stream:
+    """The sentences of an answer as they become complete, then its `Completion`. One that loops
+    ends there."""
+    held = ""
+    async with aclosing(stream) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Completion):
+                if held:
+                    yield held
+                yield piece
+                return
+            held += piece
+            if is_looping(held):
+                break
+            if whole:
+                continue
+            *complete, last = split_sentences(held) or [held]
+            if complete and last.strip():
+                end = len(held[: held.rindex(last)].rstrip())
+                yield held[:end]
+                held = held[end:]
+    if held:
+        yield held

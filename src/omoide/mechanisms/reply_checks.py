@@ -1,0 +1,105 @@
+"""What a small model's reply must not say, checked before it is shown.
+
+A model of 1.5 B parameters denies what stands in its notes, says an earlier reply again, and asks
+for the name that it was just told. One more try, with the reason in the prompt, often mends it.
+Strong models are not checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from omoide.language import pack, split_sentences
+from omoide.mechanisms.reply_notes import is_known
+from omoide.ports import Skill
+from omoide.prompts import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide.mechanisms.base import Contribution, ReplyRequest
+    from omoide.ports import Request
+
+SAME = 0.85
+"""The likeness of two sentences, by their characters, from which one is the other said again."""
+OWN = 10
+"""Letters that a sentence must have to be anybody's own: "That's great!" may be said again."""
+
+
+class ReplyFault(StrEnum):
+    """Why a reply, or a sentence of it, is not shown. The value names the reason in the prompt of
+    the next try."""
+
+    DENIES = "reply_denies"
+    """It denies knowing what memory knows."""
+    ECHOES = "reply_echoes"
+    """It says an earlier reply, a worked example or the message again."""
+    ASKS_NAME = "reply_asks_name"
+    """It asks for a name that the message gives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplyChecks:
+    """The checks of the reply to one request."""
+
+    language: str
+    message: str
+    known: bool
+    """Whether it answers a question whose answer memory is likely to hold."""
+    said: tuple[str, ...] = ()
+    """What was said before in the prompt: earlier replies, the worked examples, the message."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the reply is held back until it is complete. A denial may stand in any sentence
+        of it, so an answer from memory is; anything else is shown sentence by sentence."""
+        return self.known
+
+    def fault(self, text: str) -> ReplyFault | None:
+        """What is wrong with a reply or a part of it; None if nothing is."""
+        rules = pack(self.language).replies
+        if self.known and rules.denies.search(text):
+            return ReplyFault.DENIES
+        sentences = [s for s in map(str.strip, split_sentences(text)) if s]
+        if rules.gives_name.search(self.message) and any(
+            s.endswith(("?", "？")) and rules.asks_name.search(s) for s in sentences
+        ):
+            return ReplyFault.ASKS_NAME
+        if any(self._is_echo(sentence) for sentence in sentences):
+            return ReplyFault.ECHOES
+        return None
+
+    def _is_echo(self, sentence: str) -> bool:
+        letters = _letters(sentence)
+        return len(letters) >= OWN and any(
+            SequenceMatcher(None, letters, _letters(other), autojunk=False).ratio() >= SAME
+            for said in self.said
+            for other in split_sentences(said)
+        )
+
+
+def checks_for(
+    asked: ReplyRequest, contributions: Sequence[Contribution], request: Request
+) -> ReplyChecks:
+    """The checks of the reply to a request in the small form."""
+    replies = [m.content for m in request.messages if m.role == "assistant"]
+    return ReplyChecks(
+        language=asked.language,
+        message=asked.text,
+        known=request.skill is Skill.ANSWER and is_known(asked, contributions),
+        said=(*replies, asked.text),
+    )
+
+
+def tried_again(request: Request, fault: ReplyFault, *, language: str) -> Request:
+    """The request once more, with the reason after the last message."""
+    *before, last = request.messages
+    reason = vocabulary(language)[fault.value]
+    return replace(request, messages=(*before, replace(last, content=f"{last.content}\n{reason}")))
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -1,0 +1,168 @@
+"""Tools of the embedded model: it answers by a grammar, as a call or as a reply.
+
+The model is told of the tools in a system message and answers as JSON, which a schema built from
+the tools' own allows alone: `{"tool": "weather", "arguments": {…}}` or, where the client does not
+demand a call, `{"reply": "…"}`. It makes one call at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from omoide.language import dominant_language
+from omoide.prompts import render, vocabulary
+from omoide.server.problems import HttpProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omoide.ports import Message
+
+_ANY: dict[str, object] = {"type": "object"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """A function that the client can run."""
+
+    name: str
+    about: str
+    parameters: Mapping[str, object]
+    """The JSON schema of its arguments."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """A call that the model asks for."""
+
+    id: str
+    name: str
+    arguments: str
+    """As JSON."""
+
+    def as_message(self) -> dict[str, object]:
+        """The call in the form of Chat Completions."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedTools:
+    """The tools of one request."""
+
+    tools: tuple[Tool, ...]
+    must: bool = False
+    """Whether the client demands a call."""
+
+    @classmethod
+    def read(cls, body: Mapping[str, Any]) -> OfferedTools | None:
+        """The tools of a Chat Completions body that may be called; None if there are none. Raises
+        `HttpProblem` that names what cannot be."""
+        tools = tuple(_tool(tool, i) for i, tool in enumerate(body.get("tools") or ()))
+        choice = body.get("tool_choice") or "auto"
+        if not tools or choice == "none":
+            return None
+        if choice in ("auto", "required"):
+            return cls(tools=tools, must=choice == "required")
+        function = choice.get("function") if isinstance(choice, dict) else None
+        name = function.get("name") if isinstance(function, dict) else None
+        chosen = tuple(tool for tool in tools if tool.name == name)
+        if not chosen:
+            raise _refused(
+                f'tool_choice must be "none", "auto", "required" or name one of the tools '
+                f"({', '.join(tool.name for tool in tools)}), not {str(choice)[:80]}",
+                "tool_choice",
+            )
+        return cls(tools=chosen, must=True)
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The JSON schema of an answer."""
+        calls = [
+            _closed({"tool": {"const": tool.name}, "arguments": dict(tool.parameters)})
+            for tool in self.tools
+        ]
+        replies = [] if self.must else [_closed({"reply": {"type": "string", "minLength": 1}})]
+        return {"anyOf": [*calls, *replies]}
+
+    def told(self, said: Sequence[str]) -> Message:
+        """The system message that tells of the tools, in the language of what was said."""
+        language = dominant_language(said)
+        listed = "\n".join(
+            json.dumps(
+                {"tool": tool.name, "about": tool.about, "arguments": tool.parameters},
+                ensure_ascii=False,
+            )
+            for tool in self.tools
+        )
+        how = vocabulary(language)["tools_must" if self.must else "tools_may"]
+        (message,) = render("tools", language, tools=listed, how=how).messages
+        return message
+
+    def answer(self, text: str) -> ToolCall | str:
+        """The call or the reply in the model's answer. Raises `HttpProblem` if it broke off."""
+        try:
+            answer = json.loads(text)
+            if "reply" in answer:
+                return str(answer["reply"])
+            arguments = json.dumps(answer["arguments"], ensure_ascii=False)
+            name = str(answer["tool"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise HttpProblem(
+                502,
+                "bad-tool-call",
+                "the embedded model's tool call broke off; allow more tokens (max_tokens), or "
+                "offer fewer or simpler tools",
+            ) from error
+        return ToolCall(id=f"call_{secrets.token_hex(12)}", name=name, arguments=arguments)
+
+
+def call_text(message: Mapping[str, Any]) -> str:
+    """The tool calls of an earlier assistant message, as the model writes them."""
+    functions = [call.get("function") or {} for call in message.get("tool_calls") or ()]
+    return "\n".join(
+        json.dumps(
+            {"tool": function.get("name"), "arguments": _arguments(function.get("arguments"))},
+            ensure_ascii=False,
+        )
+        for function in functions
+    )
+
+
+def _arguments(text: object) -> object:
+    try:
+        return json.loads(text) if isinstance(text, str) else text
+    except ValueError:
+        return text
+
+
+def _tool(tool: object, number: int) -> Tool:
+    function = tool.get("function") if isinstance(tool, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(function, dict) or not isinstance(name, str) or not name:
+        raise _refused(
+            "the embedded model can only call functions: a tool must be "
+            '{"type": "function", "function": {"name": …}}',
+            f"tools[{number}]",
+        )
+    parameters = function.get("parameters") or _ANY
+    if not isinstance(parameters, dict):
+        raise _refused(f"the parameters of {name} must be a JSON schema", f"tools[{number}]")
+    return Tool(name=name, about=str(function.get("description") or ""), parameters=parameters)
+
+
+def _closed(properties: dict[str, object]) -> dict[str, object]:
+    """An object with exactly these properties, in this order."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _refused(detail: str, param: str) -> HttpProblem:
+    return HttpProblem(400, "unsupported", detail, param=param)
