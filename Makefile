@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 ALL    := $(VENV)/.all
 DOCS   := $(VENV)/.docs
 EXTRAS := local,onnx,server,mcp,postgres,compress,plot
-PACKAGES := $(foreach name,weights bench tune qdrant,--editable packages/omoide-$(name))
+PACKAGES := $(foreach name,weights bench tune qdrant frameworks,--editable packages/omoide-$(name))
 MANIFESTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 PIP    := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 PYTEST := $(PYTHON) -m pytest
@@ -15,7 +15,7 @@ PYTEST := $(PYTHON) -m pytest
 LEAN   := -p no:schemathesis -p no:anyio
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: mutants chat quick test test-all lint types types-core types-all unit light all model tuning torture \
+.PHONY: frameworks mutants chat quick test test-all lint types types-core types-all unit light all model tuning torture \
   encrypted wheels installed clean size screenshots reference docs
 
 chat: $(CHAT) ## Talk to a local model that remembers you
@@ -26,7 +26,7 @@ quick: lint types-core unit ## While you work: at most a minute of CPU, no weigh
 
 test: lint types light ## Before you push: at most six minutes of CPU, the tiny model alone
 
-test-all: lint types-all all encrypted tuning ## Everything: servers, browser, kills, training
+test-all: lint types-all all encrypted tuning frameworks ## Everything: servers, browser, kills, training
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
@@ -36,7 +36,7 @@ types-core: $(READY)
 	$(VENV)/bin/mypy src
 
 types: $(READY)
-	$(VENV)/bin/mypy --exclude '^tests/(heavy|e2e|torture)/'
+	$(VENV)/bin/mypy --exclude '^(tests/(heavy|e2e|torture|frameworks)|packages/omoide-frameworks)/'
 
 types-all: $(ALL)
 	$(VENV)/bin/mypy
@@ -85,13 +85,27 @@ $(TUNING)/.ready: pyproject.toml
 	  "pytest-timeout>=2.4" "hypothesis>=6.150"
 	@touch $@
 
+# These need openai 3, which langchain-openai and LlamaIndex's client refuse.
+FRAMEWORKS := $(VENV)/frameworks
+frameworks: $(FRAMEWORKS)/.ready ## The tests of the adapters whose frameworks need their own environment
+	$(FRAMEWORKS)/bin/python -m pytest tests/frameworks $(ARGS)
+
+$(FRAMEWORKS)/.ready: $(MANIFESTS)
+	python3 -m venv $(FRAMEWORKS)
+	$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --editable ".[server]" --editable packages/omoide-frameworks --group frameworks \
+	  "langgraph>=1.0" "llama-index-core>=0.14" "pydantic-ai-slim[openai]>=2.30" \
+	  "pytest>=9.0" "pytest-asyncio>=1.3" "pytest-timeout>=2.4" "hypothesis>=6.150"
+	@touch $@
+
 # Users install the wheels: only this run notices a file that a wheel lacks. The tests come from the
 # checkout, the packages only from the wheels.
 INSTALLED := $(VENV)/installed
-wheels: $(READY) ## Build the five wheels into dist/
+wheels: $(READY) ## Build the wheels into dist/
 	rm -rf dist
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist \
-	  . $(wildcard packages/*)
+	  . $(dir $(wildcard packages/*/pyproject.toml))
 
 installed: wheels ## The quick tests against the wheels, in a separate environment
 	rm -rf $(INSTALLED)

@@ -12,7 +12,7 @@ from tests.examples import register
 register()
 
 HERE = Path(__file__).parent
-HEAVY = ("heavy", "torture", "e2e")
+HEAVY = ("heavy", "torture", "e2e", "frameworks")
 """Folders whose tests run in `make test-all` alone."""
 
 

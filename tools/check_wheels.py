@@ -11,7 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-PACKAGES = ("omoide", "omoide_weights", "omoide_bench", "omoide_tune", "omoide_qdrant")
+PACKAGES = (
+    "omoide",
+    "omoide_bench",
+    "omoide_frameworks",
+    "omoide_qdrant",
+    "omoide_tune",
+    "omoide_weights",
+)
 COMMANDS = (("--help",), ("bench", "list"), ("mechanisms",), ("models", "list"), ("tune", "--help"))
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omoide.domain import (
     Fact,
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractAsyncContextManager
 
+    from httpx import AsyncBaseTransport
+
+    from omoide.client import RemoteMemory
     from omoide.engine import (
         Context,
         Exchange,
@@ -59,6 +62,8 @@ _ENGINE = frozenset("Context Exchange Memory Reply Runtime SyncMemory Utterance 
 
 
 def __getattr__(name: str) -> object:
+    if name == "RemoteMemory":
+        return import_module("omoide.client").RemoteMemory
     if name in _ENGINE:
         return getattr(import_module("omoide.engine"), name)
     raise AttributeError(f"module 'omoide' has no attribute {name!r}")
@@ -130,6 +135,35 @@ def open_async(
     )
 
 
+def connect(url: str, *, key: str = "", timeout: float = 60.0, retries: int = 2) -> SyncMemory:
+    """The memory of a server (`omoide serve`), with the methods of `open`. Use it in a `with`
+    statement.
+
+    `key` is an API key of that server. A request that could not be delivered, or that the server
+    could not do at the moment, is sent again up to `retries` times; a write is done once all the
+    same. Errors are those of the library, and `ServerUnavailable`, `AccessDenied`.
+    """
+    from omoide.engine import SyncMemory
+
+    remote: Any = connect_async(url, key=key, timeout=timeout, retries=retries)
+    return SyncMemory(remote)  # the same methods, as `tests/unit/test_facade.py` checks
+
+
+def connect_async(
+    url: str,
+    *,
+    key: str = "",
+    timeout: float = 60.0,
+    retries: int = 2,
+    transport: AsyncBaseTransport | None = None,
+) -> AbstractAsyncContextManager[RemoteMemory]:
+    """`connect` for asyncio code: `async with omoide.connect_async(url) as memory`. `transport`
+    is one of httpx, for tests and proxies."""
+    from omoide.client import open_remote
+
+    return open_remote(url, key=key, timeout=timeout, retries=retries, transport=transport)
+
+
 __all__ = [
     "Context",
     "Exchange",
@@ -141,6 +175,7 @@ __all__ = [
     "Owner",
     "RecallResult",
     "RecalledItem",
+    "RemoteMemory",
     "Reply",
     "Runtime",
     "Sentence",
@@ -155,6 +190,8 @@ __all__ = [
     "Utterance",
     "When",
     "__version__",
+    "connect",
+    "connect_async",
     "open",
     "open_async",
 ]

@@ -34,6 +34,9 @@ OmoideError
 │   └── UnknownModel
 ├── DownloadFailed        weights that could not be fetched or verified
 ├── EmbedderMismatch      vectors of two embedders would be compared
+├── ServerUnavailable     a server that `omoide.connect` uses could not be reached, or is busy
+├── AccessDenied          the API key is missing or wrong, or lacks a scope
+├── NotOverHttp           a method that works only where the database is
 ├── MissingExtra          an optional dependency is not installed
 └── BadPlugin             a plug-in that cannot be loaded
     └── BadLanguage       a language pack with something missing or wrong
@@ -292,6 +295,27 @@ class EmbedderMismatch(OmoideError):
     What to do: Go back to the former `OMOIDE_EMBEDDER`, or embed everything again: `omoide jobs
     embed`.
     """
+
+
+class ServerUnavailable(OmoideError):
+    """The server could not be reached, or cannot answer at the moment.
+
+    What to do: check that `omoide serve` runs at that address, then try again. A write that is sent
+    again with the same idempotency key is done once."""
+
+
+class AccessDenied(OmoideError):
+    """The server refused the API key, or it lacks a scope.
+
+    What to do: pass a key of that server (`omoide keys create NAME`) with the scope that the
+    message names."""
+
+
+class NotOverHttp(OmoideError):
+    """A method that a server does not offer.
+
+    What to do: use it where the database is, with `omoide.open` or on the command line; if the
+    server is of another version, update it."""
 
 
 class MissingExtra(OmoideError):

@@ -83,8 +83,9 @@ class Settings:
     """The mechanisms whose memories are written from the facts of each session, without a call,
     though they do not add to prompts: forgetting curves and topics to look at. `none` for none."""
     model: str = "default"
-    """The model that replies: a name from the catalogue, a GGUF file, or the URL of an endpoint
-    followed by `#model-name`; `none` to record and recall without a chat model."""
+    """The model that replies: a name from the catalogue, a GGUF file, a file of the hub
+    (`hf:OWNER/REPOSITORY/FILE.gguf`), or the URL of an endpoint followed by `#model-name`; `none`
+    to record and recall without a chat model."""
     summary_model: str = ""
     """The model that writes the memory; the same as `model` if empty."""
     adapter: str = ""
@@ -131,12 +132,25 @@ class Settings:
     """Where model weights are cached."""
     offline: bool = False
     """Never download weights: use only what is in the cache."""
+    hub: str = "https://huggingface.co"
+    """The hub that `hf:OWNER/REPOSITORY/FILE.gguf` and the catalogue's weights come from."""
+    local_servers: tuple[str, ...] = (
+        "http://127.0.0.1:11434",
+        "http://127.0.0.1:1234",
+        "http://127.0.0.1:8080",
+        "http://127.0.0.1:8000",
+    )
+    """Where `omoide models` and the first `omoide chat` look for a running Ollama, LM Studio,
+    llama.cpp or vLLM; `none` to not look."""
     idle: timedelta = timedelta(minutes=30)
     """A pause after which a new session begins."""
     window: int = 8192
     """The context window of the model, in tokens."""
     threads: int = 0
     """Threads of the embedded model; 0 chooses automatically."""
+    prompt_cache: int = 256
+    """Megabytes on disk for what the embedded model computed for the fixed part of prompts, which
+    every process would have to read again otherwise; never a user's words. 0 for none."""
     timeout: float = 120.0
     """Seconds without a token after which a model counts as stalled."""
     max_sentences: int = 20

@@ -34,7 +34,10 @@ class Endless(deque["Answer"]):
         return M1
 
 
-CONVERTED = "^/(v1/(responses|conversations|completions|messages)|api/(chat|generate|embed))"
+CONVERTED = (
+    "^/(v1/(responses|conversations|completions|messages)"
+    "|api/(chat|generate|embed|context|exchanges))"
+)
 """Routes of vendors' protocols. What can be made a chat of is for the converters to say, not for a
 schema (`tests/unit/test_server_protocols.py` asks them), so these may refuse what the document
 allows. All else is checked of them too."""

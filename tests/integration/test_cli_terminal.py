@@ -27,6 +27,7 @@ from omoide.cli.main import cli
 from omoide.cli.scope import Outside
 from omoide.engine.runtime import Runtime
 from omoide.testing import HashEmbedder, ScriptedModel
+from tests.integration.test_models_hub import OLLAMA, answering, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
@@ -48,6 +49,11 @@ class Talker(ScriptedModel):
             for number in count(1):
                 await asyncio.sleep(0.01)
                 yield f"{number} "
+        if asked.startswith("echo "):
+            self.answers.append(asked.removeprefix("echo ").splitlines()[0] + " END")
+            async for piece in super().stream(request):
+                yield piece
+            return
         lines = asked.count("\n")
         self.answers.append(f"Hello to {lines + 1} line(s)!")
         async for piece in super().stream(request):
@@ -98,6 +104,7 @@ if __name__ == "__main__":
 
 CTRL_C, CTRL_D = "\x03", "\x04"
 PROMPT = "you ›"
+KANA = "今日はとても良い天気だから、いっしょに公園まで歩いて行こう。"
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[=>]|\x1b\][^\x07]*\x07")
 
 
@@ -112,7 +119,13 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            env={**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm", **env},
+            env={
+                **os.environ,
+                "PROMPT_TOOLKIT_NO_CPR": "1",
+                "TERM": "xterm",
+                "OMOIDE_LOCAL_SERVERS": "none",
+                **env,
+            },
         )
         os.close(slave)
         self._raw = b""
@@ -193,7 +206,7 @@ def test_talk_leave_and_be_remembered(start: Callable[..., Terminal]) -> None:
     terminal.wait_for("memory updated after session 1: version 1, 1 new")
     assert terminal.end() == 0
     again = start("chat")
-    again.wait_for("1 session, last spoken")
+    again.wait_for("Hello again! 1 session, the last one")
     again.wait_for("the memory has 1 sentence")
     again.wait_for(PROMPT)
     again.type("/quit\r")
@@ -211,7 +224,7 @@ def test_the_memory_is_updated_behind_the_prompt(start: Callable[..., Terminal])
     terminal.wait_for("The session has ended")
     terminal.wait_for("memory updated after session 1")
     terminal.type("/memory\r")
-    terminal.wait_for("1. The user has a cat called Miso.")
+    terminal.wait_for("1. You have a cat called Miso.")
     terminal.wait_for(PROMPT)
     terminal.type(CTRL_D)
     assert terminal.end() == 0
@@ -226,6 +239,38 @@ def test_a_paste_of_several_lines_is_one_message(start: Callable[..., Terminal])
     terminal.type("\r")
     terminal.wait_for("Hello to 3 line(s)!")
     terminal.wait_for(PROMPT)
+
+
+def test_words_are_wrapped_and_not_cut(start: Callable[..., Terminal]) -> None:
+    """A long reply ends its lines between words, in narrow terminals and in Japanese too."""
+    terminal = start("chat", COLUMNS="30")
+    terminal.wait_for(PROMPT)
+    for said in ("echo the quick brown fox jumps over the lazy dog and runs away", "echo " + KANA):
+        terminal.type(f"{said}\r")
+        terminal.wait_for("END")
+        terminal.wait_for(PROMPT)
+    lines = re.split(r"[\r\n]+", terminal.text)
+    assert "the quick brown fox jumps over" in lines
+    assert "the lazy dog and runs away END" in lines
+    assert KANA[:14] in lines  # a small っ does not begin a line
+
+
+def test_a_server_on_this_machine_is_offered_once(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    """The first start asks for one key press and keeps the answer; the second does not ask."""
+    with serving(answering(OLLAMA)) as ollama:
+        terminal = start("chat", OMOIDE_LOCAL_SERVERS=ollama)
+        terminal.wait_for("1  llama3.1:8b (Ollama)")
+        terminal.type("1")
+        terminal.wait_for("llama3.1:8b it is.")
+        terminal.wait_for(PROMPT)
+        terminal.type(CTRL_D)
+        assert terminal.end() == 0
+        assert (tmp_path / "m.sqlite.model").read_text() == f"{ollama}/v1#llama3.1:8b\n"
+        again = start("chat", OMOIDE_LOCAL_SERVERS=ollama)
+        again.wait_for(PROMPT)
+        assert "Press a key" not in again.text
 
 
 def test_ctrl_c_stops_a_reply_and_keeps_it(start: Callable[..., Terminal]) -> None:

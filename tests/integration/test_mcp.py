@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -25,7 +27,6 @@ from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
 
 CAT = "My cat is called Miso."
@@ -177,3 +178,37 @@ async def test_over_http_a_key_of_the_tenant_with_every_scope_is_needed(tmp_path
                 answered = await client.post("/mcp", json=INITIALIZE, headers=HEADERS | bearer)
                 statuses.append(answered.status_code)
     assert statuses == [401, 403, 403, 200]
+
+
+async def test_memory_can_be_attached_by_hand(tmp_path: Path) -> None:
+    """As resources of the person and of others, and as prompts."""
+    async with remembered(tmp_path) as runtime:
+        memory = runtime.memory()
+        await memory.record("me", CAT)
+        await memory.end_session("me")
+        await memory.run_jobs()
+        async with Client(make_tools(runtime, user="me")) as client:
+            listed = {str(r.uri) for r in (await client.list_resources()).resources}
+            assert listed == {"memory://summary", "memory://facts"}
+            templates = (await client.list_resource_templates()).resource_templates
+            assert len(templates) == 2
+            for uri in ("memory://summary", "memory://facts", "memory://users/me/summary"):
+                (content,) = (await client.read_resource(uri)).contents
+                assert "cat called Miso" in str(content)
+            (nobody,) = (await client.read_resource("memory://users/ben/facts")).contents
+            assert "No facts are known yet." in str(nobody)
+            names = {prompt.name for prompt in (await client.list_prompts()).prompts}
+            assert names == {"about_me", "with_memory"}
+            asked = await client.get_prompt("with_memory", {"question": "What is my cat called?"})
+            assert "Miso" in str(asked.messages[0].content)
+            assert "What is my cat called?" in str(asked.messages[0].content)
+            shown = await client.get_prompt("about_me", {})
+            assert "cat called Miso" in str(shown.messages[0].content)
+
+
+def test_the_skill_names_the_tools_that_there_are() -> None:
+    """And has the header that agents look for."""
+    skill = (Path(__file__).parents[2] / "skills/omoide-memory/SKILL.md").read_text()
+    assert re.match(r"---\nname: omoide-memory\ndescription: .+\n---\n", skill)
+    named = set(re.findall(r"^\| `(\w+)`", skill, re.MULTILINE))
+    assert named == {"remember", "recall", "memory", "facts", "timeline", "correct", "forget"}

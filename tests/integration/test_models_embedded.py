@@ -21,6 +21,7 @@ from omoide.adapters.models.embedded import EmbeddedChat
 from omoide.adapters.models.gguf import read_contents, read_head
 from omoide.adapters.models.llama import Llama
 from omoide.adapters.models.openai import OpenAIChat
+from omoide.adapters.models.prefixes import PrefixStates
 from omoide.domain.memo import Span
 from omoide.errors import (
     ContextTooLong,
@@ -517,3 +518,32 @@ def qwen() -> Iterator[Llama]:
     runtime = Llama(file, window=256, slots=1, threads=1, cache_mib=0)
     yield runtime
     runtime.close()
+
+
+async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> None:
+    """A second model restores what the first one read: the same answer, and a state that holds the
+    fixed tokens and no other. Reading ahead leaves only the last message to read."""
+    weights = tiny_model()
+    fixed = Message(role="system", content="You are kind to cats and dogs. " * 20)
+    secret = Message(role="user", content="My name is Zebulon. Say hello.")
+    request = Request(messages=(fixed, secret), max_tokens=4, fixed=1)
+    folder = tmp_path / "prompts"
+    answers = []
+    for ahead in (False, False, True):
+        states = PrefixStates(folder, limit=10**9)
+        model = EmbeddedChat(weights, window=1024, slots=1, prefixes=states)
+        try:
+            if ahead:
+                await model.prepare(request)
+            _, completion = await answer(model, request)
+            answers.append(completion)
+            whole = completion.prompt_tokens
+            (state,) = folder.glob("*.state")
+            kept = struct.unpack("<I", state.read_bytes()[8:12])[0]
+            assert kept < whole - 8
+            assert kept - 6 <= completion.cached_tokens  # but for a few at the seam
+        finally:
+            await model.close()
+    first, second, third = answers
+    assert first.text == second.text == third.text
+    assert third.cached_tokens >= second.cached_tokens

@@ -33,6 +33,7 @@ LAYERS = {
     "demo": 7,
     "testing": 8,
     "adapters": 8,
+    "client": 8,
     "bootstrap": 9,
     "__init__": 10,
     "server": 11,

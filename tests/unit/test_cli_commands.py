@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
+    from omoide.ports import Request
     from omoide.settings import Settings
     from omoide.testing import Answer
 
@@ -143,7 +144,7 @@ def test_a_second_process_remembers(lived: Bench) -> None:
     lived.replier.answers.append("How is Miso?")
     result = lived.run("chat", "--say", "Guess who is ill?")
     assert result.stdout == "How is Miso?\n"
-    assert "lives in Bergen" in lived.replier.requests[-1].messages[0].content
+    assert any("lives in Bergen" in m.content for m in lived.replier.requests[-1].messages)
 
 
 def test_show_tells_version_time_and_doubt(lived: Bench) -> None:
@@ -222,7 +223,7 @@ def test_why_shows_what_was_said(lived: Bench) -> None:
     """Each sentence stands above its turns; a text narrows it down."""
     shown = lived.run("memory", "why", "bergen").stdout.splitlines()
     assert shown[0] == "The user lives in Bergen."
-    assert shown[1].startswith("    user: I moved from Oslo to Bergen. (session 2, ")
+    assert shown[1].startswith("    ana: I moved from Oslo to Bergen. (session 2, ")
     assert len(shown) == 2
     because = lived.data("memory", "why")
     assert isinstance(because, list)
@@ -398,7 +399,7 @@ def test_erasing_a_fact_shows_it_first(lived: Bench) -> None:
     """Sentences, turns and what goes along are shown; afterwards no file holds the word."""
     result = lived.run("erase", "--fact", "lives in Bergen", stdin="y\n")
     assert "  - The user lives in Bergen." in result.stdout
-    assert "user: I moved from Oslo to Bergen." in result.stdout
+    assert "ana: I moved from Oslo to Bergen." in result.stdout
     assert result.exit_code == 0, result.output
     left = b"".join(p.read_bytes() for p in lived.db.parent.glob("memory.sqlite*"))
     assert b"Bergen" not in left
@@ -487,6 +488,54 @@ def test_lines_from_a_pipe(bench: Bench) -> None:
     result = bench.run("chat", stdin=b"first\n\nsecond\n\xff\xfe\n")
     assert result.stdout == "One.\nTwo.\n"
     assert "line 4 of the input is not UTF-8" in failed(result)
+
+
+def test_commands_from_a_pipe(lived: Bench) -> None:
+    """They work as at a terminal, /quit ends the input, and a space makes words of a slash."""
+    lived.replier.answers.append("A path.")
+    piped = "/memory\n /etc/hosts\n/mem\n/forget Bergen\nn\n/quit\nnever said\n"
+    shown = lived.run("chat", stdin=piped).stdout
+    assert "The user lives in Bergen." in shown
+    assert "A path." in shown
+    assert "There is no command /mem." in shown
+    assert "Nothing was removed." in shown
+    assert [r.messages[-1].content.splitlines()[0] for r in lived.replier.requests] == [
+        "/etc/hosts"
+    ]
+    assert "leave out --json" in failed(lived.run("chat", "--json", stdin="/memory\n"))
+
+
+def test_a_reply_does_not_wait_for_the_memory(bench: Bench) -> None:
+    """A session that waits to be digested is digested after the reply, not before it."""
+    order: list[str] = []
+
+    def answer(asked: str, text: str) -> Answer:
+        def said(request: Request) -> str:
+            order.append(asked)
+            assert request.background is (asked == "digest")
+            return text
+
+        return said
+
+    bench.replier.answers.append("I see.")
+    bench.run("chat", "--say", "I have a cat called Miso and I live in Oslo.")
+    bench.clock.advance(WEEK)
+    bench.replier.answers.append(answer("reply", "Hello again."))
+    bench.iterator.answers.append(answer("digest", M1))
+    assert bench.run("chat", "--say", "Hello!").stdout == "Hello again.\n"
+    assert order == ["reply", "digest"]
+    assert "lives in Oslo" in bench.run("memory", "show").stdout
+
+
+def test_jobs_are_listed_without_a_word(lived: Bench) -> None:
+    """`omoide jobs` is `omoide jobs list`."""
+    assert lived.run("jobs").stdout == lived.run("jobs", "list").stdout == "No jobs to show.\n"
+
+
+def test_help_shows_whole_sentences() -> None:
+    """No line of a list of commands is cut."""
+    for group in ((), ("jobs",), ("memory",), ("models",)):
+        assert "..." not in CliRunner().invoke(cli, [*group, "--help"]).stdout.split("Commands:")[1]
 
 
 def test_chat_for_programs(bench: Bench) -> None:

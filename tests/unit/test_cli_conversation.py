@@ -30,6 +30,8 @@ CAT = "I have a cat called Miso and I live in Oslo."
 class PaperScreen:
     """Keeps what was shown, and tells when something more came."""
 
+    rows = 24
+
     def __init__(self) -> None:
         self.shown = ""
         self.signs: list[str] = []
@@ -125,7 +127,7 @@ async def test_a_friend_is_greeted(world: World, talk: ChatLoop, screen: PaperSc
     await talk.greet()
     greeting, state = screen.take().splitlines()
     assert greeting == (
-        "ana: 2 sessions, last spoken 2 hours ago; the memory has 2 sentences. "
+        "Hello again! 2 sessions, the last one 2 hours ago; the memory has 2 sentences. "
         "/help lists commands."
     )
     assert state == "· session 2, ended 2 hours ago, is not in the memory yet: " + (
@@ -193,9 +195,9 @@ async def test_commands(world: World, talk: ChatLoop, screen: PaperScreen) -> No
     """Each command shows its part of the memory."""
     await world.session("ana", CAT, answers=(M1,))
     await talk.handle_line("/memory")
-    assert "  1. The user has a cat called Miso.\n" in screen.take()
+    assert "  1. You have a cat called Miso.\n" in screen.take()
     await talk.handle_line("/why oslo")
-    assert "The user lives in Oslo.\n    user: I have a cat" in screen.take()
+    assert "You live in Oslo.\n    you: I have a cat" in screen.take()
     await talk.handle_line("/history")
     assert screen.take().splitlines()[1].split()[:2] == ["1", "1"]
     await talk.handle_line("/help")
@@ -213,6 +215,77 @@ async def test_why_tells_what_came_to_mind(
     screen.take()
     await talk.handle_line("/why")
     assert "Recalled for the last reply:\n" in screen.take()
+
+
+async def test_why_fits_the_screen_and_gives_a_date_once(
+    world: World, talk: ChatLoop, screen: PaperScreen
+) -> None:
+    """What does not fit is counted, with how to see it; a session's date is not repeated."""
+    await world.session("ana", CAT, answers=(M1,))
+    screen.rows = 9
+    await talk.handle_line("/why")
+    first = screen.take()
+    assert first.count("ago)") + first.count("just now)") == 1
+    assert first.count("(session 1)") == 1
+    screen.rows = 7
+    world.replier.answers.append("Poor Miso.")
+    await talk.handle_line("My cat is ill.")
+    screen.take()
+    await talk.handle_line("/why")
+    shown = screen.take().splitlines()
+    assert len(shown) == 6
+    assert "more line" in shown[-1]
+    assert "/why TEXT" in shown[-1]
+
+
+async def test_the_next_reply_is_prepared_while_the_user_types(
+    world: World, screen: PaperScreen
+) -> None:
+    """Preparing begins when asked and after each reply; a reply waits for it, and an error in it
+    is left to the reply."""
+    done: list[str] = []
+    may_end = asyncio.Event()
+
+    async def prepare() -> None:
+        await may_end.wait()
+        done.append("prepared")
+        raise ModelUnavailable("no model")
+
+    talk = ChatLoop(
+        memory=world.memory,
+        user="ana",
+        screen=screen,
+        clock=world.clock,
+        idle=timedelta(minutes=30),
+        prepare=prepare,
+    )
+    talk.prepare()
+    talk.prepare()
+    world.replier.answers.append("Hello!")
+    reply = asyncio.ensure_future(talk.handle_line("Hi"))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not world.replier.requests
+    may_end.set()
+    await reply
+    assert "Hello!" in screen.take()
+    await talk.leave()
+    assert done == ["prepared"] * 2
+
+
+async def test_people_are_spoken_to_by_name_in_their_language(
+    world: World, talk: ChatLoop, screen: PaperScreen
+) -> None:
+    """The memory says "you" in the language it is written in, and the greeting has the name."""
+    japanese = "ユーザーの名前は由美である。 ユーザーは京都に住んでいる。"
+    await world.session("ana", "由美です。京都に住んでいます。", answers=(japanese,))
+    await talk.greet()
+    assert screen.take().startswith("Hello again, 由美! ")
+    await talk.handle_line("/memory")
+    shown = screen.take()
+    assert "What is remembered about you" in shown
+    assert "ユーザー" not in shown
+    assert "京都に住んでいる" in shown
 
 
 async def test_an_unknown_command_says_so(
@@ -260,7 +333,9 @@ async def test_ending_a_session(world: World, talk: ChatLoop, screen: PaperScree
     await talk.handle_line(CAT)
     screen.take()
     await talk.handle_line("/end")
-    assert screen.take() == "The session has ended; the memory is being updated.\n"
+    assert screen.take() == (
+        "The session has ended; the memory is updated while no reply is awaited.\n"
+    )
     assert [s.key for s in await world.memory.sessions("ana") if s.open] == ["thread"]
     world.iterator.answers.append(M1)
     await world.memory.run_jobs()

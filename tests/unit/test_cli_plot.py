@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from omoide.adapters.png import svg_to_png
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
+from omoide.domain import Event
 from omoide.engine.runtime import Runtime
 from omoide.errors import BadInput
+from omoide.mechanisms.events.scoring import RecallSettings, days_to_threshold
+from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
 from .conftest import SETTINGS
@@ -24,8 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from click.testing import Result
-
-    from omoide.settings import Settings
 
 
 VERBS = """painted sold cooked mended planted washed opened carried built drew sang danced
@@ -40,6 +45,7 @@ class Bench:
         self.clock = FrozenClock()
         self.iterator = ScriptedModel()
         self.said = 0
+        self.mechanisms: tuple[str, ...] = ("human-recall",)
 
     async def open(
         self,
@@ -52,7 +58,7 @@ class Bench:
         del progress
         store = await SqliteStore.open(settings.db, create=create)
         return Runtime(
-            replace(SETTINGS, tenant=settings.tenant, mechanisms=("human-recall",)),
+            replace(SETTINGS, tenant=settings.tenant, mechanisms=self.mechanisms),
             store=store,
             model=ScriptedModel(["I see."] * 40),
             summariser=self.iterator,
@@ -96,6 +102,51 @@ def test_the_curves_are_drawn(bench: Bench, tmp_path: Path) -> None:
     assert "recalled above 0.86" in svg
     assert bench.run("plot", "forgetting", "--most", "1", "--out", str(out)).exit_code == 0
     assert out.read_text().count("stroke-dasharray") == 1
+
+
+@given(
+    st.floats(0.05, 0.95),
+    st.floats(1, 5),
+    st.floats(0, 2),
+    st.integers(0, 2000),
+)
+def test_the_day_on_which_an_event_is_out_of_reach(
+    threshold: float, consolidation: float, feeling: float, age: int
+) -> None:
+    """At that day the recall probability is the threshold, so the default chart shows the fall."""
+    now = datetime(2026, 1, 5, tzinfo=UTC)
+    told = now - timedelta(days=age)
+    event = Event(
+        id="e",
+        session=1,
+        text="A",
+        time=told,
+        sources=(),
+        last_recalled=told,
+        consolidation=consolidation,
+        feeling=1.0,
+    )
+    knobs = RecallSettings(threshold=threshold, feeling=feeling)
+    days = days_to_threshold(event, now=now, knobs=knobs)
+    strong = replace(event, consolidation=consolidation * (1 + feeling))
+    then = strong.probability(relevance=1.0, now=now + timedelta(days=days), unit=knobs.unit)
+    assert then == pytest.approx(threshold, abs=1e-6)
+    assert days_to_threshold(event, now=now, knobs=RecallSettings(threshold=0)) == inf
+
+
+def test_facts_are_drawn_where_no_events_are_kept(tmp_path: Path) -> None:
+    """The command works with the default mechanisms, and says that facts are drawn."""
+    made = Bench(tmp_path)
+    made.mechanisms = Settings().mechanisms
+    made.iterator.answers.append("The user has a cat called Miso. The user lives in Oslo.")
+    said = "I have a cat called Miso and I live in Oslo."
+    assert made.run("chat", "--say", said, "--end").exit_code == 0
+    out = tmp_path / "f.svg"
+    assert made.run("plot", "forgetting", "--out", str(out)).output == f"{out}: 2 of 2 facts\n"
+    assert "How facts of ana would fade as events" in out.read_text()
+    explained = made.run("recall", "--explain", "what is my cat called?")
+    assert explained.exit_code == 0, explained.output
+    assert "Miso" in explained.output
 
 
 def test_a_png_is_a_png() -> None:

@@ -305,6 +305,8 @@ VERBS: dict[str, Verb] = {
     "tag": lambda m, u, _: m.tag(u, "fact", ["Hi"]),
     "mark": lambda m, u, _: m.mark(u, "fact", FactMarks(pinned=True)),
     "notes": lambda m, u, _: m.notes(u, kind="day"),
+    "put_note": lambda m, u, _: m.put_note(u, kind="app.x", key="k", text="Hi."),
+    "remove_notes": lambda m, u, _: m.remove_notes(u, kind="app.x"),
     "digest": lambda m, u, _: m.digest(u, session=1),
     "embed": lambda m, u, _: m.embed(u),
     "restore": lambda m, u, t: restored(m, u, t.turns[0]),

@@ -27,7 +27,8 @@ PUBLIC = frozenset(
     omoide.prompts omoide.mechanisms omoide.mechanisms.summary omoide.mechanisms.memos
     omoide.mechanisms.events omoide.mechanisms.search omoide.mechanisms.baselines
     omoide.mechanisms.fused omoide.engine omoide.bootstrap omoide.cli omoide.charts omoide.plugins
-    omoide.testing omoide.transfer omoide.demo omoide.server omoide.presets""".split()
+    omoide.testing omoide.transfer omoide.demo omoide.server omoide.presets
+    omoide.client""".split()
 )
 INNER = frozenset({"store", "attending", "worker", "iterator"})
 """Parts of a memory that are not for those who use one."""

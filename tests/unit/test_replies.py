@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -159,12 +159,26 @@ def test_a_persona_is_taken_on() -> None:
     assert "an old friend" in agent.messages[0].content
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_small_prompts_begin_alike_for_everybody(language: str) -> None:
+    """The fixed messages hold the worked examples, and nothing of the user or the day."""
+    moment = reply_request(language)
+    later = replace(moment, now=moment.now + timedelta(days=40), session=moment.session[:1])
+    one = FORMS["small"](moment, (), window=8192, max_tokens=200)
+    other = FORMS["small"](later, (), window=8192, max_tokens=200)
+    assert one.fixed == other.fixed >= 5
+    assert one.messages[: one.fixed] == other.messages[: one.fixed]
+    assert one.messages[one.fixed] != other.messages[one.fixed]
+    assert FORMS["chat"](moment, (), window=8192, max_tokens=200).fixed == 0
+
+
 async def test_time_is_the_users_own(make_world: Callable[..., Awaitable[World]]) -> None:
     """Monday nine in the morning in UTC is Monday evening in Tokyo."""
     world = await make_world(settings=replace(SETTINGS, timezone="Asia/Tokyo"))
     world.replier.answers.append("Hello!")
     await (await world.memory.reply("ana", "Hi")).text()
-    assert "Monday, 2026-01-05 (evening)" in world.replier.requests[0].messages[0].content
+    asked = world.replier.requests[0].messages
+    assert any("Monday, 2026-01-05 (evening)" in message.content for message in asked)
     with pytest.raises(BadInput, match="Asia/Tokyo"):
         await make_world(settings=replace(SETTINGS, timezone="Mars/Phobos"))
 
@@ -193,7 +207,7 @@ async def test_gold_memory_is_noted_and_counts_from_its_time(
     for at, wanted in ((now, True), (now.replace(year=2025), False)):
         world.replier.answers.append("Yes.")
         await (await world.memory.reply("ana", "Well?", at=at, session=str(at))).text()
-        asked = world.replier.requests[-1].messages[0].content
+        asked = "\n".join(m.content for m in world.replier.requests[-1].messages)
         assert ("I keep bees.\nI am tall." in asked) is wanted
 
 

@@ -458,10 +458,15 @@ async def test_errors_of_the_embedded_model_have_their_status(
 
 async def test_what_the_embedded_model_cannot_is_refused(own: Bench) -> None:
     """Silence about it would look like a model that does not want to."""
-    web = [{"type": "web_search"}]
-    both = {"tools": TOOLS, "response_format": {"type": "json_object"}}
-    other = {"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "g"}}}
-    for field in ({"tools": web}, both, other, {"functions": [{}]}, {"n": 2}, {"max_tokens": -1}):
+    refused: list[dict[str, Any]] = [
+        {"tools": [{"type": "web_search"}]},
+        {"tools": TOOLS, "response_format": {"type": "json_object"}},
+        {"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "g"}}},
+        {"functions": [{}]},
+        {"n": 2},
+        {"max_tokens": -1},
+    ]
+    for field in refused:
         response = await own.chat("Hi", **field)
         assert response.status_code == 400
 

@@ -75,7 +75,8 @@ def signature_lines(name: str, function: Callable[..., Any]) -> list[str]:
 
 def plain(signature: str) -> str:
     """A signature as it is written in the code: annotations unquoted, members by their value."""
-    return re.sub(r"<\w+\.\w+: (\w+)>", r'"\1"', signature.replace("'", ""))
+    quoted = re.sub(r"= '([^']*)'", r'= "\1"', signature)
+    return re.sub(r"<\w+\.\w+: (\w+)>", r'"\1"', quoted.replace("'", ""))
 
 
 def class_part(name: str, cls: type) -> Iterator[str]:

@@ -1,6 +1,16 @@
 """The composition root: builds stores, models and memories. Only it imports adapters."""
 
-from omoide.bootstrap.models import AdapterInfo, ModelInfo, list_models, pull_model, weights_of
+from omoide.bootstrap.models import (
+    AdapterInfo,
+    ModelInfo,
+    describe_download,
+    list_models,
+    local_servers,
+    pull_model,
+    recommendation,
+    remove_model,
+    weights_of,
+)
 from omoide.bootstrap.opening import (
     SystemClock,
     chat_model,
@@ -37,10 +47,12 @@ __all__ = [
     "SystemClock",
     "catalogued",
     "chat_model",
+    "describe_download",
     "encrypt_store",
     "join_vectors",
     "key_rows",
     "list_models",
+    "local_servers",
     "make_embedder",
     "make_token_encoder",
     "migrate",
@@ -49,6 +61,8 @@ __all__ = [
     "open_store",
     "pull_model",
     "read_manifest",
+    "recommendation",
+    "remove_model",
     "svg_to_png",
     "temporary_store",
     "text_tools",

@@ -235,6 +235,7 @@ def chat_model(
     """The model that `spec` names: from the catalogue, a file, or an endpoint. With `whole` an
     endpoint is asked for answers in one piece, not as a stream."""
     from omoide.adapters.models.catalogue import GgufFile, PluggedModel, RemoteModel, resolve
+    from omoide.adapters.models.hub import HubModel
 
     choice = resolve(spec)
     if isinstance(choice, PluggedModel):
@@ -264,6 +265,7 @@ def chat_model(
 
     def embedded(path: Path, name: str) -> ChatModel:
         from omoide.adapters.models.embedded import EmbeddedChat
+        from omoide.adapters.models.prefixes import prefix_states
 
         return EmbeddedChat(
             path,
@@ -271,24 +273,36 @@ def chat_model(
             window=settings.window,
             threads=settings.threads or None,
             adapters=adapters,
+            prefixes=prefix_states(settings),
             stall=settings.timeout,
         )
 
     if isinstance(choice, GgufFile):
         return embedded(choice.path, choice.path.stem)
 
+    from omoide.bootstrap.models import fetch_from_hub, hub_of, weights_cache
+
+    title = choice.stem if isinstance(choice, HubModel) else choice.name
+
     async def load() -> ChatModel:
-        from omoide.adapters.models.download import Cache
+        if isinstance(choice, HubModel):
+            return embedded(await fetch_from_hub(settings, choice, progress), title)
+        path = await weights_cache(settings).fetch(choice.artifact, progress=progress)
+        return embedded(path, title)
 
-        cache = Cache(settings.weights_dir, offline=settings.offline)
-        return embedded(await cache.fetch(choice.artifact, progress=progress), choice.name)
+    def is_here() -> bool:
+        if not isinstance(choice, HubModel):
+            return weights_cache(settings).find(choice.artifact) is not None
+        pin = hub_of(settings).known(choice)
+        artifact = hub_of(settings).artifact(choice, pin) if pin else None
+        return artifact is not None and weights_cache(settings).find(artifact) is not None
 
-    name = "+".join((choice.name, *(adapter.name for adapter in adapters)))
     return LazyChat(
         load,
-        name=name,
+        name="+".join((title, *(adapter.name for adapter in adapters))),
         window=settings.window,
-        author=partial(author_name, choice.name, adapters),
+        author=partial(author_name, title, adapters),
+        is_here=is_here,
     )
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from omoide.bootstrap import describe_download, local_servers
+from omoide.cli.choosing import choice_file, offer
 from omoide.cli.conversation import ChatLoop, end_chat
 from omoide.cli.memory import version_json
 from omoide.cli.scope import scoped
 from omoide.cli.screen import TerminalScreen
-from omoide.cli.show import clean, emit
+from omoide.cli.show import emit
 from omoide.cli.status import memory_status, status_lines
 from omoide.cli.time_parsing import TALKING
 from omoide.cli.views import diff_lines
 from omoide.domain import diff
-from omoide.errors import BadText
+from omoide.errors import BadInput, BadText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from omoide.domain import Summary
     from omoide.engine.memory import Memory
     from omoide.engine.runtime import Runtime
+    from omoide.settings import Settings
 
 PLAIN = "This is a plain prompt; pip install 'omoide[chat]' for one with history. Ctrl-D leaves."
 
@@ -45,7 +50,9 @@ def typed(read: Callable[[str], str]) -> Iterator[str]:
 
 @click.command()
 @click.option(
-    "--model", metavar="M", help="A name from `omoide models list`, a GGUF file or a URL."
+    "--model",
+    metavar="M",
+    help="A name from `omoide models list`, a GGUF file, hf:OWNER/REPOSITORY/FILE.gguf or a URL.",
 )
 @click.option(
     "--say", "says", metavar="TEXT", multiple=True, help="Say this and leave; repeatable."
@@ -59,11 +66,16 @@ def chat(
     """Talk to a model that remembers you.
 
     With --say, or if the input is not a terminal, it answers each line and exits; the session stays
-    open until it is idle unless --end is given.
+    open until it is idle unless --end is given. Lines that begin with a slash are commands, as at
+    a terminal (/help lists them).
     """
+    at_terminal = sys.stdin.isatty()
     if model:
         scope = replace(scope, settings=replace(scope.settings, model=model))
-    at_terminal = sys.stdin.isatty()
+    elif at_terminal and sys.stdout.isatty() and not (says or end or scope.json):
+        scope = replace(scope, settings=_first_choice(scope))
+    if about := asyncio.run(describe_download(scope.settings, scope.settings.model, hub=True)):
+        click.echo(f"to be downloaded first: {about}", err=True)
     if says or end or scope.json or not at_terminal:
         lines = says if says or (end and at_terminal) else _stdin()
         batch = BatchChat(scope=scope, lines=lines, end=end, at=at)
@@ -85,10 +97,22 @@ def chat(
                 clock=scope.outside.clock,
                 idle=scope.settings.idle,
                 at=at,
+                prepare=lambda: runtime.prepare(scope.user, at=at),
             )
             await talk(conversation, runtime, screen)
 
         scope.run_with(interactive, create=True, progress=screen.progress)
+
+
+def _first_choice(scope: Scope) -> Settings:
+    """The settings; at the first start, with a model that runs on this machine, if the user wants
+    one."""
+    settings, kept = scope.settings, choice_file(scope.settings)
+    first = isinstance(settings.db, Path) and not settings.db.exists()
+    if scope.model_named or not first or kept is None or kept.exists():
+        return settings
+    servers = asyncio.run(local_servers(settings))
+    return offer(settings, servers) if servers else settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,30 +125,44 @@ class BatchChat:
     at: datetime | None
 
     async def run(self, memory: Memory) -> None:
-        """Bring the memory up to date, answer the lines, and end the session if `end` is set."""
+        """Answer the lines, end the session if `end` is set, and bring the memory up to date. The
+        update comes last, so that no reply waits for it."""
         await memory.end_idle(at=self.at)
-        await self._catch_up(memory)
+        commands = ChatLoop(
+            memory=memory,
+            user=self.scope.user,
+            screen=TerminalScreen(),
+            clock=self.scope.outside.clock,
+            idle=self.scope.settings.idle,
+            at=self.at,
+        )
         for line in self.lines:
-            await self._say(memory, line)
+            if not (line.startswith("/") or commands.asking):
+                await self._say(memory, line.strip())
+            elif self.scope.json:
+                raise BadInput(f"{line.split()[0]} is a command for people: leave out --json")
+            elif not await commands.handle_line(line):
+                break
         if self.end:
             await self._end(memory)
+        else:
+            await self._catch_up(memory)
 
     async def _say(self, memory: Memory, line: str) -> None:
         reply = await memory.reply(self.scope.user, line, at=self.at)
-        text = ""
+        text, screen = "", TerminalScreen()
         try:
             async for piece in reply:
                 text += piece
                 if not self.scope.json:
-                    click.echo(clean(piece), nl=False)
-                    sys.stdout.flush()
+                    screen.piece(piece)
         finally:
             await reply.close()
         if self.scope.json:
             answer = {"said": line, "reply": text, "turn": reply.turn, "recalled": reply.recalled}
             emit(answer, indent=None)
         else:
-            click.echo()
+            screen.line()
 
     async def _end(self, memory: Memory) -> None:
         before = await memory.summary(self.scope.user)
@@ -147,7 +185,7 @@ class BatchChat:
             click.echo(line, err=True)
 
     async def _catch_up(self, memory: Memory) -> None:
-        """Run the jobs that are due, so that the reply can use them; on a terminal, say so."""
+        """Run the jobs that are due; on a terminal, say so."""
         behind = (await memory_status(memory, self.scope.user)).behind
         if behind and sys.stderr.isatty() and not self.scope.json:
             numbers = ", ".join(str(b.session.number) for b in behind)
@@ -156,11 +194,12 @@ class BatchChat:
 
 
 def _stdin() -> Iterator[str]:
-    """The lines of stdin as they come, without blank ones."""
+    """The lines of stdin as they come, without blank ones. A space before a slash is kept: such a
+    line is no command."""
     for number, raw in enumerate(sys.stdin.buffer, 1):
         try:
-            line = raw.decode().strip()
+            line = raw.decode().rstrip()
         except UnicodeDecodeError as error:
             raise BadText(f"line {number} of the input is not UTF-8 ({error.reason})") from error
-        if line:
+        if line.strip():
             yield line

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
+from omoide.cli.addressing import Reader
 from omoide.cli.facts import fact_lines
 from omoide.cli.show import ago, bold, clean, dim, one_line, plural, warning
 from omoide.cli.status import memory_status, status_lines
 from omoide.cli.updates import UpdateWatcher
-from omoide.cli.views import contribution_lines, history_lines, memory_lines, why_lines
+from omoide.cli.views import (
+    contribution_lines,
+    history_lines,
+    memory_lines,
+    screenful,
+    why_lines,
+)
 from omoide.domain import JobState, JobTask
 from omoide.engine.forgetting import find_fact, forget
 from omoide.errors import BadInput, OmoideError
@@ -24,6 +32,8 @@ if TYPE_CHECKING:
     from omoide.engine.memory import Memory
     from omoide.mechanisms.base import Contribution
     from omoide.ports import Clock
+
+log = logging.getLogger(__name__)
 
 HELP = """\
 /memory        what is remembered
@@ -48,7 +58,9 @@ class ChatLoop:
         clock: Clock,
         idle: timedelta,
         at: datetime | None = None,
+        prepare: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`prepare` does what can be done for the next reply while the user types."""
         self.news = UpdateWatcher(memory=memory, user=user)
         self._memory = memory
         self._user = user
@@ -58,6 +70,8 @@ class ChatLoop:
         self._at = at
         self._last_line: datetime | None = None
         self._work: asyncio.Task[object] | None = None
+        self._prepare = prepare
+        self._preparing: asyncio.Task[None] | None = None
         self._to_forget: FactMentions | None = None
         self._recalled: tuple[Contribution, ...] = ()
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
@@ -89,19 +103,32 @@ class ChatLoop:
         await self._memory.end_idle()
         await self.news.catch_up()
         status = await memory_status(self._memory, self._user)
-        user, now = one_line(self._user), self._now()
+        now = self._now()
         if not status.sessions:
             self._screen.line("Hello! We have not talked yet. Say something; /help lists commands.")
             return
         summary = await self._memory.summary(self._user)
         known = plural(len(summary.sentences), "sentence")
-        last = f", last spoken {ago(status.last, now)}" if status.last else ""
+        name = Reader.of(summary).name
+        last = f", the last one {ago(status.last, now)}" if status.last else ""
         self._screen.line(
-            f"{user}: {plural(status.sessions, 'session')}{last}; the memory has {known}. "
+            f"Hello again{f', {one_line(name)}' if name else ''}! "
+            f"{plural(status.sessions, 'session')}{last}; the memory has {known}. "
             "/help lists commands."
         )
         for line in status_lines(status, now):
             self._screen.line(line)
+
+    def prepare(self) -> None:
+        """Begin to prepare the next reply."""
+        if self._prepare is not None and self._preparing is None:
+            self._preparing = asyncio.ensure_future(self._prepared(self._prepare))
+
+    async def _prepared(self, prepare: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await prepare()
+        except OmoideError as error:  # the reply will say so
+            log.debug("the next reply could not be prepared: %s", error)
 
     async def handle_line(self, line: str) -> bool:
         """Handle a line. Returns whether the chat goes on."""
@@ -139,6 +166,9 @@ class ChatLoop:
 
     async def leave(self) -> None:
         """End the session and update the memory; an interrupt leaves the update for later."""
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.wait([self._preparing])
         await self._guarded(self._end())
         await self.finish()
 
@@ -167,6 +197,9 @@ class ChatLoop:
 
     async def _stream(self, text: str) -> None:
         async with self._screen.waiting("thinking") as spinner:
+            if self._preparing is not None:  # its work is needed for the reply
+                await asyncio.wait([self._preparing])
+                self._preparing = None
             reply = await self._memory.reply(self._user, text, at=self._at)
             self._recalled = reply.recalled
             try:
@@ -176,6 +209,7 @@ class ChatLoop:
             finally:
                 await reply.close()
         self._screen.line()
+        self.prepare()
 
     # ── Commands ────────────────────────────────────────────────────────────────────────────
 
@@ -187,16 +221,20 @@ class ChatLoop:
         del rest
         summary = await self._memory.summary(self._user)
         status = await memory_status(self._memory, self._user)
-        self._lines(memory_lines(summary, user=self._user, now=self._now()))
+        reader = Reader.of(summary)
+        self._lines(memory_lines(summary, user=self._user, now=self._now(), reader=reader))
         self._lines(status_lines(status, self._now()))
 
     async def _show_why(self, rest: str) -> None:
         because = await self._memory.why(self._user)
         matching = [b for b in because if rest.casefold() in b.sentence.text.casefold()]
-        self._lines(why_lines(matching, self._now()))
+        reader = Reader.of(await self._memory.summary(self._user))
+        lines = why_lines(matching, self._now(), reader=reader)
         if self._recalled and not rest:
-            self._screen.line(bold("Recalled for the last reply:"))
-            self._lines(contribution_lines(self._recalled, self._now()))
+            recalled = contribution_lines(self._recalled, self._now(), reader=reader)
+            lines = [bold("Recalled for the last reply:"), *recalled, "", *lines]
+        more = "/why TEXT for the sentences that say TEXT, or omoide memory why"
+        self._lines(screenful(lines, rows=self._screen.rows, more=more))
 
     async def _show_history(self, rest: str) -> None:
         del rest
@@ -229,7 +267,9 @@ class ChatLoop:
     async def _end_command(self, rest: str) -> None:
         del rest
         if await self._end():
-            self._screen.line(dim("The session has ended; the memory is being updated."))
+            self._screen.line(
+                dim("The session has ended; the memory is updated while no reply is awaited.")
+            )
         else:
             self._screen.line("No session is open.")
 

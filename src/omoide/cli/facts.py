@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from omoide.engine.forgetting import FactMentions
 
 
-def fact_lines(fact: FactMentions, now: datetime) -> list[str]:
-    """What will be removed."""
+def fact_lines(fact: FactMentions, now: datetime, *, user: str = "you") -> list[str]:
+    """What will be removed. `user` is what the user is called."""
     lines = []
     if fact.sentences:
         lines += [bold("Sentences of the memory, in every version:")]
@@ -24,7 +24,7 @@ def fact_lines(fact: FactMentions, now: datetime) -> list[str]:
         lines += [f"  - {one_line(stored.text)}" for stored in fact.stored]
     if fact.turns:
         lines += [bold("Turns:")]
-        lines += [f"  - {turn_line(turn, now)}" for turn in fact.turns]
+        lines += [f"  - {turn_line(turn, now, user=user)}" for turn in fact.turns]
     if fact.also_removed:
         lines += [bold("Sentences that go too, since the same turns support them:")]
         lines += [f"  - {one_line(text)}" for text in fact.also_removed]

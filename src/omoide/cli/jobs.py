@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from omoide.cli.groups import CommandGroup
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import ago, emit, plural, table
 from omoide.domain import JobState
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from omoide.engine.memory import Memory
 
 
-@click.group()
+@click.group(cls=CommandGroup, invoke_without_command=True)
 @options
-def jobs() -> None:
-    """Show, retry and run background jobs."""
+@click.pass_context
+def jobs(ctx: click.Context) -> None:
+    """Show, retry and run background jobs. Without a command, list them."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_)
 
 
 @jobs.command(name="list")

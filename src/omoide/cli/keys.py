@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from omoide import bootstrap
+from omoide.cli.groups import CommandGroup
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import ago, emit, table
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 SCOPES = ("read", "write", "admin")
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 @options
 def keys() -> None:
     """Create, list and revoke API keys of `omoide serve`."""

@@ -15,6 +15,7 @@ from omoide import plugins
 from omoide.cli.chat import chat
 from omoide.cli.cost import cost
 from omoide.cli.encryption import encrypt, rekey
+from omoide.cli.groups import CommandGroup
 from omoide.cli.jobs import jobs
 from omoide.cli.keys import keys
 from omoide.cli.mcp import mcp
@@ -51,7 +52,7 @@ HINTS = {"bench": "omoide-bench", "tune": "omoide-tune"}
 """Commands that are in other packages of omoide, to tell users what to install."""
 
 
-class Commands(click.Group):
+class Commands(CommandGroup):
     """A group that shows `OmoideError` as a message. Plug-ins may add commands to it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

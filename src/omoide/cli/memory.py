@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
 
 import click
 
+from omoide.cli.addressing import Reader
+from omoide.cli.groups import CommandGroup
 from omoide.cli.memory_facts import COMMANDS
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import as_json, bold, dim, emit, format_time, one_line
@@ -19,6 +21,7 @@ from omoide.cli.views import (
     version_line,
     why_lines,
 )
+from omoide.cli.wrapping import show_lines
 from omoide.engine.versions import When
 
 if TYPE_CHECKING:
@@ -84,7 +87,7 @@ def version_named(
     return When(version=version if number is None else number, session=session, at=at)
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 @options
 def memory() -> None:
     """Show what is remembered, how it changed, and why.
@@ -110,7 +113,8 @@ def show(scope: Scope, version: int | None, session: int | None, at: datetime | 
         emit({"user": scope.user, "memory": version_json(summary), "standing": status})
         return
     now = scope.outside.clock.now()
-    click.echo("\n".join(memory_lines(summary, user=scope.user, now=now)))
+    reader = Reader.of(summary, you=not scope.named)
+    show_lines(memory_lines(summary, user=scope.user, now=now, reader=reader))
     if users and scope.user not in users:
         known = ", ".join(one_line(user) for user in users[:10])
         click.echo(dim(f"Known users: {known}. Choose with --user NAME."))
@@ -203,7 +207,9 @@ def why(
     elif text and not reasons:
         click.echo(f"No sentence of the memory contains {one_line(text)!r}.")
     else:
-        click.echo("\n".join(why_lines(reasons, scope.outside.clock.now())))
+        reader = Reader(you=not scope.named)
+        lines = why_lines(reasons, scope.outside.clock.now(), user=scope.who, reader=reader)
+        show_lines(lines)
 
 
 @memory.command()

@@ -10,6 +10,7 @@ from omoide.cli.scope import scoped
 from omoide.cli.show import emit, warning
 from omoide.cli.time_parsing import LOOKING
 from omoide.cli.views import calibration_lines, explained_lines, recalled_lines
+from omoide.cli.wrapping import show_lines
 from omoide.domain import MemoryKind, Speaker
 
 if TYPE_CHECKING:
@@ -114,9 +115,9 @@ def recall(
     if result.degraded:
         click.echo(warning(f"! searched by words only: {result.degraded}"), err=True)
     now = at or scope.outside.clock.now()
-    click.echo("\n".join(recalled_lines(result, now, counted=explain)))
+    show_lines(recalled_lines(result, now, counted=explain))
     if explain and explained.candidates:
-        click.echo("\n".join(explained_lines(explained)))
+        show_lines(explained_lines(explained))
     if support:
         s = result.support
         click.echo(f"known: {s.known:.0%} (best {s.best:.1f}, mismatch {s.mismatch:+.1f})")

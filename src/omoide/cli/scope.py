@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 import click
 
 from omoide import bootstrap
-from omoide.cli.progress import bar
+from omoide.cli.choosing import with_choice
+from omoide.cli.progress import downloads
 from omoide.errors import BadInput
 from omoide.presets import PRESETS
 from omoide.settings import Address, Settings, database
@@ -59,13 +60,20 @@ class Scope:
     outside: Outside
     named: bool = False
     """Whether the user was named, by an option or by OMOIDE_USER, and is not just the default."""
+    model_named: bool = False
+    """Whether the model was named by OMOIDE_MODEL."""
+
+    @property
+    def who(self) -> str:
+        """What to call the user: `you`, unless another one was named."""
+        return self.user if self.named else "you"
 
     def run(
         self,
         work: Callable[[Memory], Awaitable[T]],
         *,
         create: bool = False,
-        progress: Progress = bar,
+        progress: Progress = downloads,
     ) -> T:
         """Open the memory, run `work` with it, close it."""
         return self.run_with(
@@ -77,7 +85,7 @@ class Scope:
         work: Callable[[Runtime], Awaitable[T]],
         *,
         create: bool = False,
-        progress: Progress | None = bar,
+        progress: Progress | None = downloads,
         settings: Settings | None = None,
     ) -> T:
         """The same with the whole runtime."""
@@ -201,12 +209,14 @@ def scoped(command: Callable[Concatenate[Scope, P], T]) -> Callable[P, T]:
             tenant=meta.get("omoide.tenant", settings.tenant),
             key=read_key(meta["omoide.key_file"]) if "omoide.key_file" in meta else settings.key,
         )
+        model_named = bool(os.environ.get("OMOIDE_MODEL"))
         scope = Scope(
-            settings=settings,
+            settings=settings if model_named else with_choice(settings),
             user=meta.get("omoide.user", settings.user),
             json="omoide.json" in meta,
             outside=here(),
             named="omoide.user" in meta or bool(os.environ.get("OMOIDE_USER")),
+            model_named=model_named,
         )
         return command(scope, *args, **kwargs)
 

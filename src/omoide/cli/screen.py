@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from omoide.cli.progress import bar, progress_line
+from omoide.cli.progress import downloads
 from omoide.cli.show import clean
+from omoide.cli.wrapping import Wrapper, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -27,6 +28,10 @@ CLEAR = "\r\x1b[K"
 
 class Screen(Protocol):
     """What a chat is shown on."""
+
+    @property
+    def rows(self) -> int:
+        """How many lines fit on it."""
 
     def line(self, text: str = "") -> None:
         """Show one or more whole lines, which may contain colours."""
@@ -57,14 +62,28 @@ class TerminalScreen:
         self.colour = not plain if colour is None else colour
         self.lively = os.environ.get("TERM", "") != "dumb"
         self._spinner: Spinner | None = None
+        self._wrapper: Wrapper | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many lines fit on it."""
+        return shutil.get_terminal_size().lines
 
     def line(self, text: str = "") -> None:
-        """Write whole lines."""
+        """Write whole lines, wrapped on a terminal."""
+        if self._wrapper is not None:
+            self._write(self._wrapper.end())
+            self._wrapper = None
+        if sys.stdout.isatty():
+            text = wrapped(text, shutil.get_terminal_size().columns)
         self._write(f"{text}\n")
 
     def piece(self, text: str) -> None:
-        """Write a piece of a reply, without control characters."""
-        self._write(clean(text))
+        """Write a piece of a reply, without control characters and wrapped on a terminal."""
+        if self._wrapper is None and sys.stdout.isatty():
+            self._wrapper = Wrapper(shutil.get_terminal_size().columns)
+        text = clean(text)
+        self._write(self._wrapper.feed(text) if self._wrapper is not None else text)
 
     def waiting(self, what: str) -> Spinner:
         """A spinner, or on a dumb terminal a line."""
@@ -79,9 +98,9 @@ class TerminalScreen:
     def progress(self, done: int, total: int, what: str) -> None:
         """Show the progress of a download: in the spinner if one is shown, else as a bar."""
         if self._spinner is not None and self._spinner.turning:
-            self._spinner.say(progress_line(done, total, what))
+            self._spinner.say(downloads.line(done, total, what))
         else:
-            bar(done, total, what)
+            downloads(done, total, what)
 
     def _write(self, text: str) -> None:
         stream = sys.stdout

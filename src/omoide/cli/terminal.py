@@ -34,6 +34,7 @@ EVERY = 1.0
 async def talk(conversation: ChatLoop, runtime: Runtime, screen: TerminalScreen) -> None:
     """Read lines until the user leaves; then end the session and update the memory."""
     await conversation.greet()
+    conversation.prepare()
     async with (
         runtime.working(),
         cancelled(asyncio.create_task(_watch(conversation, screen))),

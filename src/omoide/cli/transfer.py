@@ -15,6 +15,7 @@ from omoide.cli.facts import fact_lines
 from omoide.cli.progress import bar
 from omoide.cli.scope import scoped
 from omoide.cli.show import dim, emit, one_line, plural, unicode, warning
+from omoide.cli.wrapping import show_lines
 from omoide.domain import Receipt
 from omoide.engine.forgetting import find_fact, forget
 from omoide.errors import BadInput
@@ -176,7 +177,7 @@ def _erase_fact(scope: Scope, text: str, *, yes: bool, receipt: Path | None) -> 
     if fact.empty:
         raise BadInput(f"nothing stored about {scope.user} says {text!r}: try fewer words")
     if not scope.json:
-        click.echo("\n".join(fact_lines(fact, scope.outside.clock.now())))
+        show_lines(fact_lines(fact, scope.outside.clock.now(), user=scope.who))
     _ask("Erase all this for good?", yes=yes)
     _report(scope, scope.run(lambda memory: forget(memory, scope.user, fact)), receipt)
 

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from omoide.cli.addressing import ANYBODY
 from omoide.cli.show import bold, clean, dim, format_time, one_line, plural, table, warning
-from omoide.domain import ChangeKind, Origin, Speaker, diff
+from omoide.domain import ChangeKind, MemoryKind, Origin, Speaker, diff
 from omoide.domain.forgetting import THRESHOLD, recall_probability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from omoide.cli.addressing import Reader
     from omoide.domain import RecalledItem, SentenceChange, Summary, Turn
     from omoide.engine.versions import Because
     from omoide.mechanisms.base import Contribution
@@ -30,15 +32,18 @@ _MARKS = {
 }
 
 
-def memory_lines(summary: Summary, *, user: str, now: datetime) -> list[str]:
+def memory_lines(
+    summary: Summary, *, user: str, now: datetime, reader: Reader = ANYBODY
+) -> list[str]:
     """A version of the summary, with unsupported sentences flagged."""
+    who = "you" if reader.you else one_line(user)
     if not summary.number:
-        return [f"Nothing is remembered about {one_line(user)} yet."]
-    title = bold(f"What is remembered about {one_line(user)}")
+        return [f"Nothing is remembered about {who} yet."]
+    title = bold(f"What is remembered about {who}")
     lines = [title, dim(version_line(summary, now)), ""]
     for number, sentence in enumerate(summary.sentences, 1):
         doubt = "" if sentence.supported else warning(f"  [? {UNSUPPORTED}]")
-        lines.append(f"{number:3d}. {one_line(sentence.text)}{doubt}")
+        lines.append(f"{number:3d}. {one_line(reader.told(sentence.text))}{doubt}")
     if not summary.sentences:
         lines.append("     (empty)")
     lines += [dim(f"     note: {one_line(note)}") for note in summary.notes]
@@ -102,12 +107,18 @@ def diff_lines(changes: Iterable[SentenceChange]) -> list[str]:
     return lines or ["Nothing changed: both are empty."]
 
 
-def why_lines(because: Sequence[Because], now: datetime) -> list[str]:
-    """Each sentence, and below it the turns that support it."""
+def why_lines(
+    because: Sequence[Because], now: datetime, *, user: str = "you", reader: Reader = ANYBODY
+) -> list[str]:
+    """Each sentence, and below it the turns that support it. A session's date is given once."""
     lines: list[str] = []
+    dated: set[int] = set()
     for reason in because:
-        lines.append(bold(one_line(reason.sentence.text)))
-        lines += [f"    {turn_line(turn, now)}" for turn in reason.turns]
+        lines.append(bold(one_line(reader.told(reason.sentence.text))))
+        for turn in reason.turns:
+            shown = turn_line(turn, now, user=user, dated=turn.session not in dated)
+            lines.append(f"    {shown}")
+            dated.add(turn.session)
         if not reason.sentence.supported:
             lines.append(warning(f"    ? {UNSUPPORTED}"))
         elif not reason.turns:
@@ -115,11 +126,20 @@ def why_lines(because: Sequence[Because], now: datetime) -> list[str]:
     return lines or ["There is nothing in the memory to give reasons for."]
 
 
-def turn_line(turn: Turn, now: datetime) -> str:
-    """A turn on one line."""
-    who = one_line(turn.name or "") or ("user" if turn.speaker is Speaker.USER else "assistant")
-    when = dim(f"(session {turn.session}, {format_time(turn.time, now)})")
-    return f"{who}: {one_line(turn.text, max_chars=200)} {when}"
+def turn_line(turn: Turn, now: datetime, *, user: str = "you", dated: bool = True) -> str:
+    """A turn on one line, with its date if `dated`. `user` is what the user is called."""
+    who = one_line(turn.name or "") or (user if turn.speaker is Speaker.USER else "assistant")
+    when = f", {format_time(turn.time, now)}" if dated else ""
+    return f"{who}: {one_line(turn.text, max_chars=200)} {dim(f'(session {turn.session}{when})')}"
+
+
+def screenful(lines: Sequence[str], *, rows: int, more: str) -> list[str]:
+    """As many lines as a screen of `rows` shows beside the prompt; then how many more there are,
+    and how to see them."""
+    room = max(rows - 4, 5)
+    if len(lines) <= room:
+        return list(lines)
+    return [*lines[:room], dim(f"… {plural(len(lines) - room, 'more line')}: {more}")]
 
 
 def recalled_lines(
@@ -139,11 +159,14 @@ def recalled_lines(
     return lines
 
 
-def contribution_lines(items: Sequence[Contribution], now: datetime) -> list[str]:
-    """What memory added to the last prompt, and why."""
+def contribution_lines(
+    items: Sequence[Contribution], now: datetime, *, reader: Reader = ANYBODY
+) -> list[str]:
+    """What memory added to the last prompt, and why. What was said stays as it was said."""
+    shown = [i.text if i.kind is MemoryKind.TURN else reader.told(i.text) for i in items]
     return [
-        f"{one_line(item.text)} {dim(f'({item.why}, {format_time(item.time, now)})')}"
-        for item in items
+        f"{one_line(text)} {dim(f'({item.why}, {format_time(item.time, now)})')}"
+        for text, item in zip(shown, items, strict=True)
     ]
 
 

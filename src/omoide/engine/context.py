@@ -175,7 +175,8 @@ class ContextBuilder:
     async def for_words(
         self, said: Sequence[Utterance], *, owner: Owner, now: datetime, budget: int | None = None
     ) -> Context:
-        """What memory adds to the reply to messages that are not recorded."""
+        """What memory adds to the reply to messages that this call does not record. If the caller
+        recorded them before, they are not recalled: they are in the prompt already."""
         session = tuple(
             Turn(
                 id=utterance.id or f"unrecorded-{i}",
@@ -190,6 +191,8 @@ class ContextBuilder:
             for i, utterance in enumerate(said)
         )
         from_user = [turn.text for turn in session if turn.speaker is Speaker.USER]
+        given = {(turn.speaker, one_line(turn.text)) for turn in session}
+        recent = await self._store.turns.read(owner, last=SESSION)
         request = ReplyRequest(
             owner=owner,
             text=from_user[-1],
@@ -197,8 +200,23 @@ class ContextBuilder:
             now=now.astimezone(self._company.timezone),
             language=dominant_language(from_user[-RECENT:]),
             participants=self._company,
+            former_replies=tuple(t for t in recent if (t.speaker, one_line(t.text)) in given),
         )
         return await self._build(request, budget=budget)
+
+    def resumed(
+        self, turn: Turn, contributions: Sequence[Contribution], *, owner: Owner, now: datetime
+    ) -> Context:
+        """The context that the reply to a recorded turn was given, for `mark_used`."""
+        request = ReplyRequest(
+            owner=owner,
+            text=turn.text,
+            session=(turn,),
+            now=now.astimezone(self._company.timezone),
+            language=turn.language,
+            participants=self._company,
+        )
+        return Context(reply_request=request, contributions=tuple(contributions), form=self._form)
 
     async def mark_used(self, context: Context) -> None:
         """Tell each mechanism that its contributions were used: recalled events consolidate."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omoide.domain import FactMarks
+from omoide.domain import FactMarks, Note
 from omoide.domain.text import checked_name, checked_text
 from omoide.engine.reader import Reader
 from omoide.engine.recorder import aware
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 MAX_TAGS = 100
 """Most tags of one fact."""
+APPLICATION = "app."
+"""How the kinds of an application's own notes begin."""
+MAX_NOTE = 1_000_000
+"""Most characters of an application's note."""
 
 
 class Editor(Reader):
@@ -69,9 +73,7 @@ class Editor(Reader):
     async def unpin(self, user: str, fact: str) -> Fact:
         """Let a fact be chosen for the summary like any other. With `Settings.retention`, it
         expires so many days from now."""
-        days = self._settings.retention
-        expires = self._now(None) + timedelta(days=days) if days else None
-        return await self.mark(user, fact, FactMarks(pinned=False, expires=expires))
+        return await self.mark(user, fact, FactMarks(pinned=False))
 
     async def expire(self, user: str, fact: str, when: datetime | None) -> Fact:
         """Set when a fact stops being remembered; None for never. A pinned fact with such a time is
@@ -86,8 +88,9 @@ class Editor(Reader):
 
     async def mark(self, user: str, fact: str, marks: FactMarks) -> Fact:
         """Set several marks on a fact at once. A fact that is pinned no longer expires, and one
-        that gets a time is no longer pinned, unless both are given. Returns the fact as it is now.
-        Raises `NoSuchFact`."""
+        that gets a time is no longer pinned, unless both are given. One that is unpinned expires as
+        `Settings.retention` says, unless a time is given. Returns the fact as it is now. Raises
+        `NoSuchFact`."""
         if len(marks.tags or ()) > MAX_TAGS:
             raise BadInput(f"a fact may have at most {MAX_TAGS} tags, not {len(marks.tags or ())}")
         for tag in marks.tags or ():
@@ -96,4 +99,37 @@ class Editor(Reader):
             marks = replace(marks, forever=True)
         elif marks.pinned is None and marks.expires is not None and not marks.forever:
             marks = replace(marks, pinned=False)
+        elif marks.pinned is False and marks.expires is None and not marks.forever:
+            days = self._settings.retention
+            marks = replace(marks, expires=self._now(None) + timedelta(days=days) if days else None)
         return await self._services.facts.mark(self._owner(user), fact, marks)
+
+    async def put_note(
+        self, user: str, *, kind: str, key: str, text: str, at: datetime | None = None
+    ) -> Note:
+        """Keep a text of the application's own about the user, such as the state of an agent; it
+        replaces the one with the same kind and key. `kind` begins with `app.`. Notes are not
+        recalled. They are exported with the rest, and all of them are erased with any turn of the
+        user, since they may quote it."""
+        note = Note(
+            kind=application_kind(kind),
+            key=checked_name(key, "a note's key"),
+            text=checked_text(text, max_chars=MAX_NOTE),
+            time=self._now(at),
+        )
+        await self._store.notes.put(self._owner(user), note)
+        return note
+
+    async def remove_notes(self, user: str, *, kind: str, keys: Sequence[str] | None = None) -> int:
+        """Remove notes of the application's own: those with these keys, or all of the kind. Returns
+        how many there were."""
+        return await self._store.notes.remove(
+            self._owner(user), kind=application_kind(kind), keys=keys
+        )
+
+
+def application_kind(kind: str) -> str:
+    """The kind, if an application may use it: others are those of mechanisms."""
+    if not kind.startswith(APPLICATION):
+        raise BadInput(f"the kind of an application's note begins with app., not {kind[:40]!r}")
+    return checked_name(kind, "a note's kind")

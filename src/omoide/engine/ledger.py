@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from omoide.domain import ModelCall
+from omoide.domain import CallPurpose, ModelCall
 from omoide.errors import BadReply, OmoideError
 from omoide.language import estimate_tokens
 from omoide.ports import Completion
@@ -14,7 +15,7 @@ from omoide.ports import Completion
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from omoide.domain import CallPurpose, Owner
+    from omoide.domain import Owner
     from omoide.ports import ChatModel, Clock, Ledger, Request
 
 
@@ -53,10 +54,13 @@ class Account:
     def asker(
         self, model: ChatModel, purpose: CallPurpose
     ) -> Callable[[Request], Awaitable[Completion]]:
-        """A function that asks `model` and writes the call into the ledger."""
+        """A function that asks `model` and writes the call into the ledger. Digests run in the
+        background: nobody waits for them."""
+        background = purpose is CallPurpose.DIGEST
 
         async def ask(request: Request) -> Completion:
-            return await _completion(self.stream(model, request, purpose), model.name)
+            asked = replace(request, background=background)
+            return await _completion(self.stream(model, asked, purpose), model.name)
 
         return ask
 

@@ -114,7 +114,7 @@ class Memory(Editor):
         `finish`. A tolerant one waits for memory at most `patience` seconds."""
         asking = self._asking(user, messages, session=session, at=at)
         asking = replaced(
-            asking, budget=_checked_budget(budget), tolerant=tolerant, patience=patience
+            asking, budget=checked_budget(budget), tolerant=tolerant, patience=patience
         )
         return await self._services.exchanges.begin(asking)
 
@@ -137,7 +137,7 @@ class Memory(Editor):
             said[: from_user[-1] + 1],
             owner=self._owner(user),
             now=self._now(at),
-            budget=_checked_budget(budget),
+            budget=checked_budget(budget),
         )
         answered = [i for i, m in enumerate(given) if utterances(m) and m["role"] == "user"]
         return replaced(context, given=given, last=answered[-1] if answered else 0)
@@ -218,10 +218,10 @@ class Memory(Editor):
             summary=await self.summary(user, at=at),
             at=self._now(at),
             k=k,
-            budget=_checked_budget(budget),
+            budget=checked_budget(budget),
             asker=asker,
             only=RecallFilter(
-                kinds=_checked_kinds(kinds) or usual_kinds(self._services.layers),
+                kinds=checked_recall_kinds(kinds) or usual_kinds(self._services.layers),
                 since=None if since is None else aware(since, "since"),
                 until=None if until is None else aware(until, "until"),
                 speaker=None if speaker is None else Speaker(speaker),
@@ -385,13 +385,15 @@ class Memory(Editor):
         self._services.worker.wake()
 
 
-def _checked_budget(budget: int | None) -> int | None:
+def checked_budget(budget: int | None) -> int | None:
+    """The budget, if it is possible."""
     if budget is not None and budget < 1:
         raise BadInput(f"budget must be at least 1 token, not {budget}")
     return budget
 
 
-def _checked_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]:
+def checked_recall_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]:
+    """The kinds to recall; all if none is given."""
     known = {kind.value: kind for kind in MemoryKind}
     if unknown := [kind for kind in kinds if kind not in known]:
         raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")

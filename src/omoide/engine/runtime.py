@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from omoide.domain import CallPurpose
+from omoide.domain import CallPurpose, Owner
 from omoide.domain.text import normal_name
 from omoide.engine.context import ContextBuilder
 from omoide.engine.corrections import Corrections
@@ -26,6 +26,7 @@ from omoide.engine.ledger import Account
 from omoide.engine.memory import Memory
 from omoide.engine.memory_folder import MemoryFolders
 from omoide.engine.observed import ObservedStore
+from omoide.engine.preparing import prepare_reply
 from omoide.engine.recorder import Recorder
 from omoide.engine.services import Services
 from omoide.engine.versions import Versions
@@ -41,7 +42,7 @@ from omoide.mechanisms.search.recall import Recall
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
     from types import TracebackType
 
     from omoide.domain import ModelCall
@@ -200,6 +201,11 @@ class Runtime:
         """Run all jobs of these tenants that are due, and wait for them. Returns how many were
         started."""
         return await self.worker.drain(*tenants)
+
+    async def prepare(self, user: str, *, at: datetime | None = None) -> None:
+        """Do what can be done for the user's next reply before their message is there."""
+        owner = Owner(tenant=self.settings.tenant, user=normal_name(user, "the user"))
+        await prepare_reply(self.services, owner, now=at or self.clock.now())
 
     async def end_idle(self, tenant: str) -> int:
         """End the idle sessions of a tenant. Returns how many there were."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from omoide.engine.forgetting import find_fact, forget
@@ -29,14 +29,21 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+def _own(memory: Memory, verb: Callable[..., Any]) -> Callable[..., Any]:
+    """The memory's own method of this name, since a server's memory has others; a function takes
+    the memory as its first argument."""
+    return getattr(memory, verb.__name__, None) or partial(verb, memory)
+
+
 def _verb(
     verb: Callable[Concatenate[Memory, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[SyncMemory, P], T]:
-    """A blocking version of a method of `Memory`."""
+    """A blocking version of a method of `Memory`, or of a function over one."""
 
     @wraps(verb)
     def blocking(self: SyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._run(verb(self._memory, *args, **kwargs))
+        work: Coroutine[Any, Any, T] = _own(self._memory, verb)(*args, **kwargs)
+        return self._run(work)
 
     return blocking
 
@@ -48,7 +55,7 @@ def _reply(
 
     @wraps(verb)
     def blocking(self: SyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> SyncReply:
-        return SyncReply(self._run(verb(self._memory, *args, **kwargs)), self._run)
+        return SyncReply(self._run(_own(self._memory, verb)(*args, **kwargs)), self._run)
 
     return blocking
 
@@ -60,7 +67,7 @@ def _exchange(
 
     @contextmanager
     def entered(self: SyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[SyncExchange]:
-        block = verb(self._memory, *args, **kwargs)
+        block: AbstractAsyncContextManager[Exchange] = _own(self._memory, verb)(*args, **kwargs)
 
         async def enter() -> Exchange:
             return await block.__aenter__()
@@ -146,7 +153,8 @@ class SyncExchange:
 
 
 class SyncMemory:
-    """Long-term memory, for code that does not use asyncio. Made by `omoide.open`.
+    """Long-term memory, for code that does not use asyncio. Made by `omoide.open`, or by
+    `omoide.connect` over a server's memory, which has the same methods.
 
     Jobs run in the background while it is open. Jobs left over when it is closed are done the next
     time.
@@ -195,6 +203,8 @@ class SyncMemory:
     facts = _verb(Memory.facts)
     timeline = _verb(Memory.timeline)
     notes = _verb(Memory.notes)
+    put_note = _verb(Memory.put_note)
+    remove_notes = _verb(Memory.remove_notes)
     rejected = _verb(Memory.rejected)
     calls = _verb(Memory.calls)
     jobs = _verb(Memory.jobs)

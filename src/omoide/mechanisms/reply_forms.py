@@ -7,7 +7,8 @@ so that every turn hits the model's prefix cache; what was recalled goes with th
 `agent` is the same with the prompt of Hou et al. 2024: a persona with a sense of time;
 `agent+clock` has the time to the minute. `small` is
 `chat` with worked examples in front: a model of 1.5 B parameters uses a given fact far more often
-after it has seen how (figures: docs/experiments/*-replies-by-example.md).
+after it has seen how (figures: docs/experiments/*-replies-by-example.md). They come before the
+memory, so that every user's prompt begins alike and the model's state after them can be kept.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from omoide.domain import Turn
     from omoide.mechanisms.base import Contribution, ReplyRequest
+    from omoide.prompts import Prompt
 
 
 class ReplyForm(Protocol):
@@ -91,9 +93,7 @@ def small_form(
     )
 
 
-def _friend(
-    form: str, request: ReplyRequest, contributions: Sequence[Contribution]
-) -> tuple[Message, ...]:
+def _friend(form: str, request: ReplyRequest, contributions: Sequence[Contribution]) -> Prompt:
     """The messages before the session: the role of an old friend, and its memory."""
     language = request.language
     known, line = _listed(contributions, PromptPlace.MEMORY), ""
@@ -104,7 +104,7 @@ def _friend(
         rest = [c for c in contributions if quoted(c.text) != line]
         known = [*filter(None, (line,)), *in_parts(rest, language)]
     memory = "\n".join(known) or vocabulary(language)["none"]
-    return render(form, language, memory=memory, now=today(request.now, language)).messages
+    return render(form, language, memory=memory, now=today(request.now, language))
 
 
 def agent_form(
@@ -152,14 +152,14 @@ def _agent(
         user=user_name(request, known) or vocabulary(language)["user"],
         now=now,
         memory="\n".join(known) or vocabulary(language)["none"],
-    ).messages
+    )
     return _as_chat(request, contributions, system, window=window, max_tokens=max_tokens)
 
 
 def _as_chat(
     request: ReplyRequest,
     contributions: Sequence[Contribution],
-    before: tuple[Message, ...],
+    before: Prompt,
     *,
     window: int,
     max_tokens: int,
@@ -172,16 +172,17 @@ def _as_chat(
     if recalled_texts := _listed(contributions, PromptPlace.RECALLED):
         notes = "\n".join(f"- {text}" for text in recalled_texts)
         shown = render(recalled, request.language, recalled=notes, text=asked).messages
-    fixed = sum(estimate_tokens(message.content) for message in (*before, *shown))
+    fixed = sum(estimate_tokens(message.content) for message in (*before.messages, *shown))
     earlier = latest_that_fit(request.session[:-1], window - max_tokens - fixed - 100)
     history = tuple(
         Message(role=turn.speaker.value, content=spoken(turn)) for turn in earlier if spoken(turn)
     )
     return Request(
-        messages=(*before, *history, *shown),
+        messages=(*before.messages, *history, *shown),
         max_tokens=max_tokens,
         frequency_penalty=PENALTY,
         skill=_skill(asked, request.language, recalled),
+        fixed=before.fixed,
     )
 
 

@@ -76,6 +76,11 @@ class Request:
     skill: Skill | None = None
     """The skill to use, if the model has an adapter for it. Best effort, and not part of the
     prompt."""
+    fixed: int = 0
+    """How many of the first messages are the same for every user, such as worked examples. A model
+    may keep what it computed for them, on disk too."""
+    background: bool = False
+    """Whether nobody waits for the answer, so that requests somebody waits for go first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +133,15 @@ class AuthoredModel(Protocol):
 
     def author(self, request: Request) -> str:
         """Name of the weights, and after a `+` the LoRA adapter used for this request."""
+
+
+@runtime_checkable
+class PreparableModel(Protocol):
+    """A chat model that can do part of the work before the user's message is there."""
+
+    async def prepare(self, request: Request) -> None:
+        """Load the model and read all messages of `request` but the last, so that an answer to a
+        request that begins alike comes sooner. Raises the errors of `stream`."""
 
 
 @runtime_checkable

@@ -14,6 +14,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import takewhile
 from string import Template
 from typing import TYPE_CHECKING, cast
 
@@ -38,6 +39,8 @@ class Prompt:
     messages: tuple[Message, ...]
     hash: str
     """Hash of the template before filling, so that it identifies the prompt."""
+    fixed: int = 0
+    """How many of the first messages have no variables: the same for every user."""
 
 
 def render(name: str, language: str, /, **variables: str) -> Prompt:
@@ -56,7 +59,8 @@ def render(name: str, language: str, /, **variables: str) -> Prompt:
     messages = tuple(
         Message(role=role, content=template.substitute(safe)) for role, template in sections
     )
-    return Prompt(messages=messages, hash=digest)
+    fixed = sum(1 for _ in takewhile(lambda s: not s[1].get_identifiers(), sections))
+    return Prompt(messages=messages, hash=digest, fixed=fixed)
 
 
 @over_packs

@@ -12,7 +12,7 @@ from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpe
 from omoide.server.read_routes import get, json_response, page
 from omoide.server.schema import parse_time
 from omoide.server.shapes.builders import NAME, TIME, YES_OR_NO
-from omoide.server.write_routes import ADMIN, ONCE, WRITE, post
+from omoide.server.write_routes import ADMIN, ONCE, WRITE, at_of, post
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -33,6 +33,7 @@ async def facts(call: RouteCall) -> Response:
     query = call.query
     found = await call.memory.facts(
         call.user,
+        ids=query.get("id"),
         at=query.get("at"),
         about=query.get("about"),
         kinds=query.get("kind", ()),
@@ -89,9 +90,9 @@ async def correct_fact(call: RouteCall) -> Response:
             address = await Addressing.of(call.memory, call.user)
             same = text == address.fact(old)["addressed"]
             text = old.text if same else from_user(text, old.language)
-    return await _one(
-        call, await call.memory.correct(call.user, body["id"], text, said=body["text"]), status=201
-    )
+    said = body.get("said", body["text"])
+    fact = await call.memory.correct(call.user, body["id"], text, at=at_of(call), said=said)
+    return await _one(call, fact, status=201)
 
 
 async def _one(call: RouteCall, fact: Fact, *, status: int = 200) -> Response:
@@ -114,6 +115,12 @@ ROUTES = (
         "/api/facts",
         facts,
         "FactPage",
+        Parameter(
+            name="id",
+            shape=NAME,
+            about="Only these facts, whatever became of them; may be repeated.",
+            many=True,
+        ),
         Parameter(name="at", shape=TIME, about="What held at that time."),
         *_FILTERS,
         Parameter(name="since", shape=TIME, about="Said at that time or later."),

@@ -39,8 +39,12 @@ async def about(call: RouteCall) -> Response:
     return json_response(
         {
             "version": __version__,
+            "tenant": call.caller.tenant,
             "model": memory.model,
+            "summariser": memory.summariser,
+            "embedder": memory.embedder,
             "mechanisms": memory.mechanisms,
+            "layers": [layer.mechanism.name for layer in call.context.runtime.layers],
             "preset": memory.preset,
             "user": call.context.default_user,
             "scopes": sorted(call.caller.scopes),

@@ -60,12 +60,12 @@ def page(
 async def turns(call: RouteCall) -> Response:
     """List turns."""
     query = call.query
-    if "before" in query:
+    if "before" in query or "last" in query:
         items = await call.memory.turns(
             call.user,
             session=query.get("session"),
-            before=query["before"],
-            last=query.get("limit", 100),
+            before=query.get("before"),
+            last=query.get("last", query.get("limit", 100)),
         )
         return json_response({"items": items, "next": None})
     items = await call.memory.turns(
@@ -190,6 +190,11 @@ ROUTES = (
             name="before",
             shape=NUMBERED,
             about="Only turns before this position: the last of them instead of the first.",
+        ),
+        Parameter(
+            name="last",
+            shape=LIMIT.shape,
+            about="Only so many of the newest, on one page.",
         ),
         LIMIT,
         CURSOR,

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from omoide.server import (
+    exchange_routes,
     fact_routes,
     import_routes,
     inspection_routes,
+    job_routes,
     probes,
     proxy,
     read_routes,
@@ -75,6 +77,8 @@ ROUTES: tuple[RouteSpec, ...] = (
     *messages.ROUTES,
     *ollama.ROUTES,
     *write_routes.ROUTES,
+    *exchange_routes.ROUTES,
+    *job_routes.ROUTES,
     *read_routes.ROUTES,
     *fact_routes.ROUTES,
     *inspection_routes.ROUTES,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from omoide.server.problems import HttpProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     Schema = Mapping[str, Any]
 
@@ -55,6 +55,9 @@ def check(schema: Schema, value: object, *, where: str, known: Mapping[str, Sche
     """Raise an `HttpProblem` that names the field if the value does not match the schema."""
     if "$ref" in schema:
         schema = known[schema["$ref"].rpartition("/")[2]]
+    if "anyOf" in schema:
+        _check_any(schema["anyOf"], value, where=where, known=known)
+        return
     declared = schema.get("type", list(_TYPES))
     types = [declared] if isinstance(declared, str) else declared
     if not any(_TYPES[name](value) for name in types):
@@ -74,6 +77,21 @@ def check(schema: Schema, value: object, *, where: str, known: Mapping[str, Sche
             check(schema["items"], item, where=f"{where}[{i}]", known=known)
 
 
+def _check_any(
+    choices: Sequence[Schema], value: object, *, where: str, known: Mapping[str, Schema]
+) -> None:
+    """Raise the problem with the first choice if the value matches none."""
+    problems: list[HttpProblem] = []
+    for choice in choices:
+        try:
+            check(choice, value, where=where, known=known)
+        except HttpProblem as problem:
+            problems.append(problem)
+        else:
+            return
+    raise problems[0]
+
+
 def _check_fields(
     schema: Schema, value: dict[str, Any], *, where: str, known: Mapping[str, Schema]
 ) -> None:
@@ -84,6 +102,8 @@ def _check_fields(
     for name, item in value.items():
         if name in fields:
             check(fields[name], item, where=_join(where, name), known=known)
+        elif isinstance(other := schema.get("additionalProperties"), dict):
+            check(other, item, where=_join(where, name[:40]), known=known)
         elif schema.get("additionalProperties") is False:
             raise _invalid(
                 _join(where, name[:40]), f"not be given; the known fields are {', '.join(fields)}"

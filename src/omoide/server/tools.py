@@ -20,6 +20,7 @@ from omoide.domain import Speaker
 from omoide.engine.forgetting import find_fact, forget
 from omoide.engine.messages import Utterance
 from omoide.errors import OmoideError
+from omoide.server.tool_resources import add_prompts, add_resources
 from omoide.version import __version__
 
 if TYPE_CHECKING:
@@ -267,6 +268,8 @@ def make_tools(runtime: Runtime, *, user: str) -> MCPServer:
     def _user(named: str | None) -> str:
         return named or user
 
+    add_resources(server, memory, user=user)
+    add_prompts(server, memory, user=user)
     return server
 
 

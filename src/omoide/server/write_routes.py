@@ -25,6 +25,7 @@ from omoide.server.schema import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from datetime import datetime
 
     from starlette.responses import Response
 
@@ -42,14 +43,16 @@ async def record(call: RouteCall) -> Response:
         Utterance(
             speaker=Speaker(turn["speaker"]),
             text=turn["text"],
-            id=turn.get("id") or _id(call, i),
+            id=turn.get("id") or id_from_key(call, i),
             time=parse_time(turn["time"], where=f"turns[{i}].time") if "time" in turn else None,
             name=turn.get("name"),
         )
         for i, turn in enumerate(call.body["turns"])
     ]
-    turns = await call.memory.record(call.user, utterances, session=call.body.get("session"))
-    return json_response({"turns": turns}, status=201)
+    turns = await call.memory.record(
+        call.user, utterances, session=call.body.get("session"), at=at_of(call)
+    )
+    return json_response({"turns": turns, "new": sorted(turns.new)}, status=201)
 
 
 async def recall(call: RouteCall) -> Response:
@@ -60,7 +63,7 @@ async def recall(call: RouteCall) -> Response:
         body["query"],
         k=body.get("k", 10),
         budget=body.get("budget"),
-        at=parse_time(body["at"], where="at") if "at" in body else None,
+        at=at_of(call),
         asker=Speaker(body.get("asker", Speaker.USER)),
         kinds=body.get("kinds", ()),
         since=parse_time(body["since"], where="since") if "since" in body else None,
@@ -81,7 +84,8 @@ async def reply(call: RouteCall) -> Response:
         call.user,
         body["text"],
         session=body.get("session"),
-        id=body.get("id") or _id(call, 0),
+        at=at_of(call),
+        id=body.get("id") or id_from_key(call, 0),
         again=body.get("again", False),
         replaces=body.get("replaces"),
     )
@@ -111,25 +115,31 @@ async def _events(reply: Reply, contributions: list[dict[str, Any]]) -> AsyncGen
             yield _event("piece", {"text": piece})
     except OmoideError as error:
         problem = problem_of(error)
-        yield _event("error", {"status": problem.status, "detail": problem.detail})
+        kind = f"urn:omoide:problem:{problem.slug}"
+        yield _event("error", {"type": kind, "status": problem.status, "detail": problem.detail})
     else:
         yield _event("end", {})
 
 
 async def end(call: RouteCall) -> Response:
     """End sessions."""
-    ended = await call.memory.end_session(call.user, session=call.body.get("session"))
+    ended = await call.memory.end_session(
+        call.user, session=call.body.get("session"), at=at_of(call)
+    )
     return json_response({"sessions": ended})
 
 
 async def retry(call: RouteCall) -> Response:
     """Retry jobs that were given up."""
-    return json_response({"items": await call.memory.retry(call.user, job=call.body.get("job"))})
+    retried = await call.memory.retry(call.user, job=call.body.get("job"), at=at_of(call))
+    return json_response({"items": retried})
 
 
 async def rollback(call: RouteCall) -> Response:
     """Restore an old version as a new one."""
-    restored = await call.memory.rollback(call.user, When(version=call.body["version"]))
+    restored = await call.memory.rollback(
+        call.user, When(version=call.body["version"]), at=at_of(call)
+    )
     return json_response(restored, status=201)
 
 
@@ -140,7 +150,8 @@ async def amend(call: RouteCall) -> Response:
         address = await Addressing.of(call.memory, call.user)
         same = text == address.said(sentence)
         text = sentence if same else from_user(text, detect_language(sentence))
-    amended = await call.memory.amend(call.user, sentence, text, said=call.body["text"])
+    said = call.body.get("said", call.body["text"])
+    amended = await call.memory.amend(call.user, sentence, text, at=at_of(call), said=said)
     return json_response(amended, status=201)
 
 
@@ -166,7 +177,7 @@ async def demo(call: RouteCall) -> Response:
 
 async def erase(call: RouteCall) -> Response:
     """Erase permanently."""
-    body = call.body
+    body = call.body.get("several", call.body)
     erased = await call.memory.erase(
         call.user,
         session=body.get("session"),
@@ -178,7 +189,12 @@ async def erase(call: RouteCall) -> Response:
     return json_response(erased)
 
 
-def _id(call: RouteCall, index: int) -> str | None:
+def at_of(call: RouteCall) -> datetime | None:
+    """The time at which the caller wants it done; None for now."""
+    return parse_time(call.body["at"], where="at") if "at" in call.body else None
+
+
+def id_from_key(call: RouteCall, index: int) -> str | None:
     """A turn id derived from the idempotency key, so that a message is recorded once even if the
     server restarts in between."""
     if (seed := call.seed()) is None:

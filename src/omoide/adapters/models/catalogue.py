@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omoide import plugins
+from omoide.adapters.models import hub
 from omoide.adapters.models.artifact import Artifact, HubFile, PipParts
+from omoide.adapters.models.hub import HubModel
 from omoide.errors import UnknownModel
 from omoide.plugins import Group
 
@@ -25,6 +27,8 @@ class CatalogueModel:
     licence: str
     note: str
     """What it is good for, in one line."""
+    memory: float
+    """Gigabytes of memory that it needs with the default window."""
     artifact: Artifact
 
 
@@ -58,14 +62,15 @@ class PluggedModel:
         return model
 
 
-Choice = CatalogueModel | GgufFile | RemoteModel | PluggedModel
+Choice = CatalogueModel | GgufFile | RemoteModel | PluggedModel | HubModel
 
 CATALOGUE: tuple[CatalogueModel, ...] = (
     CatalogueModel(
         name="qwen2.5-coder-1.5b-instruct-q4_k_m",
         alias="default",
         licence="Apache-2.0",
-        note="usable summaries and replies; needs 2 GB of memory",
+        note="usable summaries and replies",
+        memory=2.0,
         artifact=Artifact(
             file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
             size=1_117_320_768,
@@ -85,7 +90,8 @@ CATALOGUE: tuple[CatalogueModel, ...] = (
         name="qwen2.5-coder-0.5b-instruct-q4_k_m",
         alias="small",
         licence="Apache-2.0",
-        note="twice as fast, much weaker; needs 1 GB of memory",
+        note="twice as fast, much weaker",
+        memory=1.0,
         artifact=Artifact(
             file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
             size=491_400_064,
@@ -104,6 +110,7 @@ CATALOGUE: tuple[CatalogueModel, ...] = (
         alias="tiny",
         licence="Apache-2.0",
         note="only for testing an installation",
+        memory=0.5,
         artifact=Artifact(
             file="smollm2-135m-instruct-q4_1.gguf",
             size=98_362_432,
@@ -122,11 +129,55 @@ CATALOGUE: tuple[CatalogueModel, ...] = (
 )
 
 
+LARGER: tuple[HubModel, ...] = (
+    HubModel(
+        name="qwen3-4b-instruct-2507-q4_k_m",
+        alias="4b",
+        licence="Apache-2.0",
+        repository="bartowski/Qwen_Qwen3-4B-Instruct-2507-GGUF",
+        path="Qwen_Qwen3-4B-Instruct-2507-Q4_K_M.gguf",
+        gigabytes=2.5,
+        memory=5.5,
+    ),
+    HubModel(
+        name="qwen2.5-7b-instruct-q4_k_m",
+        alias="7b",
+        licence="Apache-2.0",
+        repository="bartowski/Qwen2.5-7B-Instruct-GGUF",
+        path="Qwen2.5-7B-Instruct-Q4_K_M.gguf",
+        gigabytes=4.7,
+        memory=6.5,
+    ),
+    HubModel(
+        name="mistral-7b-instruct-v0.3-q4_k_m",
+        alias="mistral-7b",
+        licence="Apache-2.0",
+        repository="bartowski/Mistral-7B-Instruct-v0.3-GGUF",
+        path="Mistral-7B-Instruct-v0.3-Q4_K_M.gguf",
+        gigabytes=4.4,
+        memory=7.5,
+    ),
+    HubModel(
+        name="granite-3.3-8b-instruct-q4_k_m",
+        alias="8b",
+        licence="Apache-2.0",
+        repository="ibm-granite/granite-3.3-8b-instruct-GGUF",
+        path="granite-3.3-8b-instruct-Q4_K_M.gguf",
+        gigabytes=4.9,
+        memory=8.5,
+    ),
+)
+"""Well-known larger models, not measured here. Their hashes are pinned at first use. The memory is
+that of the weights and of the window's keys and values, computed from their published sizes."""
+
+
 def resolve(spec: str, *, model: str | None = None) -> Choice:
-    """The model that `spec` means: a catalogue name or alias, the path of a .gguf file, an endpoint
-    URL (its model is named after a `#` or by `model`), or a plug-in's name, with its options after
-    a `:`."""
+    """The model that `spec` means: a catalogue name or alias, the path of a .gguf file, a file of
+    the hub (`hf:OWNER/REPOSITORY/FILE.gguf`), an endpoint URL (its model is named after a `#` or by
+    `model`), or a plug-in's name, with its options after a `:`."""
     spec = spec.strip()
+    if spec.lower().startswith(hub.SCHEME):
+        return hub.parse(spec)
     if spec.lower().startswith(("http://", "https://")):
         return _remote(spec, model)
     path = Path(spec).expanduser()
@@ -136,14 +187,18 @@ def resolve(spec: str, *, model: str | None = None) -> Choice:
     for weights in CATALOGUE:
         if name in (weights.name, weights.alias):
             return weights
+    for larger in LARGER:
+        if name in (larger.name, larger.alias):
+            return larger
     if plugins.scheme(spec) in (plugged := plugins.names(Group.MODELS)):
         return PluggedModel(spec=spec)
     if spec.lower().endswith(".gguf"):
         raise UnknownModel(f"there is no file {spec!r}; check the path")
-    known = ", ".join((*(f"{w.name} ({w.alias})" for w in CATALOGUE), *plugged))
+    listed = [(w.name, w.alias) for w in CATALOGUE] + [(w.name, w.alias) for w in LARGER]
+    known = ", ".join((*(f"{name} ({alias})" for name, alias in listed), *plugged))
     raise UnknownModel(
-        f"unknown model {spec!r}; expected one of {known}, the path of a .gguf file, or the "
-        "URL of an endpoint such as http://localhost:11434/v1#llama3.2"
+        f"unknown model {spec!r}; expected one of {known}, the path of a .gguf file, "
+        "hf:OWNER/REPOSITORY/FILE.gguf, or the URL of an endpoint such as http://localhost:11434/v1#llama3.2"
     )
 
 

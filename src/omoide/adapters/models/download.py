@@ -85,6 +85,25 @@ class Cache:
             stamp.write_text(json.dumps({**current, "sha256": digest}))
         return path
 
+    def remove(self, file: str) -> int:
+        """Delete a file and everything beside it that belongs to it, also of an unfinished
+        download. Returns how many bytes that freed. Raises `DownloadFailed` if it is in use by a
+        download."""
+        target = self.folder / file
+        if not target.parent.is_dir():
+            return 0
+        freed = 0
+        try:
+            with target.with_name(target.name + ".lock").open("ab") as lock:
+                if not _try_lock(lock):
+                    raise DownloadFailed(f"{target} is being downloaded by another process")
+                for path in (target, *target.parent.glob(f"{target.name}.*")):
+                    freed += path.stat().st_size if path.exists() else 0
+                    path.unlink(missing_ok=True)
+        except OSError as error:
+            raise DownloadFailed(f"{target} cannot be removed ({error})") from error
+        return freed
+
     def _fetch(
         self, artifact: Artifact, progress: Progress | None, stopped: Callable[[], bool]
     ) -> Path:
@@ -121,8 +140,8 @@ class Cache:
             self._check_room(artifact, target)
 
             def report(done: int, source: str = str(source)) -> None:
-                if progress is not None:
-                    progress(done, artifact.size, source)
+                if progress is not None:  # it is done only when it is verified
+                    progress(min(done, artifact.size - 1), artifact.size, source)
 
             job = Download(part=target, total=artifact.size, report=report, stopped=stopped)
             try:
@@ -138,6 +157,8 @@ class Cache:
                     stamp.write_text(json.dumps({**file_stamp(target), "sha256": digest}))
                     for leftover in target.parent.glob(f"{target.name}.*{LEFTOVER}*"):
                         leftover.unlink()
+                if progress is not None:
+                    progress(artifact.size, artifact.size, str(source))
                 return target
             part.unlink()
             failures.append(

@@ -1,21 +1,27 @@
 """Chat with a model in this process: no API key, no network, one GGUF file.
 
-llama.cpp runs in its own threads; its output reaches the event loop through a queue.
+llama.cpp runs in its own threads; its output reaches the event loop through a queue. Requests that
+somebody waits for go before those in the background (`precedence`), and the fixed part of a prompt
+is read once and kept on disk (`prefixes`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import aclosing, suppress
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from omoide.adapters.models.adapter import adapter_for, author_name
-from omoide.adapters.models.llama import Llama
+from omoide.adapters.models.llama import KeepsStates, Llama
+from omoide.adapters.models.llama_body import request_body
+from omoide.adapters.models.precedence import Precedence
+from omoide.adapters.models.prefixes import PrefixReader
+from omoide.adapters.models.prompt_slots import PromptSlots
 from omoide.adapters.models.slots import Slots
 from omoide.errors import (
     ContextTooLong,
@@ -28,11 +34,12 @@ from omoide.errors import (
 from omoide.ports import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
     from pathlib import Path
 
     from omoide.adapters.models.adapter import Adapter
     from omoide.adapters.models.llama import LoadedModel
+    from omoide.adapters.models.prefixes import PrefixStates
     from omoide.ports import Request
 
 _Posted = dict[str, Any] | Exception | None
@@ -45,8 +52,9 @@ class EmbeddedChat:
     `slots` answers are computed at a time; other requests wait for up to `patience` seconds, which
     includes loading. An answer that makes no progress for `stall` seconds, neither in reading the
     prompt nor in writing, raises `ModelStalled`. Prefixes shared with an earlier prompt come from
-    the cache. The first of `adapters` that claims a request's skill is applied to it, if any does.
-    `load` exists for tests.
+    the cache; `prefixes` is where states of fixed prefixes are kept for the next process. The first
+    of `adapters` that claims a request's skill is applied to it, if any does. `load` exists for
+    tests.
     """
 
     def __init__(
@@ -59,6 +67,7 @@ class EmbeddedChat:
         threads: int | None = None,
         cache_mib: int = 512,
         adapters: Sequence[Adapter] = (),
+        prefixes: PrefixStates | None = None,
         stall: float = 120.0,
         patience: float = 600.0,
         load: Callable[[], LoadedModel] | None = None,
@@ -68,7 +77,12 @@ class EmbeddedChat:
         self._files = tuple(dict.fromkeys(adapter.path for adapter in adapters))
         self._name = "+".join((self._base, *(adapter.name for adapter in adapters)))
         switching = any(adapter.skills is not None for adapter in adapters[:1])
-        self._slots = Slots(slots) if switching else None
+        states = prefixes if prefixes is not None and prefixes.open() else None
+        self._slots = PromptSlots(
+            Slots(slots) if switching else None,
+            prefixes=PrefixReader(states, weights=path) if states else None,
+        )
+        self._precedence = Precedence()
         self._window = window
         self._stall, self._patience = stall, patience
         self._load: Callable[[], LoadedModel] = load or partial(
@@ -81,6 +95,7 @@ class EmbeddedChat:
             # so it can be used only if all requests have the same adapter.
             cache_mib=0 if switching else cache_mib,
             adapters=self._files,
+            states=states.folder if states else None,
         )
         self._loaded: LoadedModel | None = None
         self._closed = False
@@ -115,18 +130,49 @@ class EmbeddedChat:
 
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """Yield the answer's pieces, then its `Completion`; see `ports.ChatModel`."""
+        stop = threading.Event()
+        if not request.background:
+            with self._precedence.foreground():
+                async with aclosing(self._stream(request, stop)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            return
+        for piece in await self._precedence.in_background(lambda s: self._whole(request, s)):
+            yield piece
+
+    async def prepare(self, request: Request) -> None:
+        """Load the model, and read all messages but the last; see `ports.PreparableModel`."""
+        stop = threading.Event()
+        first = replace(request, messages=request.messages[:-1])
+        chosen = self._chosen(request)
+        body = request_body(first) | self._scales(chosen)
+        with self._precedence.foreground():
+            job = self._pool.submit(self._read_ahead, body, chosen, request.fixed, stop)
+            self._stops.add(stop)
+            try:
+                await asyncio.wrap_future(job)
+            finally:
+                self._stops.discard(stop)
+                stop.set()
+                job.cancel()
+
+    async def _whole(self, request: Request, stop: threading.Event) -> list[str | Completion]:
+        """All that an answer yields."""
+        async with aclosing(self._stream(request, stop)) as pieces:
+            return [piece async for piece in pieces]
+
+    async def _stream(
+        self, request: Request, stop: threading.Event
+    ) -> AsyncGenerator[str | Completion]:
         if self._closed:
             raise ModelUnavailable(f"{self._name} was closed")
         queue: asyncio.Queue[_Posted] = asyncio.Queue()
-        stop = threading.Event()
         loop = asyncio.get_running_loop()
 
         def post(item: _Posted) -> None:
             loop.call_soon_threadsafe(queue.put_nowait, item)
 
-        chosen = self._chosen(request)
-        body = _body(request) | self._scales(chosen)
-        job = self._pool.submit(self._answer, body, chosen, post, stop)
+        job = self._pool.submit(self._answer, request, post, stop)
         self._stops.add(stop)
         try:
             await self._next(queue, self._patience, "a free slot")
@@ -180,21 +226,23 @@ class EmbeddedChat:
             item = await asyncio.wait_for(queue.get(), seconds)
         except TimeoutError as error:
             raise ModelStalled(
-                f"{self._name} timed out after {seconds:g} s waiting for {awaited}; "
-                "try again, allow more time, or use a smaller model"
+                f"{self._name} timed out after {seconds:g} s waiting for {awaited}; try again, "
+                "allow more time with OMOIDE_TIMEOUT (seconds), or use a smaller model"
             ) from error
         if isinstance(item, Exception):
             raise item
         return item
 
     def _answer(
-        self,
-        body: dict[str, object],
-        chosen: Adapter | None,
-        post: Callable[[_Posted], None],
-        stop: threading.Event,
+        self, request: Request, post: Callable[[_Posted], None], stop: threading.Event
     ) -> None:
         """Compute one answer; runs in a thread of the pool."""
+        chosen = self._chosen(request)
+        body = request_body(request) | self._scales(chosen)
+
+        def stopped() -> bool:
+            post({})  # reading goes on
+            return stop.is_set()
 
         def on_chunk(chunk: dict[str, Any]) -> bool:
             post(chunk)
@@ -206,8 +254,9 @@ class EmbeddedChat:
                 model = self._ready()
                 post({})
                 if not stop.is_set():
-                    with self._with_slot(body, chosen) as slotted:
-                        model.chat(slotted, on_chunk)
+                    with self._slots.taken(body, adapter=chosen) as slotted:
+                        slotted.begin(model, fixed=request.fixed, stopped=stopped)
+                        model.chat(slotted.body, on_chunk)
                 post(None)
             except OmoideError as error:
                 post(error)
@@ -219,20 +268,17 @@ class EmbeddedChat:
                 post(error)
                 raise
 
-    @contextmanager
-    def _with_slot(
-        self, body: dict[str, object], chosen: Adapter | None
-    ) -> Iterator[dict[str, object]]:
-        """The body with a slot, if slots are chosen here."""
-        if self._slots is None:
-            yield body
+    def _read_ahead(
+        self, body: dict[str, object], chosen: Adapter | None, fixed: int, stop: threading.Event
+    ) -> None:
+        """Read all messages of `body`; runs in a thread of the pool."""
+        model = self._ready()
+        if not (body["messages"] and isinstance(model, KeepsStates)) or stop.is_set():
             return
-        prompt = json.dumps(body["messages"], ensure_ascii=False)
-        slot = self._slots.acquire(prompt, adapter=chosen.name if chosen else None)
-        try:
-            yield {**body, "id_slot": slot}
-        finally:
-            self._slots.release(slot)
+        with self._slots.taken(body, adapter=chosen) as slotted:
+            slotted.begin(model, fixed=fixed, stopped=stop.is_set)
+            if not stop.is_set():
+                model.read(model.beginning(slotted.messages), slotted.body, stop.is_set)
 
     def _ready(self) -> LoadedModel:
         """The loaded model. The first caller loads it, the others wait."""
@@ -264,28 +310,3 @@ class EmbeddedChat:
         if error.get("code") == 400:
             return ModelRefused(f"{self._name} rejected this request: {message}")
         return ModelUnavailable(f"{self._name} failed: {message}")
-
-
-def _body(request: Request) -> dict[str, object]:
-    """The request as JSON for llama.cpp's server."""
-    body: dict[str, object] = {
-        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        "return_progress": True,  # shows progress, and allows stopping, while it reads the prompt
-        "cache_prompt": True,
-    }
-    if request.stop:
-        body["stop"] = list(request.stop)
-    if request.seed is not None:
-        body["seed"] = request.seed
-    if request.frequency_penalty:
-        body["frequency_penalty"] = request.frequency_penalty
-    if request.grammar is not None:
-        body["grammar"] = request.grammar
-    elif request.schema is not None:
-        schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return body

@@ -186,7 +186,7 @@ class HttpEndpoint:
         """Raise `ModelStalled` if the body takes longer than `seconds`."""
         stalled = ModelStalled(
             f"timed out after {max(seconds, 0.0):g} s waiting for the {awaited} of "
-            f"{self.url(path)}; try again, or raise the timeout for a slow machine"
+            f"{self.url(path)}; try again, or allow more time with OMOIDE_TIMEOUT (seconds)"
         )
         if seconds <= 0:  # a timeout would wait for the event loop, which is not always entered
             raise stalled

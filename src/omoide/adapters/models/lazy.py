@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from omoide.errors import ModelUnavailable
+from omoide.ports import PreparableModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -25,9 +26,12 @@ class LazyChat:
         name: str,
         window: int,
         author: Callable[[Request], str] | None = None,
+        is_here: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`is_here` tells whether it can be loaded without a download."""
         self._load = load
         self._author = author
+        self._is_here = is_here
         self._name = name
         self._window = window
         self._model: ChatModel | None = None
@@ -54,6 +58,14 @@ class LazyChat:
         async with aclosing(model.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
+
+    async def prepare(self, request: Request) -> None:
+        """Load the model, and let it read ahead if it can. Weights are not downloaded for that."""
+        if self._model is None and not await asyncio.to_thread(self._is_here):
+            return
+        model = await self._ready()
+        if isinstance(model, PreparableModel):
+            await model.prepare(request)
 
     async def count(self, text: str) -> int:
         """The model's token count; loads it first."""

@@ -11,11 +11,12 @@ import os
 import re
 import secrets
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import httpx
 
 from omoide.adapters.models.gguf import read_contents, read_head
+from omoide.adapters.models.slots import common_prefix
 from omoide.adapters.models.threads import compute_threads
 from omoide.errors import MissingExtra, ModelUnavailable
 
@@ -45,13 +46,36 @@ class LoadedModel(Protocol):
         """Free the model."""
 
 
+@runtime_checkable
+class KeepsStates(Protocol):
+    """A loaded model whose state after a text can be written to a file and read back."""
+
+    @property
+    def runtime(self) -> str:
+        """Name and version of what computes the states."""
+
+    def beginning(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """The text with which every prompt begins that begins with these messages."""
+
+    def read(self, text: str, body: Mapping[str, object], stopped: Callable[[], bool]) -> None:
+        """Read `text` into the slot that `body` names, with its adapter."""
+
+    def save(self, slot: int, name: str) -> bool:
+        """Write the slot's state to a file in the folder of states. Returns whether it worked."""
+
+    def restore(self, slot: int, name: str) -> bool:
+        """Read a slot's state back. The slot must have been used with the same adapter before.
+        Returns whether it worked."""
+
+
 class Llama:
     """One loaded GGUF file: `slots` answers at a time, each with a full `window`.
 
     The key-value cache is not unified. In a unified cache of the same size, two prompts that do
     not fit together both fail with "Context size has been exceeded" (measured). So each slot has
     its own cache, and prompts that lose their slot are kept in up to `cache_mib` of memory.
-    `adapters` are LoRA files, inactive until a request's `lora` activates them.
+    `adapters` are LoRA files, inactive until a request's `lora` activates them. `states` is the
+    folder for states of slots.
     """
 
     def __init__(
@@ -63,6 +87,7 @@ class Llama:
         threads: int | None,
         cache_mib: int,
         adapters: Sequence[Path] = (),
+        states: Path | None = None,
     ) -> None:
         head = read_head(path)
         for adapter in adapters:
@@ -76,6 +101,8 @@ class Llama:
         self._key = secrets.token_urlsafe(32)
         params = _params(path, window=window, slots=slots, threads=threads, cache_mib=cache_mib)
         params.api_keys = [self._key]
+        if states is not None:
+            params.slot_save_path = f"{states}{os.sep}"
         if adapters:
             lora = _vendor().CommonAdapterLoraInfo
             params.lora_adapters = [lora(str(adapter), 0.0) for adapter in adapters]
@@ -124,6 +151,55 @@ class Llama:
             raise ModelUnavailable(f"the embedded model's tokenizer failed: {error}") from error
         ids: list[int] = reply.json()["tokens"]
         return ids
+
+    @property
+    def runtime(self) -> str:
+        """See `KeepsStates`."""
+        return f"xllamacpp {_vendor().__version__}"
+
+    def beginning(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """What the chat template makes of the messages and of any message after them: the common
+        beginning of two prompts."""
+        safe = [{**m, "content": self.plain(m["content"])} for m in messages]
+        left, right = (
+            self._post("/apply-template", {"messages": [*safe, {"role": "user", "content": word}]})
+            for word in ("a", "b")
+        )
+        both = str(left.get("prompt", "")), str(right.get("prompt", ""))
+        return both[0][: common_prefix(*both)]
+
+    def read(self, text: str, body: Mapping[str, object], stopped: Callable[[], bool]) -> None:
+        """Read `text`. One token has to be generated, which does not enter the state."""
+        chosen = {name: body[name] for name in ("id_slot", "lora") if name in body}
+        self._server.handle_completions(
+            {
+                "prompt": text,
+                "n_predict": 1,
+                "cache_prompt": True,
+                "temperature": 0,
+                "stream": True,
+                "return_progress": True,
+                **chosen,
+            },
+            lambda chunk: stopped(),
+        )
+
+    def save(self, slot: int, name: str) -> bool:
+        """See `KeepsStates`."""
+        return "n_saved" in self._post(f"/slots/{slot}?action=save", {"filename": name})
+
+    def restore(self, slot: int, name: str) -> bool:
+        """See `KeepsStates`."""
+        return "n_restored" in self._post(f"/slots/{slot}?action=restore", {"filename": name})
+
+    def _post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+        """The reply of the runtime's server; empty if it refuses or fails."""
+        try:
+            reply = self._client.post(path, json=body)
+            value = reply.json() if reply.is_success else {}
+        except (httpx.HTTPError, RuntimeError, ValueError):
+            return {}
+        return value if isinstance(value, dict) else {}
 
     def close(self) -> None:
         """Free the model; its destructor stops the server's threads."""

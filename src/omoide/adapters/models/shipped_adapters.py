@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from omoide.adapters.models.adapter import Adapter
 from omoide.adapters.models.catalogue import CATALOGUE, CatalogueModel, GgufFile
 from omoide.adapters.models.file_hashes import file_stamp, sha256
+from omoide.adapters.models.hub import HubModel
 from omoide.errors import BadInput
 from omoide.ports import Skill
 
@@ -123,7 +124,7 @@ def write_manifest(folder: Path, entries: Sequence[ShippedAdapter]) -> None:
 
 
 def adapters_for(
-    choice: CatalogueModel | GgufFile, *, wanted: str, stamps: Path, folder: Path = TUNED
+    choice: CatalogueModel | GgufFile | HubModel, *, wanted: str, stamps: Path, folder: Path = TUNED
 ) -> tuple[Adapter, ...]:
     """The adapters of a model. `wanted` is `OMOIDE_ADAPTER`: a file for all requests, `none`, or
     empty for the shipped ones. A damaged one is skipped with a warning."""
@@ -133,6 +134,8 @@ def adapters_for(
         path = Path(wanted).expanduser()
         version = f"@{digest(path, stamps=stamps)[:8]}" if path.is_file() else ""
         return (Adapter(name=path.stem + version, path=path),)
+    if isinstance(choice, HubModel):  # none was trained on any of those
+        return ()
     try:
         entries = read_manifest(folder)
     except BadInput as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,14 @@ class _Slot:
     busy: bool = False
 
 
+class AcquiredSlot(NamedTuple):
+    """A slot for a request."""
+
+    number: int
+    shared: int
+    """How many characters of the prompt it has cached."""
+
+
 class Slots:
     """A fixed number of slots. Callers may not run more requests than that at a time."""
 
@@ -29,15 +38,16 @@ class Slots:
         self._taken = 0
         self._lock = threading.Lock()
 
-    def acquire(self, prompt: str, *, adapter: str | None) -> int:
+    def acquire(self, prompt: str, *, adapter: str | None) -> AcquiredSlot:
         """The free slot that has cached most of the prompt with that adapter. If none has, an
         unused one, else one last used with an adapter, else the least recently used."""
         with self._lock:
             free = [number for number, slot in enumerate(self._slots) if not slot.busy]
             best = max(free, key=lambda n: self._score(self._slots[n], prompt, adapter))
             self._taken += 1
+            shared = self._shared(self._slots[best], prompt, adapter)
             self._slots[best] = _Slot(adapter=adapter, prompt=prompt, used=self._taken, busy=True)
-            return best
+            return AcquiredSlot(number=best, shared=shared)
 
     def release(self, number: int) -> None:
         """Mark a slot as free again."""
@@ -45,15 +55,19 @@ class Slots:
             self._slots[number] = replace(self._slots[number], busy=False)
 
     @staticmethod
-    def _score(slot: _Slot, prompt: str, adapter: str | None) -> tuple[int, bool, bool, int]:
+    def _shared(slot: _Slot, prompt: str, adapter: str | None) -> int:
         same = slot.used > 0 and slot.adapter == adapter
-        shared = _common_prefix(slot.prompt, prompt) if same else 0
+        return common_prefix(slot.prompt, prompt) if same else 0
+
+    @classmethod
+    def _score(cls, slot: _Slot, prompt: str, adapter: str | None) -> tuple[int, bool, bool, int]:
+        shared = cls._shared(slot, prompt, adapter)
         # A short common prefix is not worth overwriting a conversation.
         kept = shared if shared * 10 >= len(prompt) else 0
         return (kept, slot.used == 0, slot.adapter is not None, -slot.used)
 
 
-def _common_prefix(left: str, right: str) -> int:
+def common_prefix(left: str, right: str) -> int:
     """Length of the common prefix in characters."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(left), len(right)))

@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from math import expm1, inf, log, log1p
 from typing import TYPE_CHECKING
 
 from omoide.claims.overlap import rarity
+from omoide.domain import Event
 from omoide.domain.forgetting import THRESHOLD, UNIT, RecallFactors, recall_probability
 from omoide.errors import BadInput
 from omoide.language import content_terms, detect_language, languages
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from omoide.domain import Event
+    from omoide.domain import Fact
     from omoide.mechanisms.events.calibration import Calibration
 
 
@@ -257,6 +259,32 @@ class ForgettingCurve:
     """If it is recalled now."""
     out_of_reach: float | None
     """After how many days it falls to the threshold; None if not within the period shown."""
+
+
+def event_of(fact: Fact, *, spacing: timedelta = UNIT) -> Event:
+    """A fact as an event that was recalled when the fact was said again: for showing how it would
+    fade. Facts themselves do not fade."""
+    event = Event(
+        id=fact.id,
+        session=fact.session or 0,
+        text=fact.text,
+        time=fact.said,
+        sources=fact.sources,
+        last_recalled=fact.said,
+        fact=fact.id,
+    )
+    return event.recalled(fact.confirmed, unit=spacing) if fact.confirmed else event
+
+
+def days_to_threshold(event: Event, *, now: datetime, knobs: RecallSettings) -> float:
+    """Days from now until even a perfect cue no longer recalls the event; negative if that is
+    past. Eq. 8, solved for t."""
+    if knobs.threshold <= 0:
+        return inf
+    vividness = -log1p(knobs.threshold * expm1(-1))
+    consolidation = event.consolidation * (1 + knobs.feeling * event.feeling)
+    lasts = -log(vividness) * consolidation * knobs.unit
+    return (event.last_recalled + lasts - now) / timedelta(days=1)
 
 
 def curve(

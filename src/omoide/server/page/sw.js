@@ -22,7 +22,11 @@ async function fresh(request) {
   }
 }
 
-self.addEventListener("install", (event) => event.waitUntil(keep().then(() => self.skipWaiting())));
+self.addEventListener("install", (event) => {
+  // Requests for data do not pass through here, so that one sent while the page closes still arrives.
+  event.addRoutes?.({ condition: { urlPattern: new URLPattern({ pathname: "/api/*" }) }, source: "network" });
+  event.waitUntil(keep().then(() => self.skipWaiting()));
+});
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener("fetch", (event) => {
   const { method, url } = event.request;

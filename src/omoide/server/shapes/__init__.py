@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from omoide.server.shapes.exchanges import EXCHANGES
 from omoide.server.shapes.incoming import INCOMING
 from omoide.server.shapes.meanings import with_meanings
 from omoide.server.shapes.outgoing import OUTGOING
@@ -13,4 +14,10 @@ from omoide.server.shapes.results import RESULTS
 if TYPE_CHECKING:
     from omoide.server.shapes.builders import Shape
 
-SHAPES: dict[str, Shape] = {**with_meanings(INCOMING), **OUTGOING, **RESULTS, **PROTOCOLS}
+SHAPES: dict[str, Shape] = {
+    **with_meanings(INCOMING),
+    **OUTGOING,
+    **RESULTS,
+    **EXCHANGES,
+    **PROTOCOLS,
+}

@@ -39,6 +39,7 @@ _OPTIONAL = (
         "replaces",
     ),
     *("turns", "sentences", "facts", "all", "job", "about", "tags", "pinned", "expires"),
+    "several",
 )
 
 _ADDRESSED: Shape = {
@@ -47,6 +48,8 @@ _ADDRESSED: Shape = {
     "`You live in Porto`) or is their own (`I live in Porto`): then it is recorded as a note about "
     "them.",
 }
+
+_SAID: Shape = {**WORDS, "description": "The user's own words, if they are not `text`."}
 
 INCOMING: dict[str, Shape] = {
     "Utterance": object_of(
@@ -60,9 +63,10 @@ INCOMING: dict[str, Shape] = {
     ),
     "Record": object_of(
         "Messages in order. A turn id that was recorded before is not recorded again.",
-        ("session",),
+        ("session", "at"),
         turns=list_of(ref("Utterance"), minItems=1, maxItems=1000),
         session=NAME,
+        at=TIME,
     ),
     "Query": object_of(
         "What to recall.",
@@ -85,12 +89,16 @@ INCOMING: dict[str, Shape] = {
         text=WORDS,
         session=NAME,
         id=NAME,
+        at=TIME,
         stream=YES_OR_NO,
         again={**YES_OR_NO, "description": "A known id gets a new reply in place of the former."},
         replaces={**NAME, "description": "An earlier message; it and what followed are replaced."},
     ),
     "End": object_of(
-        "Which session to end; without a number, all open ones.", _OPTIONAL, session=NUMBERED
+        "Which session to end; without a number, all open ones.",
+        _OPTIONAL,
+        session=NUMBERED,
+        at=TIME,
     ),
     "Title": object_of(
         "A session's number, and its title.", session=NUMBERED, title={**TEXT, "maxLength": 400}
@@ -103,22 +111,28 @@ INCOMING: dict[str, Shape] = {
         digest={**YES_OR_NO, "description": "Whether they are digested into memory; default true."},
     ),
     "Retry": object_of(
-        "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED
+        "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED, at=TIME
     ),
-    "Rollback": object_of("The version to restore; 0 is the empty one.", version=WHOLE),
+    "Rollback": object_of(
+        "The version to restore; 0 is the empty one.", _OPTIONAL, version=WHOLE, at=TIME
+    ),
     "Amendment": object_of(
         "A sentence of the newest version, and its corrected text.",
-        ("addressed",),
+        ("addressed", "at", "said"),
         sentence=WORDS,
         text=LINE,
         addressed=_ADDRESSED,
+        said=_SAID,
+        at=TIME,
     ),
     "Correction": object_of(
         "A fact, and what it should say.",
-        ("addressed",),
+        ("addressed", "at", "said"),
         id=NAME,
         text=LINE,
         addressed=_ADDRESSED,
+        said=_SAID,
+        at=TIME,
     ),
     "Marks": object_of(
         "What to set on a fact; what is left out stays. `expires` null means never. A fact that is "
@@ -153,6 +167,17 @@ INCOMING: dict[str, Shape] = {
             sentences=list_of(WORDS, minItems=1, maxItems=1000),
             facts=list_of(NAME, minItems=1, maxItems=1000),
             all={"type": "boolean", "enum": [True]},
+            several={
+                **object_of(
+                    "All of these at once. Empty lists erase nothing.",
+                    _OPTIONAL,
+                    session=NUMBERED,
+                    turns=list_of(NAME, maxItems=1000),
+                    sentences=list_of(WORDS, maxItems=1000),
+                    facts=list_of(NAME, maxItems=1000),
+                ),
+                "minProperties": 1,
+            },
         ),
         "minProperties": 1,
         "maxProperties": 1,

@@ -61,11 +61,15 @@ OUTGOING: dict[str, Shape] = {
         name=nullable(TEXT),
     ),
     "Recorded": object_of(
-        "The recorded turns, in the order of the request.", turns=list_of(ref("Turn"))
+        "The recorded turns, in the order of the request. `new` are the ids of those that were not "
+        "recorded before.",
+        turns=list_of(ref("Turn")),
+        new=list_of(TEXT),
     ),
     "TurnPage": page("Turn"),
     "Recalled": object_of(
-        "A recalled item.",
+        "A recalled item. Of a turn, `counted` says what each kind of evidence added to its score, "
+        "and `answers` which question it answers.",
         kind=TEXT,
         id=TEXT,
         text=TEXT,
@@ -76,6 +80,8 @@ OUTGOING: dict[str, Shape] = {
         session=nullable(NUMBERED),
         speaker=nullable(SPEAKER),
         name=nullable(TEXT),
+        counted=list_of({"type": "array", "minItems": 2, "maxItems": 2}),
+        answers=TEXT,
     ),
     "Support": object_of(
         "How likely it is that memory knows the answer: `known` is the probability.",
@@ -93,8 +99,8 @@ OUTGOING: dict[str, Shape] = {
     "Contribution": object_of(
         "A text that memory added to the prompt, and why.",
         mechanism=TEXT,
-        place=TEXT,
-        kind=TEXT,
+        place={"type": "string", "enum": ["memory", "recalled"]},
+        kind={"type": "string", "pattern": "^[a-z][a-z0-9_.-]{0,63}$"},
         id=TEXT,
         text=TEXT,
         value=NUMBER,
@@ -197,8 +203,12 @@ OUTGOING: dict[str, Shape] = {
     "About": object_of(
         "The server, and what the caller may do.",
         version=TEXT,
+        tenant=TEXT,
         model=TEXT,
+        summariser=TEXT,
+        embedder=nullable(TEXT),
         mechanisms=list_of(TEXT),
+        layers=list_of(TEXT),
         preset=TEXT,
         user=nullable(TEXT),
         scopes=list_of(TEXT),

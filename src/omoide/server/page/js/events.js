@@ -184,7 +184,7 @@ async function sources(event, inner) {
 }
 
 function none() {
-  const off = state.about && !state.about.mechanisms.includes("human-recall") && !state.about.mechanisms.includes("generative-agents");
+  const off = state.about && ![...state.about.mechanisms, ...state.about.layers].some((name) => ["human-recall", "generative-agents"].includes(name));
   return el(
     "div",
     { class: "empty" },

@@ -79,8 +79,8 @@ async function take(file) {
 const again = () => el("div", {}, el("button", { type: "button", class: "small", onclick: reopen }, t("import.again")));
 
 function reopen() {
+  dialog.addEventListener("close", open, { once: true });
   dialog.close();
-  open();
 }
 
 function came(sum, all) {

@@ -57,7 +57,7 @@ function group(found) {
 }
 
 function none() {
-  const off = state.about && !state.about.mechanisms.some((name) => ["memos", "memochat", "compressed-memos"].includes(name));
+  const off = state.about && ![...state.about.mechanisms, ...state.about.layers].some((name) => ["memos", "memochat", "compressed-memos"].includes(name));
   return el(
     "div",
     { class: "empty" },

@@ -1,0 +1,570 @@
+"""One suite over both memories: the library's own, and that of a server over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+import omoide
+from omoide import Memory, RemoteMemory, Speaker, Utterance, When
+from omoide.domain import FactMarks, JobState
+from omoide.engine import find_fact, forget, memory_tool
+from omoide.errors import (
+    AccessDenied,
+    BadCommand,
+    BadInput,
+    ConflictingTurn,
+    EmptyText,
+    ModelUnavailable,
+    NoSuchFact,
+    NoSuchSession,
+    NoSuchVersion,
+    NotOverHttp,
+    OmoideError,
+    ServerUnavailable,
+    TextTooLong,
+)
+from omoide.server.keys import Scope
+from omoide.server.options import Options
+
+from .fact_stories import CAT, FACTS, OSLO, add, answer
+from .serving import Bench, listening, serving
+from .test_exchange_used import Noting
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    AnyMemory = Memory | RemoteMemory
+
+SAID = "I live in Oslo and have a cat called Miso."
+
+
+@dataclass
+class Place:
+    """A memory, the server that holds it, and both ways to it."""
+
+    memory: AnyMemory
+    embedded: Memory
+    remote: RemoteMemory
+    bench: Bench
+
+    async def told(self, user: str = "ana") -> None:
+        """A session about Oslo and a cat, digested into two facts."""
+        self.bench.iterator.answers.append(answer(add(OSLO), add(CAT)))
+        await self.memory.record(user, [SAID, {"role": "assistant", "content": "How nice."}])
+        await self.memory.end_session(user)
+        await self.memory.run_jobs()
+        self.bench.clock.advance(timedelta(hours=1))
+
+
+def own(memory: AnyMemory, verb: Callable[..., Any]) -> Callable[..., Any]:
+    """A function over a memory; a server's memory has it as a method."""
+    return getattr(memory, verb.__name__, None) or partial(verb, memory)
+
+
+def connected(bench: Bench, **options: Any) -> Any:  # noqa: ANN401 - a context manager
+    """A client of the bench's server, without a socket."""
+    return omoide.connect_async(
+        "http://127.0.0.1:8377", transport=httpx.ASGITransport(bench.app), **options
+    )
+
+
+@pytest.fixture(params=["embedded", "remote"])
+async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
+    """Each test runs with the memory of this process, and with the same over HTTP."""
+    options = Options(work=False)  # jobs run only when a test asks for it
+    async with (
+        serving(tmp_path, settings=FACTS, options=options) as bench,
+        connected(bench) as remote,
+    ):
+        embedded = bench.memory()
+        memory = embedded if request.param == "embedded" else remote
+        yield Place(memory=memory, embedded=embedded, remote=remote, bench=bench)
+
+
+async def test_turns_are_recorded_once_and_read(place: Place) -> None:
+    """Texts, messages and utterances; a known id is not recorded again, nor with another text."""
+    memory, now = place.memory, place.bench.clock.now()
+    first = await memory.record(
+        "ána", ["Hi!", {"role": "assistant", "content": "Hello."}], session="thread-1"
+    )
+    assert [turn.text for turn in first] == ["Hi!", "Hello."]
+    assert first.new == {turn.id for turn in first}
+    said = Utterance(
+        speaker=Speaker.USER, text="Bye!", id="b", name="Ana", time=now - timedelta(days=2)
+    )
+    assert (await memory.record("ána", said)).new == {"b"}
+    assert (await memory.record("ána", said)).new == frozenset()
+    with pytest.raises(ConflictingTurn):
+        await memory.record("ána", Utterance(speaker=Speaker.USER, text="No!", id="b"))
+    assert [t.text for t in await memory.turns("ána", last=1)] == ["Bye!"]
+    assert [t.text for t in await memory.turns("ána", after=1, first=1)] == ["Hello."]
+    assert (await memory.turns("ána", ids=["b"]))[0].name == "Ana"
+    assert (await memory.turns("ána", ids=["b"]))[0].time == now - timedelta(days=2)
+    assert await memory.turns("ána", session=9) == ()
+    assert await memory.users() == ("ána",)
+    assert {s.key for s in await memory.sessions("ána")} == {"thread-1", None}
+
+
+async def test_sessions_have_titles_and_turns_are_read_backwards(place: Place) -> None:
+    """As the page shows them."""
+    memory = place.memory
+    await memory.record("ana", [f"Message {n}." for n in range(1, 6)])
+    assert [t.position for t in await memory.turns("ana", before=5, last=2)] == [3, 4]
+    assert [t.position for t in await memory.turns("ana", before=3)] == [1, 2]
+    assert await memory.turns("ana", last=0) == ()
+    await memory.rename("ana", 1, "Counting")
+    assert await memory.titles("ana") == {1: "Counting"}
+    with pytest.raises(NoSuchSession):
+        await memory.rename("ana", 9, "Nothing")
+
+
+async def test_a_past_conversation_is_replayed(place: Place) -> None:
+    """`at` is the clock of what is done."""
+    then = place.bench.clock.now() - timedelta(days=400)
+    (turn,) = await place.memory.record("ana", "Long ago.", at=then)
+    (ended,) = await place.memory.end_session("ana", at=then + timedelta(minutes=5))
+    assert (turn.time, ended.ended) == (then, then + timedelta(minutes=5))
+
+
+async def test_a_reply_is_streamed_and_recorded(place: Place) -> None:
+    """With what memory added to its prompt, and why."""
+    await place.told()
+    place.bench.replier.answers.append("Your cat is Miso.")
+    reply = await place.memory.reply("ana", "What is my cat called?", session="s", id="q")
+    assert (reply.turn.id, reply.turn.text) == ("q", "What is my cat called?")
+    assert CAT in "".join(c.text for c in reply.why)
+    assert await reply.text() == "Your cat is Miso."
+    assert (await place.memory.turns("ana"))[-1].text == "Your cat is Miso."
+
+
+async def test_a_model_that_fails_is_the_same_error(place: Place) -> None:
+    """While the reply is streamed; the message is recorded."""
+    place.bench.replier.answers.append(ModelUnavailable("gone"))
+    reply = await place.memory.reply("ana", "Hello?")
+    with pytest.raises(ModelUnavailable, match="gone"):
+        await reply.text()
+    assert [turn.text for turn in await place.memory.turns("ana")] == ["Hello?"]
+
+
+async def test_an_exchange_with_a_model_of_ones_own(place: Place) -> None:
+    """The prompt has the memory; the reply is recorded in the same conversation."""
+    await place.told()
+    history = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is my cat called?"},
+    ]
+    async with place.memory.exchange("ana", history, session="thread") as turn:
+        assert turn.turn.text == "What is my cat called?"
+        assert turn.messages[0]["content"].startswith("Be brief.")
+        assert "Miso" in str(turn.messages)
+        assert turn.why
+        assert turn.context is not None
+        assert turn.context.contributions == turn.why
+        await turn.finish("Miso.")
+    asked, said = (await place.memory.turns("ana"))[-2:]
+    assert (said.text, said.speaker, said.session) == ("Miso.", Speaker.ASSISTANT, asked.session)
+    async with place.memory.exchange("ana", history, session="thread") as again:
+        assert again.repeated
+
+
+async def test_a_context_records_nothing(place: Place) -> None:
+    """As a text, and as messages."""
+    await place.told()
+    context = await place.memory.context("ana", "What is my cat called?")
+    assert "Miso" in context.text
+    assert context.messages[-1]["role"] == "user"
+    assert context.recalled or context.contributions
+    assert len(await place.memory.turns("ana")) == 2
+    with pytest.raises(BadInput):
+        await place.memory.context("ana", [{"role": "assistant", "content": "Hm."}])
+
+
+async def test_facts_are_read_corrected_marked_and_forgotten(place: Place) -> None:
+    """All that a person may do with a fact."""
+    memory = place.memory
+    await place.told()
+    oslo, cat = await memory.facts("ana", about="user")
+    assert (oslo.text, cat.text) == (OSLO, CAT)
+    assert await memory.facts("ana", ids=[cat.id]) == (cat,)
+    assert await memory.facts("ana", ids=[]) == ()
+    new = await memory.correct("ana", oslo.id, "The user lives in Bergen.")
+    assert new.supersedes == (oslo.id,)
+    assert oslo.id in {fact.id for fact in await memory.facts("ana", ended=True)}
+    assert (await memory.pin("ana", cat.id)).pinned
+    assert not (await memory.unpin("ana", cat.id)).pinned
+    assert (await memory.tag("ana", cat.id, ["pets", "pets"])).tags == ("pets",)
+    assert await memory.facts("ana", tags=["pets"]) == (await memory.facts("ana", ids=[cat.id]))
+    until = place.bench.clock.now() + timedelta(days=3)
+    assert (await memory.expire("ana", cat.id, until)).expires == until
+    assert (await memory.expire("ana", cat.id, None)).expires is None
+    both = await memory.mark("ana", cat.id, FactMarks(pinned=True, tags=()))
+    assert (both.pinned, both.tags) == (True, ())
+    assert [str(e.change) for e in await memory.timeline("ana")] == ["began", "began", "changed"]
+    found = await own(memory, find_fact)("ana", "Bergen")
+    assert [fact.id for fact in found.stored] == [new.id]
+    erased = await own(memory, forget)("ana", cat.id)
+    assert erased.facts == 1
+    assert await memory.facts("ana", ids=[cat.id]) == ()
+
+
+async def test_versions_are_compared_and_brought_back(place: Place) -> None:
+    """Named by number, by session or by time."""
+    memory = place.memory
+    await place.told()
+    summary = await memory.summary("ana")
+    assert await memory.history("ana") == (summary,)
+    assert await memory.summary("ana", session=1) == summary
+    assert {b.turns[0].text for b in await memory.why("ana")} == {SAID}
+    amended = await memory.amend("ana", OSLO, "The user lives in Rome.")
+    changes = await memory.diff("ana", When(version=1))
+    assert changes == await memory.diff("ana", When(session=1, version=None), When(version=2))
+    assert "The user lives in Rome." in {change.new for change in changes}
+    back = await memory.rollback("ana", When(version=1))
+    assert (amended.number, back.number, back.restored) == (2, 3, 1)
+    assert (await memory.summary("ana", version=0)).sentences == ()
+
+
+async def test_recall_is_filtered(place: Place) -> None:
+    """By kind, speaker and number; with the support for an answer."""
+    await place.told()
+    found = await place.memory.recall("ana", "Where do I live?", k=3)
+    assert len(found) <= 3
+    assert found.support.known > 0
+    assert {i.kind for i in await place.memory.recall("ana", "cat", kinds=["fact"])} == {"fact"}
+    turns = await place.memory.recall("ana", "cat", kinds=["turn"], speaker="user")
+    assert [item.speaker for item in turns] == [Speaker.USER]
+
+
+async def test_work_is_listed_run_and_queued_again(place: Place) -> None:
+    """Jobs, the calls they made, and what was rejected."""
+    await place.told()
+    memory = place.memory
+    place.bench.iterator.answers.append(answer())
+    (job,) = await memory.digest("ana", session=1)
+    assert (job.owner.user, job.session) == ("ana", 1)
+    assert job in await memory.jobs(states=[JobState.WAITING])
+    await memory.run_jobs()
+    assert await memory.jobs("ana", states=[JobState.WAITING, JobState.DEAD]) == ()
+    assert await memory.retry("ana") == ()
+    await memory.embed("ana")
+    await memory.run_jobs()
+    assert await memory.calls("ana")
+    assert await memory.rejected("ana") == ()
+    assert await memory.notes("ana", kind="nothing") == ()
+    with pytest.raises(NoSuchSession):
+        await memory.digest("ana", session=9)
+
+
+async def test_an_application_keeps_notes_of_its_own(place: Place) -> None:
+    """By kind and key; those of mechanisms are not its to change; erased with any turn."""
+    memory = place.memory
+    (turn,) = await memory.record("ana", "Hi")
+    for key in "ab":
+        await memory.put_note("ana", kind="app.state", key=key, text=f"{key}1")
+    note = await memory.put_note("ana", kind="app.state", key="a", text="a2")
+    assert (await memory.notes("ana", kind="app.state"))[0] == note
+    assert await memory.remove_notes("ana", kind="app.state", keys=["b", "none"]) == 1
+    assert [n.text for n in await memory.notes("ana", kind="app.state")] == ["a2"]
+    with pytest.raises(BadInput, match=r"begins with app\."):
+        await memory.put_note("ana", kind="portrait", key="a", text="x")
+    await memory.erase("ana", turns=[turn.id])
+    assert await memory.notes("ana", kind="app.state") == ()
+    await memory.put_note("ana", kind="app.state", key="a", text="x")
+    assert await memory.remove_notes("ana", kind="app.state") == 1
+
+
+async def test_what_is_erased_is_receipted(place: Place) -> None:
+    """By parts, and all of it; a receipt that was changed is not genuine."""
+    memory = place.memory
+    await place.told()
+    turn = (await memory.turns("ana"))[0]
+    one = await memory.erase("ana", turns=[turn.id], sentences=[])
+    assert one.turns == 1
+    assert one.receipt is not None
+    assert await memory.is_genuine(one.receipt)
+    assert not await memory.is_genuine(replace(one.receipt, scope="user"))
+    nothing = await memory.erase("ana", turns=[], facts=[])
+    assert (nothing.turns, nothing.facts) == (0, 0)
+    assert (await memory.erase("ana")).turns == 1
+    assert await memory.users() == ()
+
+
+async def test_an_export_is_the_same(place: Place) -> None:
+    """Record by record."""
+    await place.told()
+    exported = [record async for record in place.memory.export("ana")]
+    assert exported[1:] == [record async for record in place.embedded.export("ana")][1:]
+    assert any(record.get("text") == SAID for record in exported)
+
+
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (EmptyText, lambda m: m.record("ana", " ")),
+        (TextTooLong, lambda m: m.record("ana", "x" * 10_001)),
+        (BadInput, lambda m: m.embed("nobody")),
+        (EmptyText, lambda m: m.recall("ana", "")),
+        (BadInput, lambda m: m.recall("ana", "x", k=0)),
+        (BadInput, lambda m: m.recall("ana", "x", kinds=["Dreams"])),
+        (BadInput, lambda m: m.record("", "Hi")),
+        (BadInput, lambda m: m.context("ana", "Hi", budget=0)),
+        (NoSuchVersion, lambda m: m.summary("ana", version=7)),
+        (NoSuchVersion, lambda m: m.rollback("ana", When(version=7))),
+        (NoSuchFact, lambda m: m.pin("ana", "none")),
+        (NoSuchFact, lambda m: m.correct("ana", "none", "Text.")),
+    ],
+)
+async def test_errors_are_of_the_same_class(
+    place: Place, error: type[OmoideError], call: Callable[[Any], Any]
+) -> None:
+    """What is refused is refused alike."""
+    with pytest.raises(error) as caught:
+        await call(place.memory)
+    assert type(caught.value) is error
+
+
+async def test_both_memories_answer_the_same_values(place: Place) -> None:
+    """Every method that reads, field by field."""
+    await place.told()
+    await place.memory.record("ana", "Good morning.")
+    calls: dict[str, Callable[[Any], Any]] = {
+        "summary": lambda m: m.summary("ana"),
+        "history": lambda m: m.history("ana"),
+        "why": lambda m: m.why("ana"),
+        "sessions": lambda m: m.sessions("ana"),
+        "turns": lambda m: m.turns("ana"),
+        "facts": lambda m: m.facts("ana"),
+        "timeline": lambda m: m.timeline("ana"),
+        "events": lambda m: m.events("ana"),
+        "memos": lambda m: m.memos("ana"),
+        "calls": lambda m: m.calls("ana"),
+        "recall": lambda m: m.recall("ana", "What is my cat called?"),
+        "curves": lambda m: m.curves("ana", days=90),
+    }
+    for name, call in calls.items():
+        assert await call(place.remote) == await call(place.embedded), name
+    assert place.remote.about == place.embedded.about
+    assert place.remote.tenant == place.embedded.tenant
+
+
+async def test_the_memory_tool(place: Place) -> None:
+    """Its commands, and errors for the model."""
+    tool = own(place.memory, memory_tool)
+    await tool("ana", {"command": "create", "path": "/memories/a.md", "file_text": "x"})
+    assert "a.md" in await tool("ana", {"command": "view", "path": "/memories"})
+    with pytest.raises(BadCommand):
+        await tool("ana", {"command": "view", "path": "/etc/passwd"})
+
+
+def test_both_memories_have_the_same_methods() -> None:
+    """With the same parameters, so that one line changes where the memory is."""
+    verbs = {
+        name: member
+        for name, member in inspect.getmembers(Memory, inspect.isfunction)
+        if not name.startswith("_")
+    }
+    for name, verb in verbs.items():
+        ours = inspect.signature(getattr(RemoteMemory, name))
+        assert ours.parameters == inspect.signature(verb).parameters, name
+
+
+async def test_what_needs_the_database_says_so(tmp_path: Path) -> None:
+    """Instead of doing something else."""
+    async with serving(tmp_path) as bench, connected(bench) as memory:
+        calls: tuple[Any, ...] = (
+            lambda: memory.explain("ana", "x"),
+            lambda: memory.calibrate("ana"),
+            lambda: memory.end_idle(),
+            lambda: memory.restore("ana", None),
+            lambda: memory.import_conversations("ana", ()),
+            lambda: memory.embed("ana", at=bench.clock.now()),
+        )
+        for call in calls:
+            with pytest.raises(NotOverHttp, match="not offered over HTTP"):
+                await call()
+
+
+async def test_plain_code_over_a_socket(tmp_path: Path) -> None:
+    """`connect` without asyncio: talk, stream, break off, end, recall, export, erase."""
+    async with serving(tmp_path, settings=FACTS) as bench, listening(bench.app) as url:
+        bench.replier.answers.extend(["How nice.", "One two three"])
+        bench.iterator.answers.append(answer(add(CAT)))
+        key = bench.key()["Authorization"].removeprefix("Bearer ")
+
+        def work() -> list[str]:
+            with omoide.connect(url, key=key) as memory:
+                assert "".join(memory.reply("ana", "I have a cat called Miso.")) == "How nice."
+                with memory.exchange("ana", "Is that so?") as turn:
+                    turn.finish("It is.")
+                memory.end_session("ana")
+                memory.run_jobs()
+                assert memory.find_fact("ana", "Miso").stored[0].text == CAT
+                assert memory.recall("ana", "cat")
+                assert memory.about.model == "replier"
+                assert any(record.get("text") == CAT for record in memory.export("ana"))
+                texts = [turn.text for turn in memory.turns("ana")]
+                assert memory.erase("ana").turns == 4
+            return texts
+
+        assert await asyncio.to_thread(work) == [
+            "I have a cat called Miso.",
+            "How nice.",
+            "Is that so?",
+            "It is.",
+        ]
+
+
+async def test_a_reply_that_is_stopped_is_recorded_as_far_as_it_came(tmp_path: Path) -> None:
+    """Closing the stream ends the reply on the server."""
+    async with (
+        serving(tmp_path, settings=FACTS) as bench,  # a small model's reply is checked whole
+        listening(bench.app) as url,
+        omoide.connect_async(url) as memory,
+    ):
+        bench.replier.answers.append("One two three")
+        reply = await memory.reply("ana", "Count.")
+        assert await anext(aiter(reply)) == "One"
+        await reply.close()
+        await bench.server.runtime.exchanges.settled()
+        said = await memory.turns("ana")
+        assert said[0].text == "Count."
+        assert "One two three".startswith("".join(turn.text for turn in said[1:]))
+
+
+async def test_keys_are_checked_at_once(tmp_path: Path) -> None:
+    """A wrong key, and one that lacks a scope."""
+    async with serving(tmp_path) as bench:
+        write = bench.key("t", Scope.WRITE)["Authorization"].removeprefix("Bearer ")
+        with pytest.raises(AccessDenied, match="API key"):
+            await connected(bench, key="omo_wrong").__aenter__()
+        async with connected(bench, key=write) as memory:
+            assert len(await memory.record("ana", "Hi")) == 1
+            with pytest.raises(AccessDenied, match="read"):
+                await memory.turns("ana")
+            with pytest.raises(AccessDenied, match="read"):
+                _ = memory.about
+
+
+class Unreliable(httpx.AsyncBaseTransport):
+    """Loses the first answers of a server, or replaces them."""
+
+    def __init__(self, bench: Bench, faults: list[httpx.Response | Exception]) -> None:
+        self.inner = httpx.ASGITransport(bench.app)
+        self.faults = faults
+        self.requests: list[httpx.Request] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Let the server answer, then lose it."""
+        self.requests.append(request)
+        response = await self.inner.handle_async_request(request)
+        if request.url.path == "/api/turns" and self.faults:
+            await response.aread()
+            fault = self.faults.pop(0)
+            if isinstance(fault, Exception):
+                raise fault
+            return fault
+        return response
+
+
+async def test_an_answer_that_is_lost_is_asked_for_again(tmp_path: Path) -> None:
+    """And what was recorded is not recorded twice."""
+    async with serving(tmp_path) as bench:
+        lost: list[httpx.Response | Exception] = [
+            httpx.ReadError("lost"),
+            httpx.Response(503, headers={"Retry-After": "0"}),
+        ]
+        transport = Unreliable(bench, lost)
+        async with omoide.connect_async("http://127.0.0.1:1", transport=transport) as memory:
+            (turn,) = await memory.record("ana", "Hi")
+            assert [t.id for t in await memory.turns("ana")] == [turn.id]
+        keys = {r.headers["idempotency-key"] for r in transport.requests if r.method == "POST"}
+        assert len(keys) == 1
+
+
+async def test_a_server_that_is_away_is_one_error(tmp_path: Path) -> None:
+    """After the retries; a tolerant exchange goes on without memory."""
+    async with serving(tmp_path) as bench:
+        transport = Unreliable(bench, [])
+        opening = omoide.connect_async("http://127.0.0.1:1", transport=transport, retries=0)
+        async with opening as memory:
+            transport.faults = [httpx.ConnectError("gone"), httpx.Response(418, text="teapot")]
+            for _ in range(2):
+                with pytest.raises(ServerUnavailable):
+                    await memory.record("ana", "Hi")
+            transport.inner = httpx.MockTransport(lambda request: httpx.Response(500))  # type: ignore[assignment]
+            async with memory.exchange("ana", "Hello?", tolerant=True) as turn:
+                assert turn.messages == [{"role": "user", "content": "Hello?"}]
+                await turn.finish("Hi.")
+            assert isinstance(turn.problems[0], ServerUnavailable)
+
+
+async def test_an_address_without_a_scheme_is_refused() -> None:
+    """With an example of one."""
+    with pytest.raises(BadInput, match="http://"):
+        await omoide.connect_async("localhost:8377").__aenter__()
+
+
+@pytest.mark.parametrize("way", ["embedded", "remote"])
+async def test_what_an_exchange_used_is_marked(tmp_path: Path, way: str) -> None:
+    """Events consolidate however the reply came, also if another request brings it."""
+    noting = Noting()
+    noting.may.set()
+    async with serving(tmp_path, mechanisms=[noting]) as bench, connected(bench) as remote:
+        memory = bench.memory() if way == "embedded" else remote
+        async with memory.exchange("ana", "What about my cat?") as turn:
+            assert noting.used == []
+            await turn.finish("It is well.")
+    assert noting.used == ["e1"]
+
+
+async def test_nobody_finishes_the_exchange_of_another(tmp_path: Path) -> None:
+    """A turn's id is no key: for another user, or another tenant, there is no such turn."""
+    async with serving(tmp_path) as bench:
+        ana, other = bench.key("one"), bench.key("two")
+        body = {"text": "Hello?"}
+        begun = await bench.client.post("/api/exchanges?user=ana", json=body, headers=ana)
+        end = {"turn": begun.json()["turns"][-1]["id"], "text": "I am not yours."}
+        for user, headers in (("ben", ana), ("ana", other)):
+            answer = await bench.client.post(
+                f"/api/exchanges/finish?user={user}", json=end, headers=headers
+            )
+            assert answer.json() == {"recorded": False}
+        assert await bench.said("ana", "one") == ["Hello?"]
+        assert await bench.said("ana", "two") == await bench.said("ben", "one") == []
+
+
+async def test_a_context_does_not_repeat_the_prompt(place: Place) -> None:
+    """What the caller recorded and sends itself is not recalled beside it."""
+    said = "My cat Miso sleeps on the radiator."
+    await place.memory.record("ana", said)
+    question = {"role": "user", "content": "Where does my cat Miso sleep?"}
+    alone = await place.memory.context("ana", [question])
+    assert "radiator" in alone.text
+    history = [{"role": "user", "content": said}, {"role": "assistant", "content": "Ha."}, question]
+    assert "radiator" not in (await place.memory.context("ana", history)).text
+
+
+async def test_unpinning_over_http_applies_the_retention(tmp_path: Path) -> None:
+    """As in the library."""
+    settings = replace(FACTS, retention=30)
+    async with (
+        serving(tmp_path, settings=settings, options=Options(work=False)) as bench,
+        connected(bench) as memory,
+    ):
+        bench.iterator.answers.append(answer(add(CAT)))
+        await memory.record("ana", SAID)
+        await memory.end_session("ana")
+        await memory.run_jobs()
+        (fact,) = await memory.facts("ana")
+        assert (await memory.pin("ana", fact.id)).expires is None
+        unpinned = await memory.unpin("ana", fact.id)
+        assert unpinned.expires == bench.clock.now() + timedelta(days=30)
