@@ -9,6 +9,7 @@ OmoideError
 │   ├── NoSuchSession
 │   ├── NoSuchJob
 │   ├── NoSuchFact
+│   ├── Unconvertible     a request that another protocol has no counterpart to
 │   ├── BadCommand        a command of the memory tool that cannot be done
 │   ├── BadImport         a file that is not a valid export
 │   ├── BadData           a dataset file that is not in its published format
@@ -32,6 +33,7 @@ OmoideError
 │   ├── BadReply          an answer that cannot be used
 │   ├── NoModel           none is configured, and this needs one
 │   └── UnknownModel
+├── WebhookFailed         an event that could not be delivered; it is tried again
 ├── DownloadFailed        weights that could not be fetched or verified
 ├── EmbedderMismatch      vectors of two embedders would be compared
 ├── ServerUnavailable     a server that `omoide.connect` uses could not be reached, or is busy
@@ -110,6 +112,21 @@ class NoSuchFact(BadInput):
 
     What to do: List the facts with `omoide memory facts`; it may have been erased meanwhile.
     """
+
+
+class Unconvertible(BadInput):
+    """A request that cannot be converted to another protocol, because of one field.
+
+    What to do: Leave out or change the field that the message names. Clients and protocols
+    (`docs/clients.md`) lists what each upstream can do.
+    """
+
+    def __init__(self, message: str, *, slug: str = "unsupported", param: str = "") -> None:
+        super().__init__(message)
+        self.slug = slug
+        """What is wrong with the field: `unsupported`, `invalid` or `missing`."""
+        self.param = param
+        """The field's place in the request: `messages[2].content`."""
 
 
 class BadCommand(BadInput):
@@ -278,6 +295,14 @@ class UnknownModel(ModelError):
     """No model of that name is in the catalogue.
 
     What to do: Choose a name from `omoide models list`, a GGUF file, or `URL#model`.
+    """
+
+
+class WebhookFailed(OmoideError):
+    """An event could not be delivered to a webhook.
+
+    What to do: Nothing at first: it is tried again. If it was given up, check the receiver with
+    `omoide webhooks test`, then `omoide jobs retry`.
     """
 
 

@@ -65,6 +65,10 @@ class Settings:
     """The database file, or the URL of a PostgreSQL server's database."""
     key: str = field(default="", repr=False)
     """The key that encrypts the database file; empty if it is not encrypted (`omoide encrypt`)."""
+    spool: str = ""
+    """The folder where words wait that the database cannot take; if empty, one beside the database
+    file, or in the data folder for a server's database. `none` for none: so it is with an encrypted
+    database, since this folder is not encrypted."""
     partitions: int = 16
     """Partitions of each growing table in a new PostgreSQL database; 0 for none, for example where
     an extension distributes tables itself."""
@@ -85,7 +89,8 @@ class Settings:
     model: str = "default"
     """The model that replies: a name from the catalogue, a GGUF file, a file of the hub
     (`hf:OWNER/REPOSITORY/FILE.gguf`), or the URL of an endpoint followed by `#model-name`; `none`
-    to record and recall without a chat model."""
+    to record and recall without a chat model. An endpoint speaks Chat Completions unless its URL
+    begins with `anthropic+` or `ollama+`."""
     summary_model: str = ""
     """The model that writes the memory; the same as `model` if empty."""
     adapter: str = ""
@@ -155,6 +160,16 @@ class Settings:
     """Seconds without a token after which a model counts as stalled."""
     max_sentences: int = 20
     """Most sentences in the summary."""
+    telemetry: str = "off"
+    """Whether OpenTelemetry is told of model calls and of what memory does: `off`, `on`, or
+    `content`, which adds what was searched for and found."""
+    webhooks: tuple[str, ...] = ()
+    """Addresses that are told when a memory was updated, a fact superseded or work given up; no
+    others are ever called."""
+    webhook_secret: str = field(default="", repr=False)
+    """The secret that webhooks are signed with."""
+    webhook_texts: bool = False
+    """Whether webhooks have the texts of facts, not just their ids."""
     retention: int = 0
     """Days after which a fact is no longer remembered unless it is pinned; 0 for ever. A fact keeps
     the time that it got when it was learned."""

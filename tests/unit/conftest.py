@@ -11,6 +11,7 @@ import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.engine.runtime import Runtime
+from omoide.ports.telemetry import OFF
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from omoide.engine.memory import Memory
     from omoide.mechanisms.memos.compressors import TextTools
     from omoide.ports import ChatModel, Store
+    from omoide.ports.telemetry import Telemetry
+    from omoide.ports.webhooks import WebhookSender
     from omoide.testing import Answer
 
 SETTINGS = Settings(
@@ -66,6 +69,8 @@ async def make_world() -> AsyncIterator[Callable[..., Awaitable[World]]]:
             clock: FrozenClock | None = None,
             model: ChatModel | None = None,
             text_tools: TextTools | None = None,
+            webhooks: WebhookSender | None = None,
+            telemetry: Telemetry = OFF,
         ) -> World:
             if store is None:
                 store = await SqliteStore.open(":memory:")
@@ -81,6 +86,8 @@ async def make_world() -> AsyncIterator[Callable[..., Awaitable[World]]]:
                 embedder=HashEmbedder(),
                 clock=clock,
                 text_tools=text_tools,
+                webhooks=webhooks,
+                telemetry=telemetry,
                 name=f"test-{id(clock)}",
             )
             return World(

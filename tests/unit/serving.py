@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from omoide.engine.memory import Memory
     from omoide.mechanisms.base import Mechanism
     from omoide.ports import Store
+    from omoide.ports.spool import Spool
     from omoide.server.upstream import Upstream
     from omoide.settings import Settings
 
@@ -158,6 +159,7 @@ async def serving(
     url: str = "",
     wait: float = 300.0,
     mechanisms: Sequence[str | Mechanism] | None = None,
+    spool: Spool | None = None,
 ) -> AsyncIterator[Bench]:
     """A bench whose server runs. Its upstream is in memory, unless a URL is given."""
     upstairs = Upstairs()
@@ -173,7 +175,8 @@ async def serving(
         embedder=HashEmbedder(),
         clock=clock,
         mechanisms=mechanisms,
-        owns=[store],
+        spool=spool,
+        owns=[store] if spool is None else [store, spool],
     )
     upstream: Upstream = HttpUpstream(
         url or "http://upstream/v1",

@@ -24,6 +24,7 @@ LAYERS = {
     "charts": 1,
     "ports": 2,
     "language": 2,
+    "wire": 2,
     "prompts": 3,
     "documents": 3,
     "claims": 4,

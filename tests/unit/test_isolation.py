@@ -45,7 +45,14 @@ from omoide.engine.versions import When
 from omoide.errors import BadInput, ConflictingTurn, OmoideError
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
-from omoide.transfer import ExportContents, ForeignConversation, ForeignMessage, export
+from omoide.transfer import (
+    ExportContents,
+    ForeignConversation,
+    ForeignFact,
+    ForeignMemories,
+    ForeignMessage,
+    export,
+)
 from tests.examples import examples
 from tests.qdrant import Line
 
@@ -249,6 +256,18 @@ def talk(key: str) -> ForeignConversation:
     return ForeignConversation(key=key, title="", messages=(said,), left_out=())
 
 
+def foreign(key: str) -> ForeignMemories:
+    """Another product's memory, with a fact of an id that others use too."""
+    return ForeignMemories(
+        source="mem0",
+        items=2,
+        facts=(ForeignFact(id="fact", text="Someone says hello."),),
+        conversations=(talk(key),),
+        kept=(),
+        left_out=(),
+    )
+
+
 async def exported(store: Store, owner: Owner) -> list[str]:
     """All records of an owner."""
     return [json.dumps(record, ensure_ascii=False) async for record in export(store, owner)]
@@ -311,6 +330,7 @@ VERBS: dict[str, Verb] = {
     "embed": lambda m, u, _: m.embed(u),
     "restore": lambda m, u, t: restored(m, u, t.turns[0]),
     "import_conversations": lambda m, u, t: m.import_conversations(u, [talk(t.session_key)]),
+    "import_memories": lambda m, u, t: m.import_memories(u, foreign(t.session_key)),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from omoide.domain import Speaker
 from omoide.engine.messages import Utterance
 from omoide.errors import BadInput
 from omoide.server import answer_parser, idempotency
+from omoide.server.answer_parser import MAX_ANSWER_BYTES
 from omoide.server.keys import ApiKeys, Scope
 from omoide.server.options import Options, check_address
 from omoide.testing.endpoint import Scripted, event, failure, stream, whole
@@ -385,3 +387,19 @@ async def test_every_web_page_may_call_only_where_there_are_keys(
         refused = await bench.client.get("/api/users", headers={"Origin": "https://evil.example"})
         assert refused.status_code == 401
     check_address(Options(cors=("https://app.example",)), ApiKeys(tmp_path / "none"))
+
+
+async def test_a_compressed_bomb_of_the_upstream_is_bounded(bench: Bench) -> None:
+    """A few kilobytes that expand without end are too long like any other answer, and the pieces
+    that come before that are small."""
+    bomb = gzip.compress(bytes(MAX_ANSWER_BYTES + 2**20), compresslevel=9)
+    assert len(bomb) < 100_000
+    bench.upstairs.answers.append(Scripted(blocks=(bomb,), headers={"content-encoding": "gzip"}))
+    response = await bench.client.post(
+        "/v1/messages",
+        json={"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]},
+        headers={"X-Omoide-User": "ana"},
+    )
+    assert response.status_code == 502
+    assert "too long" in response.text
+    assert await bench.said() == ["Hi"]

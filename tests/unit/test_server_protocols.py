@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.server.problems import HttpProblem
+from omoide.errors import Unconvertible
+from omoide.server.problems import HttpProblem, problem_of
 from omoide.server.protocols import completions, messages_request, ollama_request
 from omoide.server.protocols.answer import ChatAnswer, chunks
 from omoide.server.protocols.responses_request import read_request
@@ -145,6 +146,8 @@ def test_any_request_is_converted_or_refused(path: str, more: dict[str, Any]) ->
         chat = CONVERTERS[path]({**PATHS[path], **more})
     except HttpProblem as problem:
         refusal = problem
+    except Unconvertible as error:
+        refusal = problem_of(error)
     if refusal is None:
         assert all(isinstance(message["role"], str) for message in chat["messages"])
         json.dumps(chat)

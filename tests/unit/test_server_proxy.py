@@ -21,9 +21,10 @@ from omoide.errors import ContextTooLong, ModelStalled, ModelUnavailable, StoreF
 from omoide.ports import Skill
 from omoide.server.embedded import EngineUpstream
 from omoide.server.options import Options
-from omoide.server.upstream import UpstreamRequest, proxy_to
+from omoide.server.upstream import UpstreamRequest
 from omoide.testing import ScriptedModel
 from omoide.testing.endpoint import DONE, Scripted, event, failure, stream, whole
+from omoide.wire.connecting import proxy_to
 
 from .conftest import SETTINGS
 from .serving import CAT, CHAT, M1, Bench, serving
@@ -66,6 +67,7 @@ async def test_memory_is_added_and_told_in_headers(bench: Bench) -> None:
         "x-omoide-memory-version": "1",
         "x-omoide-session": "3",
         "x-omoide-status": "ok",
+        "x-omoide-stored": "yes",
     }
 
 

@@ -37,6 +37,7 @@ from omoide.bootstrap.shipped import (
     read_manifest,
     write_manifest,
 )
+from omoide.bootstrap.surroundings import make_spool, make_telemetry, make_webhooks
 
 __all__ = [
     "TUNED",
@@ -54,7 +55,10 @@ __all__ = [
     "list_models",
     "local_servers",
     "make_embedder",
+    "make_spool",
+    "make_telemetry",
     "make_token_encoder",
+    "make_webhooks",
     "migrate",
     "open_memory",
     "open_runtime",

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from omoide.bootstrap.surroundings import make_spool, make_telemetry, make_webhooks
 from omoide.engine.runtime import Runtime
 from omoide.errors import BadInput, MissingExtra
 from omoide.settings import Address, Settings
@@ -66,15 +67,23 @@ async def open_runtime(
     if store is None:
         store = await _configured_store(settings, create=create)
         owned.append(store)
+    if (spool := make_spool(settings)) is not None:
+        owned.append(spool)
+    clock = clock or SystemClock()
+    if (webhooks := make_webhooks(settings, clock)) is not None:
+        owned.append(webhooks)
     return Runtime(
         settings,
         store=store,
-        clock=clock or SystemClock(),
+        clock=clock,
         model=model,
         summariser=summariser,
         embedder=embedder,
         mechanisms=mechanisms,
         text_tools=text_tools(settings),
+        spool=spool,
+        webhooks=webhooks,
+        telemetry=make_telemetry(settings),
         name=worker_name(),
         owns=owned,
     )

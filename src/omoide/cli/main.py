@@ -14,6 +14,7 @@ import click
 from omoide import plugins
 from omoide.cli.chat import chat
 from omoide.cli.cost import cost
+from omoide.cli.doctor import doctor
 from omoide.cli.encryption import encrypt, rekey
 from omoide.cli.groups import CommandGroup
 from omoide.cli.jobs import jobs
@@ -29,6 +30,7 @@ from omoide.cli.scope import options
 from omoide.cli.serve import serve
 from omoide.cli.show import one_line
 from omoide.cli.transfer import erase, export, import_, verify_receipt
+from omoide.cli.webhooks import webhooks
 from omoide.cli.work import work
 from omoide.errors import OmoideError
 from omoide.plugins import Group
@@ -109,6 +111,7 @@ for command in (
     plot,
     cost,
     jobs,
+    doctor,
     models,
     export,
     import_,
@@ -120,6 +123,7 @@ for command in (
     serve,
     mcp,
     work,
+    webhooks,
     keys,
 ):
     cli.add_command(command)

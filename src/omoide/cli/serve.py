@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 @click.option(
     "--upstream",
     metavar="URL[#MODEL]",
-    help="Forward chats to this OpenAI-compatible endpoint; with #MODEL it also writes the "
-    "memory.  [default: the model of OMOIDE_MODEL]",
+    help="Forward chats to this OpenAI-compatible endpoint, or to one of another protocol: "
+    "anthropic+URL, ollama+URL; with #MODEL it also writes the memory.  [default: the model of "
+    "OMOIDE_MODEL]",
 )
 @click.option(
     "--default-user",

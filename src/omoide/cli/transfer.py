@@ -19,7 +19,13 @@ from omoide.cli.wrapping import show_lines
 from omoide.domain import Receipt
 from omoide.engine.forgetting import find_fact, forget
 from omoide.errors import BadInput
-from omoide.transfer import ExportContents, RestoreResult, read
+from omoide.transfer import (
+    ExportContents,
+    ForeignMemories,
+    MemoriesImportResult,
+    RestoreResult,
+    read,
+)
 from omoide.transfer.schema import schema_text
 
 if TYPE_CHECKING:
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     from omoide.engine.memory import Memory
     from omoide.ports import Erased
     from omoide.transfer import ImportResult, SkippedItem
+
+    Imported = RestoreResult | ImportResult | MemoriesImportResult
 
 SHOWN = 3
 """Locations shown for each reason that something was skipped."""
@@ -77,19 +85,28 @@ def export(scope: Scope, output: Path | None, schema: bool) -> None:
 @click.command(name="import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--no-digest", is_flag=True, help="Do not queue the sessions to be digested.")
+@click.option(
+    "--from",
+    "from_user",
+    metavar="NAME",
+    help="Whose memories to take of another product's export, by their name there.",
+)
 @scoped
-def import_(scope: Scope, file: Path, no_digest: bool) -> None:
-    """Import FILE: an export of omoide, ChatGPT or Claude (.json or .zip), or messages with role
-    and content (.json, .jsonl).
+def import_(scope: Scope, file: Path, no_digest: bool, from_user: str | None) -> None:
+    """Import FILE: an export of omoide, ChatGPT or Claude (.json or .zip); a memory of mem0,
+    Letta, Zep, Graphiti or LangGraph; OpenAI's conversation items; or messages with role and
+    content (.json, .jsonl).
 
     What was imported before is not recorded again.
     """
-    contents = read(file, max_chars=scope.settings.max_turn_chars)
+    contents = read(file, max_chars=scope.settings.max_turn_chars, from_user=from_user)
 
-    async def work(memory: Memory) -> RestoreResult | ImportResult:
+    async def work(memory: Memory) -> Imported:
         now = scope.outside.clock.now()
         if isinstance(contents, ExportContents):
             return await memory.restore(scope.user, contents, at=now)
+        if isinstance(contents, ForeignMemories):
+            return await memory.import_memories(scope.user, contents, at=now, digest=not no_digest)
         return await memory.import_conversations(
             scope.user,
             contents.conversations,
@@ -212,8 +229,17 @@ def _report(scope: Scope, erased: Erased, file: Path | None) -> None:
         )
 
 
-def _details(done: RestoreResult | ImportResult) -> list[str]:
+def _details(done: Imported) -> list[str]:
     lines = []
+    if isinstance(done, MemoriesImportResult):
+        kept = sum(done.kept.values())
+        lines.append(f"Also {plural(done.facts, 'fact')}, of {plural(done.items, 'item')} in all.")
+        if kept:
+            what = ", ".join(f"{count:,} × {name}" for name, count in done.kept.items())
+            lines.append(
+                f"Kept as they are, since there is no counterpart: {what} (notes of the kind "
+                "imported: omoide export shows them)."
+            )
     if isinstance(done, RestoreResult):
         counts = (
             f"{plural(done.versions, 'version')}, {plural(done.facts, 'fact')}, "
@@ -224,7 +250,8 @@ def _details(done: RestoreResult | ImportResult) -> list[str]:
         lines.append(dim(f"Also {counts}, {plural(done.aside, 'rejected answer')}."))
     else:
         if done.known:
-            lines.append(dim(f"{plural(done.known, 'turn')} had been imported before."))
+            noun = "item" if isinstance(done, MemoriesImportResult) else "turn"
+            lines.append(dim(f"{plural(done.known, noun)} had been imported before."))
         lines += _skipped_lines(done.left_out)
     if done.to_digest:
         sessions = plural(done.to_digest, "session")

@@ -48,6 +48,7 @@ def work(scope: Scope, once: bool, every: float) -> None:
             return (named,) if named else await runtime.tenants()
 
         if once:
+            await runtime.exchanges.waiting.replay()
             names = await tenants()
             for name in names:
                 await runtime.end_idle(name)

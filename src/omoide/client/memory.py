@@ -32,7 +32,8 @@ from omoide.domain import (
 )
 from omoide.domain.text import checked_text
 from omoide.engine import Reply, utterances
-from omoide.engine.memory import MAX_RECALLED, checked_budget, checked_recall_kinds
+from omoide.engine.memory import MAX_RECALLED
+from omoide.engine.recalling import checked_budget, checked_recall_kinds
 from omoide.errors import (
     AccessDenied,
     BadCommand,

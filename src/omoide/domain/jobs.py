@@ -21,6 +21,8 @@ class JobTask(OpenEnum):
     """Digest a session that has ended."""
     EMBED = "embed"
     """Embed turns, events and memos that have no vector yet."""
+    NOTIFY = "notify"
+    """Tell webhooks what became of a session or of given-up work."""
     DIGEST_OPEN = "keep_up"
     """Digest the earlier part of a session that is still open and has grown long."""
 

@@ -1,7 +1,8 @@
 """The engine behind `Memory`: exchanges, versions, jobs and cost."""
 
+from omoide.engine.asking import Answer, Exchange, Stored
 from omoide.engine.context import Context, ContextBuilder
-from omoide.engine.exchange import Answer, Exchange, Exchanges
+from omoide.engine.exchange import Exchanges
 from omoide.engine.forgetting import FactMentions, find_fact, forget
 from omoide.engine.ledger import Account, complete
 from omoide.engine.memory import Memory
@@ -25,6 +26,7 @@ __all__ = [
     "Memory",
     "Reply",
     "Runtime",
+    "Stored",
     "SyncExchange",
     "SyncMemory",
     "SyncReply",

@@ -11,6 +11,7 @@ from omoide.errors import BadReply, NoModel
 from omoide.language import dominant_language, estimate_tokens
 from omoide.mechanisms.base import DigestsOpenSessions, SessionToDigest
 from omoide.ports.store import ExternalVectors
+from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from omoide.mechanisms.base import Mechanism
     from omoide.mechanisms.facts.layers import FactLayer
     from omoide.ports import ChatModel, Clock, Embedder, Store
+    from omoide.ports.telemetry import Telemetry
 
 BATCH = 64
 NO_MODEL = "no chat model is configured: set OMOIDE_MODEL, or give `model=` when opening"
@@ -46,7 +48,9 @@ class Digestion:
         model: ChatModel | None,
         embedder: Embedder | None,
         clock: Clock,
+        telemetry: Telemetry = OFF,
     ) -> None:
+        self._telemetry = telemetry
         self._store = store
         self._mechanisms = mechanisms
         self._model = model
@@ -66,7 +70,8 @@ class Digestion:
         """Let each mechanism digest the session. If one gets no usable answer from the model, the
         others still run; its `BadReply` is raised when all are done."""
         if session := await self._session(job):
-            await self._each(session, [mechanism.digest for mechanism in self._mechanisms])
+            with self._telemetry.operation(MemoryOperation.DIGEST, job.owner):
+                await self._each(session, [mechanism.digest for mechanism in self._mechanisms])
 
     async def digest_open(self, job: Job) -> None:
         """Let the mechanisms that can digest a session while it is open do so. A session that has

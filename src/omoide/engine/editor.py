@@ -12,6 +12,7 @@ from omoide.engine.reader import Reader
 from omoide.engine.recorder import aware
 from omoide.engine.titles import set_title
 from omoide.errors import BadInput
+from omoide.transfer import import_memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from omoide.domain import Fact, Summary
     from omoide.engine.versions import When
+    from omoide.ports import Progress
+    from omoide.transfer import ForeignMemories, MemoriesImportResult
 
 MAX_TAGS = 100
 """Most tags of one fact."""
@@ -65,6 +68,28 @@ class Editor(Reader):
         `NoSuchSession`."""
         now = self._now(None)
         await set_title(self._store, self._owner(user), session, title, now=now)
+
+    async def import_memories(
+        self,
+        user: str,
+        memories: ForeignMemories,
+        *,
+        digest: bool = True,
+        progress: Progress | None = None,
+        at: datetime | None = None,
+    ) -> MemoriesImportResult:
+        """Take over what another memory product has stored about the user (as read from a file by
+        `omoide.transfer.read`), each item once."""
+        result = await import_memories(
+            self._store,
+            self._owner(user),
+            memories,
+            at=self._now(at),
+            digest=digest,
+            progress=progress,
+        )
+        self._services.worker.wake()
+        return result
 
     async def pin(self, user: str, fact: str) -> Fact:
         """Keep a fact in every version of the summary from the next one on. It does not expire."""

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Receipt
 from omoide.engine import titles
 from omoide.language.terms import terms
+from omoide.ports.telemetry import OFF, MemoryOperation
 from omoide.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from omoide.domain import Owner, Turn
     from omoide.ports import Clock, Erased, Store
+    from omoide.ports.spool import Spool
+    from omoide.ports.telemetry import Telemetry
 
 MAX_TERMS = 64
 """Most terms of the erased turns that are searched for afterwards."""
@@ -58,18 +63,27 @@ class Erasures:
 
     store: Store
     clock: Clock
+    spool: Spool | None = None
+    telemetry: Telemetry = OFF
 
     async def erase(self, owner: Owner, target: ErasureTarget) -> Erased:
-        """Erase for good. The result has a signed receipt."""
+        """Erase for good, what waits to be stored included. The result has a signed receipt."""
+        with self.telemetry.operation(MemoryOperation.ERASE, owner) as observed:
+            erased = await self._erase(owner, target)
+            observed.records(erased.turns + erased.facts)
+            return erased
+
+    async def _erase(self, owner: Owner, target: ErasureTarget) -> Erased:
         doomed = await self._doomed(owner, target)
         named = await self.store.notes.read(owner, kind=titles.KIND)
-        erased = await self.store.archive.erase(
-            owner,
-            session=target.session,
-            turns=target.turns,
-            sentences=target.sentences,
-            facts=target.facts,
-        )
+        async with self._spooled(owner, target, doomed) as waiting:
+            erased = await self.store.archive.erase(
+                owner,
+                session=target.session,
+                turns=target.turns,
+                sentences=target.sentences,
+                facts=target.facts,
+            )
         if not target.whole:
             kept = await titles.put_back(self.store, owner, named, erased=doomed)
             erased = replace(erased, notes=erased.notes - kept)
@@ -90,6 +104,7 @@ class Erasures:
                 "memos": erased.memos,
                 "notes": erased.notes,
                 "rejected": erased.rejected,
+                **({"waiting": waiting} if waiting else {}),
             },
             searched=search.searched,
             found=tuple(search.found),
@@ -101,6 +116,15 @@ class Erasures:
     async def is_genuine(self, receipt: Receipt) -> bool:
         """Whether this database signed the receipt, and nobody changed it."""
         return receipt.is_genuine(await self.store.archive.receipt_key())
+
+    def _spooled(
+        self, owner: Owner, target: ErasureTarget, doomed: Sequence[Turn]
+    ) -> AbstractAsyncContextManager[int]:
+        """Removes what waits to be stored, and keeps it from being stored while the block lasts."""
+        if self.spool is None:
+            return nullcontext(0)
+        turns = None if target.whole else [turn.id for turn in doomed]
+        return self.spool.erasing(owner, turns=turns, texts=target.sentences or ())
 
     async def _doomed(self, owner: Owner, target: ErasureTarget) -> tuple[Turn, ...]:
         """The turns that are to be erased."""

@@ -9,176 +9,55 @@ the chat goes on without memory.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
-import uuid
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from omoide.domain import RecordedTurns, Speaker
+from omoide.domain import Speaker
 from omoide.domain.text import cleaned
-from omoide.engine.messages import Incoming, UserMessage, Utterance, incoming
-from omoide.engine.recorder import PARTIAL, RECENT, is_partial
+from omoide.engine.asking import Exchange
+from omoide.engine.messages import Utterance
+from omoide.engine.recorder import RECENT, is_partial
+from omoide.engine.waiting import WaitingExchanges
+from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
-    from datetime import datetime
 
-    from omoide.domain import ModelCall, Owner, Turn
-    from omoide.engine.context import Context, ContextBuilder
-    from omoide.engine.messages import ChatMessage
+    from omoide.domain import Owner
+    from omoide.engine.asking import Answer, Asking
+    from omoide.engine.context import ContextBuilder
     from omoide.engine.recorder import Recorder
-    from omoide.mechanisms.base import Contribution
     from omoide.ports import Clock, Store
+    from omoide.ports.spool import Spool
+    from omoide.ports.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
-
-NOTHING = RecordedTurns((), new=frozenset())
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asking:
-    """The message of an exchange, and how it is to be handled."""
-
-    owner: Owner
-    incoming: Incoming
-    messages: tuple[ChatMessage, ...] = ()
-    """The messages of the request, if the caller keeps its own history."""
-    session: str | None = None
-    at: datetime | None = None
-    name: str | None = None
-    """Name of the speaker."""
-    tolerant: bool = False
-    """Whether errors of memory are noted instead of raised."""
-    patience: float | None = None
-    """Seconds that memory may take in a tolerant exchange."""
-    budget: int | None = None
-    """Most tokens of memory; as configured if None."""
-    replaces: tuple[str, ...] = ()
-    """Ids of the turns whose place the message takes: those of open sessions are removed."""
-
-    @classmethod
-    def words(
-        cls, owner: Owner, said: Utterance, *, session: str | None, at: datetime | None
-    ) -> Asking:
-        """One message; it is new unless its id is known."""
-        words = UserMessage(id=said.id or uuid.uuid4().hex, text=said.text, index=0, first=False)
-        return cls(
-            owner=owner,
-            incoming=Incoming(words=(words,)),
-            session=session,
-            at=said.time if at is None else at,
-            name=said.name,
-        )
-
-    @classmethod
-    def chat(
-        cls, owner: Owner, messages: Sequence[ChatMessage], *, session: str | None = None
-    ) -> Asking:
-        """A list of messages, some of which may be recorded already."""
-        return cls(
-            owner=owner,
-            incoming=incoming(messages, session=session),
-            messages=tuple(messages),
-            session=session,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """A model's reply."""
-
-    text: str
-    once: bool = False
-    """Whether the same reply to the same message is recorded only once: for clients that ask again.
-    A different reply to the same message takes the place of the former one, unless the user may
-    have said the same again, or said more since."""
-    complete: bool = True
-    """Whether it came to its end. One that broke off is replaced when the client asks again."""
-    call: ModelCall | None = None
-    """What it cost, if that is not in the ledger yet."""
-
-    def id(self, turn: Turn) -> str | None:
-        """The id to record it under; None for a new one."""
-        if not self.once:
-            return None
-        digest = hashlib.blake2b(self.text.encode(), digest_size=8).hexdigest()
-        return f"{turn.id[:200]}{'+' if self.complete else PARTIAL}{digest}"
-
-
-@dataclass(kw_only=True, eq=False)
-class Exchange:
-    """A recorded message, what memory adds to the prompt of its reply, and a way to record that
-    reply."""
-
-    asking: Asking
-    service: Exchanges = field(repr=False)
-    turns: RecordedTurns = NOTHING
-    """The user's turns, as recorded."""
-    context: Context | None = None
-    version: int = 0
-    """The version of the summary that the context was built from."""
-    problems: list[Exception] = field(default_factory=list)
-    """Errors of memory, if there were any."""
-    repeated: bool = False
-    """Whether the message was recorded before: the client asks again."""
-    changes: list[str] = field(default_factory=list)
-    """What was changed to record the message: `text-cleaned`, `text-split`."""
-    seconds: float = 0.0
-    """How long it took to build the context."""
-    prepared: list[dict[str, Any]] | None = field(default=None, repr=False)
-    """The caller's messages with memory added."""
-    attempt: asyncio.Task[None] | None = field(default=None, repr=False)
-    """The task that still records and builds the context after `patience` ran out."""
-
-    @property
-    def owner(self) -> Owner:
-        """The owner of the memory."""
-        return self.asking.owner
-
-    @property
-    def turn(self) -> Turn:
-        """The user's turn that is answered."""
-        return self.turns[-1]
-
-    @property
-    def session(self) -> int | None:
-        """The number of the session, once anything is recorded."""
-        return self.turns[-1].session if self.turns else None
-
-    @property
-    def why(self) -> tuple[Contribution, ...]:
-        """What memory adds to the prompt, each with its reason."""
-        return self.context.contributions if self.context is not None else ()
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        """The messages to send to a model, with what memory adds."""
-        if self.prepared is not None:
-            return self.prepared
-        if self.context is not None:
-            return self.context.messages
-        given = self.asking.messages or tuple(
-            {"role": "user", "content": words.text} for words in self.asking.incoming.words
-        )
-        return [dict(message) for message in given]
-
-    async def finish(self, reply: str | Answer, *, record: bool = True) -> None:
-        """Record the reply and mark what was recalled for it as used. Returns when that is durable.
-        Without `record` it only marks: for replaying a dialogue."""
-        answer = Answer(text=reply) if isinstance(reply, str) else reply
-        await self.service.finish(self, answer, record=record)
 
 
 class Exchanges:
     """Runs exchanges over one store."""
 
     def __init__(
-        self, *, store: Store, recorder: Recorder, contexts: ContextBuilder, clock: Clock
+        self,
+        *,
+        store: Store,
+        recorder: Recorder,
+        contexts: ContextBuilder,
+        clock: Clock,
+        spool: Spool | None = None,
+        telemetry: Telemetry = OFF,
     ) -> None:
+        self._telemetry = telemetry
+        self.waiting = WaitingExchanges(
+            spool=spool,
+            store=store,
+            recorder=recorder,
+            clock=clock,
+            reply=lambda exchange, answer: self._record_reply(exchange, answer, record=True),
+        )
         self._store = store
         self._recorder = recorder
         self._contexts = contexts
@@ -189,7 +68,7 @@ class Exchanges:
     async def begin(self, asking: Asking) -> Exchange:
         """Record the message durably, and build the context. A tolerant exchange never raises an
         error of memory, and takes no longer than its patience."""
-        exchange = Exchange(asking=asking, service=self)
+        exchange = Exchange(asking=asking, service=self, time=asking.at or self._clock.now())
         if not asking.incoming.words:
             return exchange
         if not asking.tolerant:
@@ -202,6 +81,8 @@ class Exchanges:
             exchange.problems.append(TimeoutError("memory took too long"))
             exchange.attempt = attempt
             self._hold(asking.owner, attempt)
+        if not exchange.turns:
+            await self.waiting.keep_words(exchange)
         return exchange
 
     async def finish(self, exchange: Exchange, answer: Answer, *, record: bool = True) -> None:
@@ -213,6 +94,7 @@ class Exchanges:
             done, _ = await asyncio.wait({task}, timeout=exchange.asking.patience)
             if not done:
                 exchange.problems.append(TimeoutError("memory took too long"))
+                await self.waiting.keep_reply(exchange, answer, unless=task)
         else:
             await asyncio.shield(task)
 
@@ -250,21 +132,25 @@ class Exchanges:
         if exchange.turns:
             await self._guarded(exchange, self._gather(exchange))
 
-    async def _guarded(self, exchange: Exchange, work: Coroutine[None, None, None]) -> None:
-        """Await `work`; in a tolerant exchange, note its error instead of raising it."""
+    async def _guarded(self, exchange: Exchange, work: Coroutine[None, None, None]) -> bool:
+        """Await `work`; in a tolerant exchange, note its error instead of raising it. Returns
+        whether it went well."""
         try:
             await work
         except Exception as error:
             if not exchange.asking.tolerant:
                 raise
             _note(exchange, error)
+            return False
+        return True
 
     async def _record(self, exchange: Exchange) -> None:
         asking = exchange.asking
         if pending := self._writing.get(asking.owner):  # record the previous reply first
             await asyncio.wait(set(pending))
-        now = asking.at or self._clock.now()
+        now = exchange.time
         if asking.messages:
+            await self.waiting.replay(asking.owner)  # what was said before comes first
             exchange.turns = await self._recorder.record_once(
                 asking.owner, asking.incoming, session=asking.session, now=now
             )
@@ -285,6 +171,12 @@ class Exchanges:
             exchange.repeated = exchange.turn.id not in exchange.turns.new
 
     async def _gather(self, exchange: Exchange) -> None:
+        with self._telemetry.operation(MemoryOperation.SEARCH, exchange.owner) as observed:
+            observed.asked(exchange.asking.incoming.text)
+            await self._build(exchange)
+            observed.records(len(exchange.why), (found.text for found in exchange.why))
+
+    async def _build(self, exchange: Exchange) -> None:
         asking, began = exchange.asking, monotonic()
         context, newest = await asyncio.gather(
             self._contexts.for_turn(
@@ -312,8 +204,15 @@ class Exchanges:
     async def _finish(self, exchange: Exchange, answer: Answer, *, record: bool) -> None:
         if exchange.attempt is not None:
             await asyncio.wait({exchange.attempt})
-        if exchange.turns:
-            await self._guarded(exchange, self._write(exchange, answer, record=record))
+        written = bool(exchange.turns) and await self._guarded(
+            exchange, self._write(exchange, answer, record=record)
+        )
+        if exchange.asking.tolerant:
+            await (
+                self.waiting.stored(exchange)
+                if written
+                else self.waiting.keep_reply(exchange, answer)
+            )
 
     async def _write(self, exchange: Exchange, answer: Answer, *, record: bool) -> None:
         # Concurrent, so that they share one trip to the store and neither fails with the other.

@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace as replaced
 from typing import TYPE_CHECKING
 
-from omoide.domain import CallPurpose, JobState, JobTask, MemoryKind, Speaker
+from omoide.domain import CallPurpose, JobState, JobTask, Speaker
 from omoide.domain.text import checked_text, normal_name
+from omoide.engine.asking import Answer, Asking
 from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
-from omoide.engine.exchange import Answer, Asking
 from omoide.engine.ledger import Account
 from omoide.engine.messages import Utterance, utterances
+from omoide.engine.recalling import checked_budget, recall_filter
 from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
@@ -20,7 +21,7 @@ from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
 from omoide.language import detect_language
 from omoide.mechanisms.facts.layers import usual_kinds
-from omoide.mechanisms.search.recall import RecallFilter
+from omoide.ports.telemetry import MemoryOperation
 from omoide.transfer import import_conversations, restore
 
 if TYPE_CHECKING:
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
 
     from omoide.domain import (
         Job,
+        MemoryKind,
         RecallResult,
         Receipt,
         RecordedTurns,
         Session,
     )
+    from omoide.engine.asking import Exchange
     from omoide.engine.context import Context
-    from omoide.engine.exchange import Exchange
     from omoide.engine.messages import ChatMessage, Words
     from omoide.mechanisms.events.calibration import Calibration
     from omoide.mechanisms.events.human_recall import RecallExplanation
@@ -212,23 +214,30 @@ class Memory(Editor):
         if not 1 <= k <= MAX_RECALLED:
             raise BadInput(f"k must be from 1 to {MAX_RECALLED:,}, not {k}")
         query = checked_text(query, max_chars=self._settings.max_turn_chars)
-        return await self._services.recall(
-            self._owner(user),
-            query,
-            summary=await self.summary(user, at=at),
-            at=self._now(at),
-            k=k,
-            budget=checked_budget(budget),
-            asker=asker,
-            only=RecallFilter(
-                kinds=checked_recall_kinds(kinds) or usual_kinds(self._services.layers),
-                since=None if since is None else aware(since, "since"),
-                until=None if until is None else aware(until, "until"),
-                speaker=None if speaker is None else Speaker(speaker),
-                about=about,
-                tags=frozenset(tags),
-            ),
+        owner = self._owner(user)
+        only = recall_filter(
+            kinds=kinds,
+            usual=usual_kinds(self._services.layers),
+            since=since,
+            until=until,
+            speaker=speaker,
+            about=about,
+            tags=tags,
         )
+        with self._services.telemetry.operation(MemoryOperation.SEARCH, owner) as observed:
+            observed.asked(query)
+            found = await self._services.recall(
+                owner,
+                query,
+                summary=await self.summary(user, at=at),
+                at=self._now(at),
+                k=k,
+                budget=checked_budget(budget),
+                asker=asker,
+                only=only,
+            )
+            observed.records(len(found), (item.text for item in found))
+        return found
 
     async def explain(
         self, user: str, text: str, *, at: datetime | None = None
@@ -383,18 +392,3 @@ class Memory(Editor):
         now = self._now(at)
         await self._store.jobs.enqueue(self._owner(user), task, session=session, at=now)
         self._services.worker.wake()
-
-
-def checked_budget(budget: int | None) -> int | None:
-    """The budget, if it is possible."""
-    if budget is not None and budget < 1:
-        raise BadInput(f"budget must be at least 1 token, not {budget}")
-    return budget
-
-
-def checked_recall_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]:
-    """The kinds to recall; all if none is given."""
-    known = {kind.value: kind for kind in MemoryKind}
-    if unknown := [kind for kind in kinds if kind not in known]:
-        raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")
-    return frozenset(known[kind] for kind in kinds)

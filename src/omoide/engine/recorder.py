@@ -7,20 +7,22 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omoide.domain import JobTask, NewTurn, Speaker
+from omoide.domain import JobTask, NewTurn, RecordedTurns, Speaker
 from omoide.domain.text import checked_name, checked_text, cleaned, in_parts, normal_name
 from omoide.engine.digest import has_grown
 from omoide.engine.messages import Utterance
-from omoide.errors import BadInput, EmptyText
+from omoide.errors import BadInput, EmptyText, StoreError
 from omoide.language import detect_language
+from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from omoide.domain import Owner, RecordedTurns, Turn
+    from omoide.domain import Owner, Turn
     from omoide.engine.messages import Incoming, UserMessage
     from omoide.ports import Store
+    from omoide.ports.telemetry import Telemetry
 
 MAX_TURNS = 10_000
 """Most turns in one call: they are one transaction, and other writers wait for it."""
@@ -52,6 +54,7 @@ class Recorder:
     """Whether a mechanism digests sessions while they are open."""
     wake: Callable[[], None]
     """Called when there may be a new job."""
+    telemetry: Telemetry = OFF
 
     async def record(
         self,
@@ -71,14 +74,18 @@ class Recorder:
             )
         if session is not None:
             session = normal_name(session, "a session's key")
-        recorded = await self.store.turns.append(
-            owner,
-            [self._new_turn(u, now) for u in said],
-            session=session,
-            idle=self.idle,
-            answers=answers,
-            replaces=replaces,
-        )
+        with self.telemetry.operation(MemoryOperation.RECORD, owner) as observed:
+            recorded = await self.store.turns.append(
+                owner,
+                [self._new_turn(u, now) for u in said],
+                session=session,
+                idle=self.idle,
+                answers=answers,
+                replaces=replaces,
+            )
+            if not isinstance(recorded, RecordedTurns):  # a store of someone else's
+                raise StoreError(f"the store gave {type(recorded).__name__} instead of turns")
+            observed.records(len(recorded.new), (turn.text for turn in recorded))
         if self.follows and has_grown(recorded):
             number = recorded[-1].session
             await self.store.jobs.enqueue(owner, JobTask.DIGEST_OPEN, session=number, at=now)
@@ -130,7 +137,7 @@ class Recorder:
             same = [t for t in recent if t.speaker is Speaker.USER and t.text == words.text]
             return words.id if known or not same else same[-1].id
         from_user = [t for t in recent if t.speaker is Speaker.USER]  # a reply's id begins the same
-        same = [t for t in from_user if _is_same(t.id, words.id)]
+        same = [t for t in from_user if is_same(t.id, words.id)]
         soon = same and now - same[-1].time <= self.idle
         if soon and not (words.first and _said_since(same[-1], recent)):
             return same[-1].id
@@ -148,7 +155,7 @@ class Recorder:
         )
 
 
-def _is_same(turn: str, message: str) -> bool:
+def is_same(turn: str, message: str) -> bool:
     """Whether a turn's id is that of a message, said for the first time or again."""
     return turn == message or (turn.startswith(f"{message}-") and "/" not in turn[len(message) :])
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import RecordedTurns
-from omoide.engine.exchange import Asking, Exchange
+from omoide.engine.asking import Asking, Exchange
 from omoide.engine.messages import Utterance
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ async def resume(
     asking = Asking.words(owner, said, session=session, at=at)
     now = asking.at or services.clock.now()
     return replace(
-        Exchange(asking=asking, service=services.exchanges),
+        Exchange(asking=asking, service=services.exchanges, time=now),
         turns=RecordedTurns(found, new=frozenset()),
         context=services.contexts.resumed(found[0], used, owner=owner, now=now),
         repeated=repeated,

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from omoide.domain import CallPurpose, Owner
+from omoide.domain import CallPurpose, JobTask, Owner
 from omoide.domain.text import normal_name
 from omoide.engine.context import ContextBuilder
 from omoide.engine.corrections import Corrections
@@ -30,6 +30,7 @@ from omoide.engine.preparing import prepare_reply
 from omoide.engine.recorder import Recorder
 from omoide.engine.services import Services
 from omoide.engine.versions import Versions
+from omoide.engine.webhooks import Webhooks
 from omoide.engine.worker import Worker
 from omoide.errors import BadInput, NoModel
 from omoide.mechanisms.base import DigestsOpenSessions, Participants
@@ -39,6 +40,7 @@ from omoide.mechanisms.parts import budget_for, checks_replies, reply_form_for, 
 from omoide.mechanisms.registry import MECHANISMS, MechanismParts, lookup
 from omoide.mechanisms.reply_forms import FORMS
 from omoide.mechanisms.search.recall import Recall
+from omoide.ports.telemetry import OFF
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
     from omoide.mechanisms.base import Ask, Mechanism, ReplyRequest
     from omoide.mechanisms.registry import MechanismEntry
     from omoide.ports import ChatModel, Clock, Completion, Embedder, Request, Store
+    from omoide.ports.spool import Spool
+    from omoide.ports.telemetry import Telemetry
+    from omoide.ports.webhooks import WebhookSender
     from omoide.settings import Settings
 
 
@@ -96,17 +101,23 @@ class Runtime:
         mechanisms: Sequence[str | Mechanism] | None = None,
         known: Mapping[str, MechanismEntry] = MECHANISMS,
         text_tools: TextTools | None = None,
+        spool: Spool | None = None,
+        webhooks: WebhookSender | None = None,
+        telemetry: Telemetry = OFF,
         name: str = "",
         owns: Sequence[Closeable] = (),
     ) -> None:
         """`model` replies and `summariser` (the same if None) writes the memory; without either,
         turns are recorded and recalled, and sessions wait to be digested. `mechanisms` are names,
         looked up in `known`, or objects; those of the settings if None. `text_tools` are what
-        compression needs. `name` identifies this process as a worker. `owns` are the parts that
-        `close` closes."""
+        compression needs. `spool` keeps words that the store cannot take, `webhooks` are told
+        what happens, and `telemetry` observes it. `name` identifies this process as a worker.
+        `owns` are the parts that `close` closes."""
         self.settings = settings
         self.observers: list[Callable[[ModelCall], None]] = []
         """Called with each model call when it is written into the ledger."""
+        if telemetry is not OFF:
+            self.observers.append(telemetry.call)
         self.store = store = ObservedStore(
             store, self._called, retention=timedelta(days=settings.retention)
         )
@@ -144,12 +155,17 @@ class Runtime:
             model=self.summariser if self._can_write else None,
             embedder=embedder,
             clock=clock,
+            telemetry=telemetry,
+        )
+        self.webhooks = Webhooks(
+            store=store, clock=clock, sender=webhooks, texts=settings.webhook_texts
         )
         self.worker = Worker(
             jobs=store.jobs,
             name=name or f"omoide:{os.getpid()}:{secrets.token_hex(4)}",
             clock=clock,
-            tasks=digestion.tasks,
+            tasks={**digestion.tasks, JobTask.NOTIFY: self.webhooks.deliver},
+            on_end=self.webhooks.queue,
         )
         recorder = Recorder(
             store=store,
@@ -157,8 +173,17 @@ class Runtime:
             max_chars=settings.max_turn_chars,
             follows=any(isinstance(m, DigestsOpenSessions) for m in self.mechanisms),
             wake=self.worker.wake,
+            telemetry=telemetry,
         )
-        self.exchanges = Exchanges(store=store, recorder=recorder, contexts=contexts, clock=clock)
+        self.spool = spool
+        self.exchanges = Exchanges(
+            store=store,
+            recorder=recorder,
+            contexts=contexts,
+            clock=clock,
+            spool=spool,
+            telemetry=telemetry,
+        )
         self.services = Services(
             settings=settings,
             store=store,
@@ -177,7 +202,8 @@ class Runtime:
             facts=Facts(store),
             corrections=Corrections(store, versions, limit=settings.max_sentences),
             worker=self.worker,
-            erasures=Erasures(store=store, clock=clock),
+            telemetry=telemetry,
+            erasures=Erasures(store=store, clock=clock, spool=spool, telemetry=telemetry),
         )
         self._memories: dict[str, Memory] = {}
 
@@ -229,15 +255,28 @@ class Runtime:
         async def used_tenants() -> tuple[str, ...]:
             return self.known
 
-        task = asyncio.ensure_future(
-            self.worker.run(
-                tenants or used_tenants,
-                every=every,
-                pause=pause,
-                end_idle=self.end_idle,
-                idle_every=idle_every,
-            )
+        jobs = self.worker.run(
+            tenants or used_tenants,
+            every=every,
+            pause=pause,
+            end_idle=self.end_idle,
+            idle_every=idle_every,
         )
+        task = asyncio.ensure_future(jobs)
+        try:
+            async with self.replaying(every=every):
+                yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    @asynccontextmanager
+    async def replaying(self, *, every: float = 5.0) -> AsyncIterator[None]:
+        """Store what waits to be stored, in the background while the block lasts."""
+        if self.spool is None:
+            yield
+            return
+        task = asyncio.ensure_future(self.exchanges.waiting.run(every=every))
         try:
             yield
         finally:

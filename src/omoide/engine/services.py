@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from omoide.mechanisms.base import Mechanism
     from omoide.mechanisms.search.recall import Recall
     from omoide.ports import ChatModel, Clock, Embedder, Store
+    from omoide.ports.telemetry import Telemetry
     from omoide.settings import Settings
 
 
@@ -50,6 +51,7 @@ class Services:
     corrections: Corrections
     worker: Worker
     erasures: Erasures
+    telemetry: Telemetry
 
     @property
     def human_recall(self) -> HumanRecall:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from omoide.domain import Turn
+    from omoide.engine.asking import Answer, Exchange
     from omoide.engine.context import Context
-    from omoide.engine.exchange import Answer, Exchange
     from omoide.engine.reader import About
     from omoide.engine.reply import Reply
     from omoide.mechanisms.base import Contribution
@@ -214,6 +214,7 @@ class SyncMemory:
     users = _verb(Memory.users)
     restore = _verb(Memory.restore)
     import_conversations = _verb(Memory.import_conversations)
+    import_memories = _verb(Memory.import_memories)
     find_fact = _verb(find_fact)
     forget = _verb(forget)
     memory_tool = _verb(memory_tool)

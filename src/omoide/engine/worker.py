@@ -19,6 +19,7 @@ from omoide.errors import (
     StaleVersion,
     StoreError,
     VectorsUnavailable,
+    WebhookFailed,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
+DELIVERIES = 20
+"""The same for a webhook, whose receiver may be away for hours: about three."""
 TRIES = 8
 """After this many failed tries a job is dead and waits for a person."""
 LONGEST = timedelta(minutes=15)
@@ -55,13 +58,17 @@ class Worker:
         name: str,
         clock: Clock,
         tasks: Mapping[JobTask, Callable[[Job], Awaitable[None]]],
+        on_end: Callable[[Job, JobState], Awaitable[None]] | None = None,
         lease: timedelta = LEASE,
     ) -> None:
+        """`on_end` is called with each job that ends, DONE or DEAD, before that is written: if it
+        fails or the process dies, the job runs again."""
         self._jobs = jobs
         self._name = name
         self._clock = clock
         self._tasks = tasks
         self._lease = lease
+        self._on_end = on_end
         self.at_once = 1
         self._wake = asyncio.Event()
         self._claiming = asyncio.Lock()
@@ -167,6 +174,7 @@ class Worker:
         lease = asyncio.create_task(self._extend_lease(job))
         try:
             await self._tasks[job.task](job)
+            await self._ended(job, JobState.DONE)
         except asyncio.CancelledError:
             # Not the job's fault: another worker may take it at once, or when its lease ends if
             # the database cannot be reached now.
@@ -174,14 +182,16 @@ class Worker:
                 await asyncio.shield(self._requeue(job, error=job.error, delay=timedelta(0)))
             raise
         except BadReply as error:
-            await self._jobs.set_state(job, state=JobState.DEAD, error=str(error))
+            await self._give_up(job, str(error))
+        except WebhookFailed as error:
+            await self._retry(job, str(error), tries=DELIVERIES)
         except (VectorsUnavailable, NoModel, MissingExtra) as error:
             delay = min(LONGEST, timedelta(seconds=2.0 ** min(job.attempts, 10)))
             await self._requeue(job, error=str(error), delay=delay)
         except (ModelUnavailable, DownloadFailed, StaleVersion, StoreError) as error:
             await self._retry(job, str(error))
         except OmoideError as error:
-            await self._jobs.set_state(job, state=JobState.DEAD, error=str(error))
+            await self._give_up(job, str(error))
         except Exception as error:  # noqa: BLE001 - a process boundary: one job must not end the worker
             log.warning("job %s (%s) failed: %s", job.id, job.task, type(error).__name__)
             await self._retry(job, f"{type(error).__name__}: {error}")
@@ -190,11 +200,20 @@ class Worker:
         finally:
             lease.cancel()
 
-    async def _retry(self, job: Job, error: str) -> None:
-        if job.attempts >= TRIES:
-            await self._jobs.set_state(job, state=JobState.DEAD, error=error)
+    async def _retry(self, job: Job, error: str, *, tries: int = TRIES) -> None:
+        if job.attempts >= tries:
+            await self._give_up(job, error)
         else:
-            await self._requeue(job, error=error, delay=timedelta(seconds=2.0**job.attempts))
+            delay = min(LONGEST, timedelta(seconds=2.0 ** min(job.attempts, 10)))
+            await self._requeue(job, error=error, delay=delay)
+
+    async def _give_up(self, job: Job, error: str) -> None:
+        await self._ended(job, JobState.DEAD)
+        await self._jobs.set_state(job, state=JobState.DEAD, error=error)
+
+    async def _ended(self, job: Job, state: JobState) -> None:
+        if self._on_end is not None:
+            await self._on_end(job, state)
 
     async def _requeue(self, job: Job, *, error: str, delay: timedelta) -> None:
         due = self._clock.now() + delay

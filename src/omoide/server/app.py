@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
+from omoide.errors import OmoideError
 from omoide.server.access import Access
 from omoide.server.dispatch import Dispatcher
 from omoide.server.endpoint import HandlerContext
@@ -49,6 +50,7 @@ EXPOSED_HEADERS = (
     "X-Omoide-Changed",
     "X-Omoide-Session",
     "X-Omoide-Status",
+    "X-Omoide-Stored",
     "X-Request-Id",
 )
 """Response headers that a web page on another origin may read."""
@@ -80,11 +82,14 @@ class Server:
             runtime.memory(name)
         try:
             async with AsyncExitStack() as stack:
+                await self._store_what_waits()
                 if options.work:
                     working = runtime.working(
                         pause=options.pause, idle_every=options.idle_every, at_once=options.at_once
                     )
                     await stack.enter_async_context(working)
+                else:
+                    await stack.enter_async_context(runtime.replaying())
                 yield
         finally:
             try:
@@ -94,6 +99,19 @@ class Server:
                 log.warning("stopped with writes still pending: the grace time ran out")
             await self.upstream.close()
             await runtime.close_parts()
+
+    async def _store_what_waits(self) -> None:
+        """Store what a former process could not, before anything new is said; and make sure that
+        words can wait in this one."""
+        runtime = self.runtime
+        if runtime.spool is None:
+            return
+        try:
+            async with asyncio.timeout(self.options.patience):
+                await runtime.spool.prepare()
+                await runtime.exchanges.waiting.replay()
+        except (OmoideError, TimeoutError) as error:  # it is tried again in the background
+            log.warning("words still wait to be stored: %s", type(error).__name__)
 
 
 def make_app(server: Server) -> Starlette:

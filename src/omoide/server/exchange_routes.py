@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import MemoryKind, Speaker
-from omoide.engine.exchange import Answer
+from omoide.engine.asking import Answer
 from omoide.engine.messages import Utterance
 from omoide.engine.resuming import resume
 from omoide.mechanisms.base import Contribution, PromptPlace

@@ -20,9 +20,18 @@ _TEXT = "text/plain"
 
 
 async def healthz(call: RouteCall) -> Response:
-    """Liveness: the process answers."""
-    del call
-    return json_response({"status": "ok"})
+    """Liveness: the process answers; and how many exchanges wait to be stored."""
+    return json_response({"status": "ok", **await _waiting(call.context)})
+
+
+async def _waiting(context: HandlerContext) -> dict[str, int]:
+    spool = context.runtime.spool
+    if spool is None:
+        return {}
+    try:
+        return {"waiting": (await spool.status()).exchanges}
+    except StoreError:
+        return {}  # liveness does not depend on it
 
 
 async def readyz(call: RouteCall) -> Response:
@@ -32,11 +41,13 @@ async def readyz(call: RouteCall) -> Response:
 
 async def ready(context: HandlerContext) -> Response:
     """200 if the database answers, else 503."""
+    waiting = await _waiting(context)
     try:
         await jobs(context)
     except StoreError as error:
-        return json_response({"status": "unavailable", "reason": slug_of(error)}, status=503)
-    return json_response({"status": "ok"})
+        body = {"status": "unavailable", "reason": slug_of(error), **waiting}
+        return json_response(body, status=503)
+    return json_response({"status": "ok", **waiting})
 
 
 async def jobs(context: HandlerContext) -> dict[str, int]:
@@ -54,7 +65,8 @@ async def jobs(context: HandlerContext) -> dict[str, int]:
 
 async def metrics(call: RouteCall) -> Response:
     """Metrics for Prometheus."""
-    text = call.context.metrics.text(await jobs(call.context))
+    waiting = await _waiting(call.context)
+    text = call.context.metrics.text(await jobs(call.context), waiting=waiting.get("waiting", 0))
     return Response(text, media_type="text/plain; version=0.0.4")
 
 

@@ -73,6 +73,8 @@ class HttpProblem(Exception):
 
 def problem_of(error: errors.OmoideError) -> HttpProblem:
     """An `OmoideError` as an error response."""
+    if isinstance(error, errors.Unconvertible):
+        return HttpProblem(400, error.slug, str(error), param=error.param)
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     headers = {"Retry-After": "1"} if status == 503 else {}
     return HttpProblem(status, slug_of(error), str(error), headers=headers)

@@ -12,7 +12,8 @@ from starlette.responses import Response
 from omoide.domain import CallPurpose
 from omoide.domain import ModelCall as ModelCall
 from omoide.domain.text import normal_name
-from omoide.engine.exchange import Answer as Reply
+from omoide.engine.asking import Answer as Reply
+from omoide.engine.asking import Stored
 from omoide.engine.messages import text_of
 from omoide.errors import OmoideError, TextTooLong
 from omoide.mechanisms.base import PromptPlace
@@ -30,7 +31,7 @@ from omoide.server.upstream import UpstreamRequest, forwarded
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from omoide.engine.exchange import Exchange
+    from omoide.engine.asking import Exchange
     from omoide.server.protocols.writing import ConvertedRequest
     from omoide.server.upstream import UpstreamResponse
 
@@ -98,6 +99,8 @@ def _headers_of(exchange: Exchange | None) -> dict[str, str]:
     }
     if exchange.session is not None:
         headers["X-Omoide-Session"] = str(exchange.session)
+    if exchange.asking.incoming.words:
+        headers["X-Omoide-Stored"] = exchange.stored.value
     if exchange.changes:
         headers["X-Omoide-Changed"] = ", ".join(exchange.changes)
     if exchange.problems:
@@ -182,17 +185,19 @@ async def _forward(
             return await _whole(converted, whole, headers, sse=False, model=parsed.model)
         if not streamed and exchange is not None:
             exchange.problems.append(TextTooLong("the answer is too long to be recorded"))
+            exchange.stored = Stored.NO
         headers = {**answer.headers, **_headers_of(exchange)}
         connection, streaming = stack.pop_all(), AsyncExitStack()
         streaming.enter_context(call.context.runtime.exchanges.streaming())
         call.context.metrics.streams += 1
 
-        async def finish() -> None:
+        async def finish() -> bytes:
             call.context.metrics.streams -= 1
             async with streaming:
                 await connection.aclose()
                 if answer.status < 400:
                     await _finish(call, exchange, parser)
+            return _last_words(exchange, headers, converted)
 
         relayed = _relay(answer, parser, parse_first=converted is not None)
         if converted is None:
@@ -213,6 +218,18 @@ async def _forward(
             return await _whole(converted, relayed, headers, sse=True, model=parsed.model)
         finally:
             await finish()
+
+
+def _last_words(
+    exchange: Exchange | None, headers: Mapping[str, str], converted: ConvertedRequest | None
+) -> bytes:
+    """What a stream of events ends with if more was lost or waits than its headers said: a comment,
+    which clients skip."""
+    media_type = converted.writer.media_type if converted else headers.get("content-type", "")
+    said = headers.get("X-Omoide-Stored")
+    if exchange is None or said in (None, exchange.stored.value) or "event" not in media_type:
+        return b""
+    return f": X-Omoide-Stored: {exchange.stored.value}\n\n".encode()
 
 
 async def _whole(

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 class Relay(Response):
     """Sends blocks as they arrive. `finish` is called exactly once, whatever ends the stream: its
     end, a disconnect (even while no blocks arrive), or a server shutdown. The response ends after
-    `finish`, so a client that saw the end can rely on it being done."""
+    `finish` with what that returns, so a client that saw the end can rely on it being done."""
 
     def __init__(
         self,
         blocks: AsyncGenerator[bytes],
         *,
-        finish: Callable[[], Awaitable[None]],
+        finish: Callable[[], Awaitable[bytes | None]],
         status_code: int = 200,
         headers: Mapping[str, str] | None = None,
         media_type: str | None = None,
@@ -48,10 +48,10 @@ class Relay(Response):
             disconnect.cancel()
             pump.cancel()
             await asyncio.wait({pump, disconnect})
-            await self._finish()
+            last = await self._finish()
         if not pump.cancelled():
             pump.result()
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            await send({"type": "http.response.body", "body": last or b"", "more_body": False})
 
     async def _pump(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": self.status_code}

@@ -14,6 +14,7 @@ from omoide.server.app import Server, make_app
 from omoide.server.connections import protocol
 from omoide.server.embedded import EngineUpstream
 from omoide.server.upstream import HttpUpstream
+from omoide.wire.address import is_endpoint
 
 if TYPE_CHECKING:
     import socket
@@ -30,11 +31,13 @@ log = logging.getLogger(__name__)
 def upstream_of(spec: str, runtime: Runtime) -> Upstream:
     """Where chats are sent: the endpoint at a URL, or the runtime's own model."""
     settings = runtime.settings
-    if spec.lower().startswith(("http://", "https://")):
-        base_url, _, model = spec.partition("#")
-        return HttpUpstream(base_url, model=model, api_key=settings.api_key, wait=settings.timeout)
+    if is_endpoint(spec):
+        return HttpUpstream(spec, api_key=settings.api_key, wait=settings.timeout)
     if spec != settings.model:
-        raise BadInput(f"--upstream {spec!r} is not a URL: give one like http://localhost:11434/v1")
+        raise BadInput(
+            f"--upstream {spec!r} is not a URL: give one like http://localhost:8080/v1, "
+            "ollama+http://localhost:11434 or anthropic+https://api.anthropic.com"
+        )
     return EngineUpstream(runtime.model, runtime.embedder, max_tokens=settings.reply_tokens)
 
 

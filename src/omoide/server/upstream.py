@@ -1,4 +1,5 @@
-"""Forwards chats to an OpenAI-compatible endpoint and passes its bytes through unchanged."""
+"""Forwards chats to an endpoint: an OpenAI-compatible one passes its bytes through unchanged, one
+of another protocol is converted (`omoide.wire`)."""
 
 from __future__ import annotations
 
@@ -7,14 +8,15 @@ import contextlib
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
 from omoide.server.buffering import buffered
 from omoide.server.problems import HttpProblem
 from omoide.version import __version__
+from omoide.wire.address import EndpointAddress
+from omoide.wire.connecting import transport_to
+from omoide.wire.decoding import decoded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -127,7 +129,7 @@ class HttpUpstream:
 
     def __init__(
         self,
-        base_url: str,
+        address: str,
         *,
         model: str = "",
         api_key: str = "",
@@ -135,16 +137,13 @@ class HttpUpstream:
         connect: float = 10.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._base = base_url.rstrip("/")
-        self._model = model
+        """`address` is the base URL, with the protocol before it unless it is OpenAI's."""
+        endpoint = EndpointAddress.parse(address)
+        self._base = endpoint.base_url
+        self._model = model or endpoint.model
         self._key = api_key.strip()
         self._wait = wait
-        # A bare transport, not a client: no redirects, and no cookie jar that would leak one
-        # caller's cookies into the next caller's request.
-        self._transport = transport or httpx.AsyncHTTPTransport(
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-            proxy=proxy_to(self._base),
-        )
+        self._transport = transport_to(endpoint, api_key=self._key, inner=transport)
         # All other timeouts are enforced here.
         self._timeout = httpx.Timeout(None, connect=connect).as_dict()
 
@@ -184,10 +183,9 @@ class HttpUpstream:
             await response.aclose()
 
     async def _blocks(self, response: httpx.Response) -> AsyncGenerator[bytes]:
-        plain = "content-encoding" not in response.headers  # as requested with accept-encoding
-        blocks = response.aiter_raw() if plain else response.aiter_bytes()
         try:
-            async with aclosing(buffered(blocks, patience=self._wait)) as incoming:
+            blocks = buffered(decoded(response), patience=self._wait)
+            async with aclosing(blocks) as incoming:
                 async for block in incoming:
                     yield block
         except TimeoutError as error:
@@ -205,15 +203,6 @@ class HttpUpstream:
         return HttpProblem(
             504, "upstream-timeout", f"the upstream sent nothing for {self._wait:g} s"
         )
-
-
-def proxy_to(url: str) -> str | None:
-    """The proxy that this machine's settings name for a URL, if any."""
-    address = urlsplit(url)
-    if not address.hostname or proxy_bypass(address.hostname):
-        return None
-    proxies = getproxies()
-    return proxies.get(address.scheme) or proxies.get("all")
 
 
 def _kind(error: Exception) -> str:

@@ -3,7 +3,9 @@
 from omoide.transfer.detect import ForeignExport, read, read_values
 from omoide.transfer.export import export
 from omoide.transfer.foreign_conversations import ForeignConversation, ForeignMessage, SkippedItem
+from omoide.transfer.foreign_memories import ForeignFact, ForeignMemories, KeptItem
 from omoide.transfer.importing import ImportResult, import_conversations
+from omoide.transfer.importing_memories import MemoriesImportResult, import_memories
 from omoide.transfer.records import SCHEMA, Record, from_record, to_record
 from omoide.transfer.restore import ExportContents
 from omoide.transfer.restoring import RestoreResult, restore
@@ -14,14 +16,19 @@ __all__ = [
     "ExportContents",
     "ForeignConversation",
     "ForeignExport",
+    "ForeignFact",
+    "ForeignMemories",
     "ForeignMessage",
     "ImportResult",
+    "KeptItem",
+    "MemoriesImportResult",
     "Record",
     "RestoreResult",
     "SkippedItem",
     "export",
     "from_record",
     "import_conversations",
+    "import_memories",
     "read",
     "read_values",
     "restore",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from omoide.errors import BadImport
 from omoide.transfer import chatgpt, claude, messages
 from omoide.transfer.files import JsonElement, elements
 from omoide.transfer.foreign_conversations import ForeignConversation, SkippedItem
+from omoide.transfer.foreign_memories import ForeignMemories, MemoriesBuilder
+from omoide.transfer.products import langgraph, letta, mem0, openai_items, zep
 from omoide.transfer.restore import ExportContents, read_contents
 
 if TYPE_CHECKING:
@@ -18,8 +20,21 @@ if TYPE_CHECKING:
 
 WANTED = (
     "an export of omoide (JSON lines with a header), ChatGPT's or Claude's conversations.json, "
+    "a memory of mem0, Letta, Zep, Graphiti or LangGraph, OpenAI's conversation items, "
     'or messages like {"role": "user", "content": "…"}'
 )
+
+
+class Product(Protocol):
+    """A file that reads the exports of a memory product."""
+
+    NAME: str
+
+    def matches(self, value: object) -> bool:
+        """Whether a value looks like one of its items, or like a list of them."""
+
+    def read(self, value: dict[str, Any], *, where: str, builder: MemoriesBuilder) -> None:
+        """Read it into the builder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +45,16 @@ class ForeignExport:
     conversations: Iterator[ForeignConversation]
 
 
-def read(path: Path, *, max_chars: int) -> ExportContents | ForeignExport:
-    """Read a file. Raises `BadImport` if its format is unknown."""
-    return _read(elements(path), path.name, max_chars=max_chars)
+PRODUCTS: tuple[Product, ...] = (letta, langgraph, mem0, zep, openai_items)
+"""Memory products whose exports are read; the first that matches counts."""
+
+
+def read(
+    path: Path, *, max_chars: int, from_user: str | None = None
+) -> ExportContents | ForeignExport | ForeignMemories:
+    """Read a file. `from_user` is whose items to take of a memory product's export, by the name
+    they have there. Raises `BadImport` if its format is unknown."""
+    return _read(elements(path), path.name, max_chars=max_chars, from_user=from_user)
 
 
 def read_values(values: Iterable[object], *, max_chars: int) -> ForeignExport:
@@ -41,15 +63,17 @@ def read_values(values: Iterable[object], *, max_chars: int) -> ForeignExport:
     stream = (
         JsonElement(where=f"item {i}", document=0, value=value) for i, value in enumerate(values, 1)
     )
-    found = _read(stream, "this", max_chars=max_chars)
+    found = _read(stream, "this", max_chars=max_chars, from_user=None)
     if isinstance(found, ExportContents):
         raise BadImport("this is an export of omoide: restore it with `omoide import FILE`")
+    if isinstance(found, ForeignMemories):
+        raise BadImport(f"this is a memory of {found.source}: take it with `omoide import FILE`")
     return found
 
 
 def _read(
-    stream: Iterator[JsonElement], name: str, *, max_chars: int
-) -> ExportContents | ForeignExport:
+    stream: Iterator[JsonElement], name: str, *, max_chars: int, from_user: str | None
+) -> ExportContents | ForeignExport | ForeignMemories:
     passed: list[JsonElement] = []
     for element in stream:
         value, rest = element.value, chain(passed, [element], stream)
@@ -57,6 +81,12 @@ def _read(
             if passed:
                 raise BadImport(f"{element.where}: the header must come first")
             return read_contents(rest)
+        for product in PRODUCTS:
+            if product.matches(value):
+                builder = MemoriesBuilder(
+                    source=product.NAME, max_chars=max_chars, wanted=from_user
+                )
+                return _memories(rest, product, builder)
         for known in (chatgpt, claude):
             if known.matches(value):
                 conversations = _objects(rest, known.NAME, max_chars)
@@ -65,6 +95,19 @@ def _read(
             return ForeignExport(source=messages.NAME, conversations=_messages(rest, max_chars))
         passed.append(element)
     raise BadImport(f"{name} is not a known export: wanted {WANTED}; it has {_describe(passed)}")
+
+
+def _memories(
+    stream: Iterator[JsonElement], product: Product, builder: MemoriesBuilder
+) -> ForeignMemories:
+    for element in stream:
+        if element.problem:
+            builder.leave_out(element.problem, where=element.where)
+        elif isinstance(element.value, dict) and product.matches(element.value):
+            product.read(element.value, where=element.where, builder=builder)
+        else:
+            builder.keep(element.value, what="something unknown", where=element.where)
+    return builder.built()
 
 
 def _objects(

@@ -57,7 +57,9 @@ def _message(message: object, *, where: str, builder: ConversationBuilder) -> No
     if not isinstance(message, dict):
         builder.leave_out(f"a message must be an object, not {type(message).__name__}", where=where)
         return
-    if (speaker := builder.speaker(message, "role", _SPEAKERS, where=where)) is None:
+    # Zep's older messages have the speaker's name in `role`.
+    key = "role_type" if isinstance(message.get("role_type"), str) else "role"
+    if (speaker := builder.speaker(message, key, _SPEAKERS, where=where)) is None:
         return
     text = _text(message.get("content"))
     if text is None:
@@ -67,7 +69,8 @@ def _message(message: object, *, where: str, builder: ConversationBuilder) -> No
     if not text.strip():
         builder.leave_out("it is empty", where=where)
         return
-    builder.add(where=where, id_=message.get("id"), speaker=speaker, text=text, time=_time(message))
+    id_ = message.get("id") or message.get("uuid")
+    builder.add(where=where, id_=id_, speaker=speaker, text=text, time=_time(message))
 
 
 def _text(content: object) -> str | None:

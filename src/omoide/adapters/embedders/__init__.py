@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from omoide import plugins
 from omoide.errors import UnknownModel
 from omoide.plugins import Group
+from omoide.wire.address import is_endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,7 @@ def embedder_named(settings: Settings) -> Embedder | None:
     }
     if spec == NONE:
         return None
-    if spec.lower().startswith(("http://", "https://")):
+    if is_endpoint(spec):
         return _endpoint(spec, settings.api_key or None)
     if spec in makers:
         return makers[spec]()

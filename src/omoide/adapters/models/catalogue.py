@@ -12,6 +12,7 @@ from omoide.adapters.models.artifact import Artifact, HubFile, PipParts
 from omoide.adapters.models.hub import HubModel
 from omoide.errors import UnknownModel
 from omoide.plugins import Group
+from omoide.wire.address import is_endpoint
 
 if TYPE_CHECKING:
     from omoide.ports import ChatModel
@@ -41,9 +42,10 @@ class GgufFile:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteModel:
-    """A model behind an OpenAI-compatible endpoint."""
+    """A model behind an endpoint."""
 
     base_url: str
+    """With its protocol before it unless it is OpenAI's: `anthropic+https://…`."""
     model: str
 
 
@@ -178,7 +180,7 @@ def resolve(spec: str, *, model: str | None = None) -> Choice:
     spec = spec.strip()
     if spec.lower().startswith(hub.SCHEME):
         return hub.parse(spec)
-    if spec.lower().startswith(("http://", "https://")):
+    if is_endpoint(spec):
         return _remote(spec, model)
     path = Path(spec).expanduser()
     if path.is_file():

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible HTTP endpoint: requests, limited retries, and translated errors.
+"""An endpoint over HTTP: requests, limited retries, and translated errors.
 
 The chat and the embeddings adapter both use it.
 """
@@ -19,6 +19,8 @@ import httpx
 
 from omoide.adapters.models.excerpt import excerpt
 from omoide.errors import ContextTooLong, ModelError, ModelRefused, ModelStalled, ModelUnavailable
+from omoide.wire.address import EndpointAddress
+from omoide.wire.connecting import transport_to
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -85,7 +87,8 @@ class RequestRejected(ModelRefused):
 
 
 class HttpEndpoint:
-    """One base URL and one API key. `transport`, `sleep` and `chance` exist for tests."""
+    """One base URL, with its protocol before it unless it is OpenAI's, and one API key.
+    `transport`, `sleep` and `chance` exist for tests."""
 
     def __init__(
         self,
@@ -101,7 +104,10 @@ class HttpEndpoint:
         self.timeouts = timeouts or Timeouts()
         self._retries = retries or Retries()
         self._key = (api_key or "").strip()  # pasted keys often end in a newline
-        self._base = base_url.rstrip("/")
+        address = EndpointAddress.parse(base_url)
+        self._base = address.base_url
+        if address.converted:
+            transport = transport_to(address, api_key=self._key, inner=transport)
         self._sleep, self._chance = sleep, chance
         limit = httpx.Timeout(None, connect=self.timeouts.connect)  # other timeouts: `stalling`
         pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)  # callers limit it

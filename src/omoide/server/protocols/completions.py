@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from omoide.server.endpoint import RouteCall, RouteSpec
 from omoide.server.keys import Scope
 from omoide.server.problems import HttpProblem, encoded, openai_error
-from omoide.server.protocols.fields import Fields, refuse
 from omoide.server.protocols.writing import ConvertedRequest, streamed
 from omoide.server.proxy import converse
+from omoide.wire.fields import Fields, refuse
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.errors import OmoideError
 from omoide.server.problems import HttpProblem, slug_of
-from omoide.server.protocols.fields import Fields, refuse
 from omoide.server.protocols.threads import new_id, new_thread
+from omoide.wire.fields import Fields, refuse
 
 if TYPE_CHECKING:
     from omoide.server.protocols.threads import Thread, Threads

@@ -10,8 +10,8 @@ from omoide.engine.messages import text_of
 from omoide.language import detect_language
 from omoide.prompts import render
 from omoide.server.problems import HttpProblem
-from omoide.server.protocols.fields import Fields, refuse
 from omoide.server.protocols.writing import streamed
+from omoide.wire.fields import Fields, refuse
 
 NO_EFFECT = (
     "cache_control",

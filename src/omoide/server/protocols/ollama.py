@@ -13,7 +13,6 @@ from starlette.responses import Response
 from omoide.server.endpoint import RouteCall, RouteSpec
 from omoide.server.keys import Scope
 from omoide.server.problems import HttpProblem, encoded, ollama_error
-from omoide.server.protocols.fields import Fields
 from omoide.server.protocols.ollama_request import chat_of_chat, chat_of_generate, model_name
 from omoide.server.protocols.writing import ConvertedRequest, upstream_problem
 from omoide.server.proxy import (
@@ -25,6 +24,7 @@ from omoide.server.proxy import (
 )
 from omoide.server.upstream import UpstreamRequest
 from omoide.version import __version__
+from omoide.wire.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ import json
 import secrets
 from typing import Any
 
-from omoide.server.protocols.fields import Fields, refuse
 from omoide.server.protocols.writing import streamed
+from omoide.wire.fields import Fields, refuse
 
 SAMPLING = {
     "temperature": "temperature",

@@ -11,12 +11,12 @@ from omoide.errors import OmoideError
 from omoide.server.endpoint import RouteCall, RouteSpec
 from omoide.server.keys import Scope
 from omoide.server.problems import encoded, slug_of
-from omoide.server.protocols.fields import Fields
 from omoide.server.protocols.responses_request import messages_of, read_request
 from omoide.server.protocols.responses_writer import ResponsesWriter
 from omoide.server.protocols.threads import new_id, new_thread, threads_of
 from omoide.server.protocols.writing import ConvertedRequest
 from omoide.server.proxy import converse, may_store
+from omoide.wire.fields import Fields
 
 if TYPE_CHECKING:
     from omoide.server.endpoint import Handler

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from omoide.server.protocols.fields import Fields, refuse
 from omoide.server.protocols.writing import streamed
+from omoide.wire.fields import Fields, refuse
 
 NO_EFFECT = (
     "prompt_cache_key",

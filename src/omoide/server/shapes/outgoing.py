@@ -371,5 +371,11 @@ OUTGOING: dict[str, Shape] = {
         "required": ["data"],
     },
     "UserPage": object_of("User names, sorted.", items=list_of(TEXT), next=nullable(TEXT)),
-    "Health": object_of("The server's state.", ("reason",), status=TEXT, reason=TEXT),
+    "Health": object_of(
+        "The server's state, and how many exchanges wait to be stored.",
+        ("reason", "waiting"),
+        status=TEXT,
+        reason=TEXT,
+        waiting=WHOLE,
+    ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from omoide.server.problems import HttpProblem
+from omoide.errors import Unconvertible
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "a string": (str,),
@@ -71,8 +71,8 @@ class Fields:
         """A string that must be given."""
         value = self.text(name)
         if value is None:
-            raise HttpProblem(
-                400, "missing", f"{self.path(name)} must be given", param=self.path(name)
+            raise Unconvertible(
+                f"{self.path(name)} must be given", slug="missing", param=self.path(name)
             )
         return value
 
@@ -112,10 +112,10 @@ class Fields:
 
 def refuse(where: str, why: str) -> NoReturn:
     """Refuse a request because of one field."""
-    raise HttpProblem(400, "unsupported", f"{where} cannot be converted: {why}", param=where)
+    raise Unconvertible(f"{where} cannot be converted: {why}", slug="unsupported", param=where)
 
 
 def wrong_type(where: str, wanted: str, value: object) -> NoReturn:
     """Refuse a field of the wrong type."""
     kind = type(value).__name__
-    raise HttpProblem(400, "invalid", f"{where} must be {wanted}, not {kind}", param=where)
+    raise Unconvertible(f"{where} must be {wanted}, not {kind}", slug="invalid", param=where)

@@ -1,0 +1,100 @@
+"""`omoide doctor`: whether the memory works, and what to do if not."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from omoide import bootstrap
+from omoide.cli.scope import scoped
+from omoide.cli.show import ago, emit, one_line, plural, warning
+from omoide.domain import JobState
+from omoide.errors import OmoideError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from omoide.cli.scope import Scope
+    from omoide.engine.runtime import Runtime
+    from omoide.ports.spool import SpoolStatus
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One thing that was looked at."""
+
+    what: str
+    well: bool
+    told: str
+
+
+@click.command()
+@scoped
+def doctor(scope: Scope) -> None:
+    """Say whether the memory works: its database, what waits to be stored, and its jobs.
+
+    Ends with status 1 if something needs a person.
+    """
+    checks = [*_database(scope), _waiting(scope)]
+    if scope.json:
+        emit(checks)
+    else:
+        for check in checks:
+            line = f"{'·' if check.well else '!'} {check.what}: {check.told}"
+            click.echo(line if check.well else warning(line))
+    if not all(check.well for check in checks):
+        raise click.exceptions.Exit(1)
+
+
+def _database(scope: Scope) -> list[Check]:
+    where = scope.settings.db
+    place = repr(where).strip("<>") if isinstance(where, str) else str(where)
+
+    async def look(runtime: Runtime) -> list[Check]:
+        tenants = await runtime.tenants()
+        dead = waiting = 0
+        for tenant in tenants:
+            jobs = await runtime.memory(tenant).jobs(states=[JobState.DEAD, JobState.WAITING])
+            dead += sum(job.state is JobState.DEAD for job in jobs)
+            waiting += sum(job.state is JobState.WAITING for job in jobs)
+        told = f"{plural(waiting, 'job')} waiting"
+        if dead:
+            told += f", {dead:,} given up: omoide jobs list --all-users"
+        answers = f"{place} answers, {plural(len(tenants), 'tenant')}"
+        return [
+            Check(what="database", well=True, told=answers),
+            Check(what="jobs", well=not dead, told=told),
+        ]
+
+    try:
+        return scope.run_with(look, progress=None)
+    except OmoideError as error:
+        return [Check(what="database", well=False, told=one_line(str(error)))]
+
+
+def _waiting(scope: Scope) -> Check:
+    """Looked at without the database, since that may be what fails."""
+    spool = bootstrap.make_spool(scope.settings)
+    what = "words that wait to be stored"
+    if spool is None:
+        none = "they cannot wait: the database is encrypted, or OMOIDE_SPOOL is none"
+        return Check(what=what, well=True, told=none)
+    try:
+        status = asyncio.run(spool.status())
+    except OmoideError as error:
+        return Check(what=what, well=False, told=one_line(str(error)))
+    told = _told(status, scope.outside.clock.now())
+    return Check(what=what, well=not status.exchanges, told=told)
+
+
+def _told(status: SpoolStatus, now: datetime) -> str:
+    if not status.exchanges or status.oldest is None:
+        return "none"
+    waiting = plural(status.exchanges, "exchange")
+    return (
+        f"{waiting} in {status.where}, the oldest {ago(status.oldest, now)}: a running omoide "
+        "serve or omoide work stores them as soon as the database takes them"
+    )

@@ -1,0 +1,51 @@
+"""Checks what a caller limits recall to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omoide.domain import MemoryKind, Speaker
+from omoide.engine.recorder import aware
+from omoide.errors import BadInput
+from omoide.mechanisms.search.recall import RecallFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+
+
+def recall_filter(
+    *,
+    kinds: Collection[MemoryKind | str],
+    usual: frozenset[MemoryKind],
+    since: datetime | None,
+    until: datetime | None,
+    speaker: Speaker | str | None,
+    about: str | None,
+    tags: Collection[str],
+) -> RecallFilter:
+    """The filter for these limits, as `Memory.recall` takes them; of the `usual` kinds if none are
+    given. Raises `BadInput`."""
+    return RecallFilter(
+        kinds=checked_recall_kinds(kinds) or usual,
+        since=None if since is None else aware(since, "since"),
+        until=None if until is None else aware(until, "until"),
+        speaker=None if speaker is None else Speaker(speaker),
+        about=about,
+        tags=frozenset(tags),
+    )
+
+
+def checked_recall_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]:
+    """The kinds to recall; none if none is given."""
+    known = {kind.value: kind for kind in MemoryKind}
+    if unknown := [kind for kind in kinds if kind not in known]:
+        raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")
+    return frozenset(known[kind] for kind in kinds)
+
+
+def checked_budget(budget: int | None) -> int | None:
+    """The budget, if it is possible."""
+    if budget is not None and budget < 1:
+        raise BadInput(f"budget must be at least 1 token, not {budget}")
+    return budget

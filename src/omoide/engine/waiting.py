@@ -1,0 +1,228 @@
+"""Keeps what was said while the store cannot take it, and stores it later, exactly once.
+
+The promise of a tolerant exchange: either both sides are stored, or `Exchange.stored` says that
+they are not, and they wait durably outside the store. They are stored before the next words of the
+same user, by the background work of any process, or by the next process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from omoide.domain import RecordedTurns, Speaker
+from omoide.domain.text import cleaned
+from omoide.domain.waiting import WaitingMessage, WaitingReply, WaitingWords
+from omoide.engine.asking import Answer, Asking, Exchange, Stored
+from omoide.engine.messages import Incoming, UserMessage
+from omoide.engine.recorder import RECENT, is_same
+from omoide.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+    from omoide.domain import Owner, Turn
+    from omoide.domain.waiting import Waiting, WaitingExchange
+    from omoide.engine.recorder import Recorder
+    from omoide.ports import Clock, Store
+    from omoide.ports.spool import Spool
+
+    RecordReply = Callable[[Exchange, Answer], Coroutine[None, None, None]]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(kw_only=True)
+class WaitingExchanges:
+    """Exchanges that wait to be stored. Without a spool none can wait, and what the store does not
+    take is reported as not stored."""
+
+    spool: Spool | None
+    store: Store
+    recorder: Recorder
+    clock: Clock
+    reply: RecordReply
+    """Records a reply."""
+    patience: float = 10.0
+    """Seconds that the spool may take; a chat waits for it no longer."""
+    _in_flight: dict[str, Owner] = field(default_factory=dict)
+    """Exchanges of this process that are not finished: their reply is still to come."""
+    _owners: set[Owner] = field(default_factory=set)
+    """Whose words this process keeps."""
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def keep_words(self, exchange: Exchange) -> None:
+        """Keep the messages of an exchange that could not be recorded."""
+        asking = exchange.asking
+        messages = tuple(
+            WaitingMessage(id=words.id, text=words.text, first=words.first)
+            for words in asking.incoming.words
+            if cleaned(words.text).strip()
+        )
+        if not messages:
+            return  # nothing that could be stored
+        self._in_flight[exchange.id] = asking.owner
+        await self._keep(
+            exchange,
+            WaitingWords(
+                exchange=exchange.id,
+                owner=asking.owner,
+                session=asking.session,
+                time=exchange.time,
+                messages=messages,
+                follow_up=asking.incoming.follow_up,
+            ),
+        )
+
+    async def keep_reply(
+        self, exchange: Exchange, answer: Answer, *, unless: asyncio.Task[None] | None = None
+    ) -> None:
+        """Keep the reply of an exchange that could not be recorded, and end the exchange; do
+        nothing if the task `unless`, which goes on recording it, is done meanwhile."""
+        async with exchange.keeping:
+            if unless is not None and unless.done():
+                return
+            waiting = exchange.stored is Stored.WAITING
+            if answer.text and (exchange.turns or waiting) and answer.text.strip():
+                last = exchange.asking.incoming.words[-1]
+                await self._keep(
+                    exchange,
+                    WaitingReply(
+                        exchange=exchange.id,
+                        owner=exchange.owner,
+                        session=exchange.asking.session,
+                        time=self.clock.now(),
+                        text=answer.text,
+                        answers=exchange.turn.id if exchange.turns else None,
+                        complete=answer.complete,
+                        repeated=exchange.repeated,
+                        follow_up=exchange.asking.incoming.follow_up,
+                        first=last.first,
+                        call=answer.call,
+                    ),
+                )
+            if unless is None:
+                self._in_flight.pop(exchange.id, None)
+                self._news.set()
+
+    async def stored(self, exchange: Exchange) -> None:
+        """Note that all of an exchange is stored after all."""
+        async with exchange.keeping:
+            exchange.stored = Stored.YES
+            self._in_flight.pop(exchange.id, None)
+            if self.spool is not None:
+                await self._guarded(self.spool.drop(exchange.id))
+
+    async def replay(self, owner: Owner | None = None) -> int:
+        """Store what waits, of one owner or of all; returns how many exchanges that were. Raises
+        `StoreError` if the store still cannot take it."""
+        if self.spool is None or (owner is not None and owner not in self._owners):
+            return 0
+        done = await self.spool.replay(self._store, owner=owner, skip=self._in_flight)
+        served = self._owners if owner is None else {owner}
+        self._owners -= served - set(self._in_flight.values())
+        if done:
+            log.warning("exchanges that had been waiting are stored: %s", done)
+        return done
+
+    async def run(self, *, every: float) -> None:
+        """Store what waits as soon as possible, until cancelled."""
+        while True:
+            self._news.clear()
+            try:
+                await self.replay()
+            except StoreError as error:
+                log.warning("words wait to be stored: %s", type(error).__name__)
+            except Exception as error:
+                log.warning("words could not be stored: %s", type(error).__name__)
+                log.debug("words could not be stored", exc_info=error)
+            waiting = asyncio.ensure_future(self._news.wait())
+            try:
+                await asyncio.wait({waiting}, timeout=every)
+            finally:
+                waiting.cancel()
+
+    async def _keep(self, exchange: Exchange, item: Waiting) -> None:
+        kept = False
+        if self.spool is not None:
+            kept = await self._guarded(self.spool.keep(item))
+        if kept:
+            self._owners.add(item.owner)
+        exchange.stored = Stored.WAITING if kept else Stored.NO
+
+    async def _guarded(self, work: Awaitable[None]) -> bool:
+        """Await `work`, but no longer than `patience`; whether it went well."""
+        task = asyncio.ensure_future(work)
+        done, _ = await asyncio.wait({task}, timeout=self.patience)
+        if done and not task.cancelled() and task.exception() is None:
+            return True
+        reason = type(task.exception()).__name__ if done else "timeout"
+        log.error("words could not be kept to be stored later: %s", reason)
+        if not done:
+            task.add_done_callback(lambda late: late.cancelled() or late.exception())
+        return False
+
+    async def _store(self, found: WaitingExchange) -> None:
+        """Store what waits of an exchange, unless it was stored before the process died."""
+        words, reply = found.words, found.reply
+        turn: Turn | None = None
+        repeated = False
+        if words is not None:
+            turn, repeated = await self._recorded(words)
+        elif reply is not None and reply.answers is not None:
+            known = await self.store.turns.read(reply.owner, ids=[reply.answers])
+            turn, repeated = (known[0] if known else None), reply.repeated
+        if reply is None or turn is None:
+            return  # there is none, or the message that it answers was erased
+        message = UserMessage(id=turn.id, text=turn.text, index=0, first=reply.first)
+        asking = Asking(
+            owner=reply.owner,
+            incoming=Incoming(words=(message,), follow_up=reply.follow_up),
+            session=reply.session,
+            at=reply.time,
+        )
+        exchange = Exchange(
+            asking=asking,
+            service=_NoService(),
+            time=reply.time,
+            turns=RecordedTurns((turn,), new=frozenset()),
+            repeated=repeated,
+        )
+        answer = Answer(text=reply.text, once=True, complete=reply.complete)
+        before = await self.store.turns.read(reply.owner, ids=[str(answer.id(turn))])
+        await self.reply(exchange, answer)
+        if reply.call is not None and not before:
+            await self.store.ledger.add(reply.owner, reply.call)
+
+    async def _recorded(self, words: WaitingWords) -> tuple[Turn, bool]:
+        """The last message's turn, recorded now or before, and whether it had been said before."""
+        last = words.messages[-1]
+        recent = await self.store.turns.read(words.owner, ids=[last.id])
+        recent += await self.store.turns.read(words.owner, last=RECENT)
+        for turn in recent:
+            if turn.time == words.time and is_same(turn.id, last.id):
+                parts = self.recorder.parts(Speaker.USER, last.text, id_=turn.id)
+                known = await self.recorder.record(
+                    words.owner, parts, session=words.session, now=words.time
+                )
+                return known[-1], False
+        incoming = Incoming(
+            words=tuple(
+                UserMessage(id=m.id, text=m.text, index=i, first=m.first)
+                for i, m in enumerate(words.messages)
+            ),
+            follow_up=words.follow_up,
+        )
+        turns = await self.recorder.record_once(
+            words.owner, incoming, session=words.session, now=words.time
+        )
+        return turns[-1], turns[-1].id not in turns.new
+
+
+class _NoService:
+    """Ends nothing: what is replayed is ended already."""
+
+    async def finish(self, exchange: Exchange, answer: Answer, *, record: bool = True) -> None:
+        """Does nothing."""

@@ -1,0 +1,1 @@
+"""Exports of other memory products, one file for each."""

@@ -1,0 +1,47 @@
+"""The address of a model's endpoint: protocol, base URL and the model's name there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OPENAI = "openai"
+CONVERTED = ("anthropic", "ollama")
+"""Protocols that an endpoint may speak besides Chat Completions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointAddress:
+    """Where an endpoint is, and what it speaks.
+
+    >>> EndpointAddress.parse("anthropic+https://api.example.com#claude").protocol
+    'anthropic'
+    >>> EndpointAddress.parse("http://localhost:8080/v1#m")
+    EndpointAddress(protocol='openai', base_url='http://localhost:8080/v1', model='m')
+    """
+
+    protocol: str
+    base_url: str
+    model: str
+    """Empty if none is named."""
+
+    @property
+    def converted(self) -> bool:
+        """Whether it speaks another protocol than Chat Completions."""
+        return self.protocol != OPENAI
+
+    @classmethod
+    def parse(cls, text: str) -> EndpointAddress:
+        """Parse `URL#MODEL`, with the protocol and a `+` before it unless it is OpenAI's."""
+        url, _, model = text.strip().partition("#")
+        protocol, plus, rest = url.partition("+")
+        if plus and protocol.lower() in (OPENAI, *CONVERTED):
+            url = rest
+        else:
+            protocol = OPENAI
+        return cls(protocol=protocol.lower(), base_url=url.rstrip("/"), model=model)
+
+
+def is_endpoint(text: str) -> bool:
+    """Whether a model's name is the address of an endpoint."""
+    url = EndpointAddress.parse(text).base_url.lower()
+    return url.startswith(("http://", "https://"))

@@ -1,0 +1,157 @@
+"""Faults at every step of memory in a request, over all protocols: the chat is answered, the
+response says what became of the words, and in the end both sides are stored once."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from omoide.adapters.spool import FileSpool
+from omoide.errors import StoreFull
+from omoide.server.options import Options
+from omoide.testing.endpoint import stream
+
+from .serving import serving
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from .serving import Bench
+
+ANA = {"X-Omoide-User": "ana"}
+HI = [{"role": "user", "content": "Hi there"}]
+PROTOCOLS: dict[str, dict[str, Any]] = {
+    "/v1/chat/completions": {"messages": HI},
+    "/v1/responses": {"input": "Hi there"},
+    "/v1/completions": {"prompt": "Hi there"},
+    "/v1/messages": {"messages": HI, "max_tokens": 9},
+    "/api/chat": {"messages": HI},
+    "/api/generate": {"prompt": "Hi there"},
+}
+FAULTS = ("raise", "hang", "wrong type")
+
+
+@dataclass
+class Fault:
+    """A function that fails in one way until it is lifted."""
+
+    kind: str
+    real: Callable[..., Any]
+    calls: range = range(1_000_000)
+    """The calls that fail, counted from 0."""
+    lifted: asyncio.Event = field(default_factory=asyncio.Event)
+    count: int = 0
+    hit: bool = False
+
+    async def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any function
+        """Fail, or do what the real one does."""
+        number, self.count = self.count, self.count + 1
+        if not self.lifted.is_set() and number in self.calls:
+            self.hit = True
+            if self.kind == "raise":
+                raise StoreFull("no space left")
+            if self.kind == "wrong type":
+                return object()
+            await self.lifted.wait()
+        return await self.real(*args, **kwargs)
+
+
+def on(part: Callable[[Bench], Any], name: str, bench: Bench, kind: str, **more: Any) -> Fault:  # noqa: ANN401
+    """Put a fault in the place of a part's function."""
+    owner = part(bench)
+    fault = Fault(kind, getattr(owner, name), **more)
+    object.__setattr__(owner, name, fault)
+    return fault
+
+
+def turns(bench: Bench) -> Any:  # noqa: ANN401 - a part of the store
+    """The store of turns."""
+    return bench.server.runtime.store.turns
+
+
+STEPS: dict[str, Callable[..., Fault]] = {
+    "record the message": partial(on, turns, "append", calls=range(1)),
+    "record anything": partial(on, turns, "append"),
+    "record the reply": partial(on, turns, "append", calls=range(1, 9)),
+    "build the context": partial(
+        on, lambda bench: bench.server.runtime.services.contexts, "for_turn"
+    ),
+    "read the summary": partial(on, lambda bench: bench.server.runtime.store.summaries, "find"),
+    "ask the summary": partial(on, lambda bench: bench.server.runtime.mechanisms[0], "contribute"),
+    "recall": partial(on, lambda bench: bench.server.runtime.mechanisms[1], "contribute"),
+    "mark as used": partial(on, lambda bench: bench.server.runtime.services.contexts, "mark_used"),
+    "write the cost": partial(on, lambda bench: bench.server.runtime.store.ledger, "add"),
+    "wake the worker": partial(on, lambda bench: bench.server.runtime.store.jobs, "enqueue"),
+}
+NOT_HERE = {"wake the worker"}
+"""Steps that this request may not come to."""
+
+
+@asynccontextmanager
+async def patient(folder: Path, kind: str) -> AsyncIterator[Bench]:
+    """A server that waits for memory for a moment only, if it is to hang."""
+    options = Options(patience=0.1 if kind == "hang" else 600.0, work=False)
+    async with serving(folder, options=options, spool=FileSpool(folder / "spool")) as bench:
+        bench.server.runtime.exchanges.waiting.patience = 600.0
+        yield bench
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("path", PROTOCOLS)
+async def test_a_fault_of_memory_never_stops_a_chat(
+    tmp_path: Path, path: str, step: str, kind: str, streamed: bool
+) -> None:
+    """Whatever fails, and however."""
+    async with patient(tmp_path, kind) as bench:
+        fault = STEPS[step](bench, kind)
+        if streamed:
+            bench.upstairs.answers.append(stream("I ", "see."))
+        response = await bench.client.post(
+            path, json={"model": "m", **PROTOCOLS[path], "stream": streamed}, headers=ANA
+        )
+        assert response.status_code == 200
+        assert "see." in response.text
+        told = response.headers["x-omoide-stored"]
+        assert told in ("yes", "waiting")
+        if step == "record anything" and not streamed:
+            assert told == "waiting"
+            assert response.headers["x-omoide-status"].startswith("degraded")
+        fault.lifted.set()
+        runtime = bench.server.runtime
+        await runtime.exchanges.settled()
+        await runtime.exchanges.waiting.replay()
+        assert fault.hit or step in NOT_HERE
+        assert await bench.said() == ["Hi there", "I see."]
+        assert runtime.spool is not None
+        assert (await runtime.spool.status()).exchanges == 0
+
+
+@pytest.mark.parametrize("kind", FAULTS[:2])
+@pytest.mark.parametrize("path", PROTOCOLS)
+async def test_words_that_can_neither_be_stored_nor_kept_are_reported_lost(
+    tmp_path: Path, path: str, kind: str
+) -> None:
+    """The chat goes on, and the response does not promise anything."""
+    async with patient(tmp_path, kind) as bench:
+        bench.server.runtime.exchanges.waiting.patience = 0.1 if kind == "hang" else 600.0
+        faults = [
+            STEPS["record anything"](bench, kind),
+            on(lambda bench: bench.server.runtime.spool, "keep", bench, kind),
+        ]
+        response = await bench.client.post(
+            path, json={"model": "m", **PROTOCOLS[path], "stream": False}, headers=ANA
+        )
+        assert response.status_code == 200
+        assert response.headers["x-omoide-stored"] == "no"
+        for fault in faults:
+            assert fault.hit
+            fault.lifted.set()
+        await bench.server.runtime.exchanges.settled()
