@@ -35,7 +35,7 @@ LANGUAGES = {
 
 async def test_a_reply_is_seen_as_it_comes(window: Window) -> None:
     """Each piece when it is there, announced politely, and recorded in the end."""
-    gate = Gate("Good ", "morning, ", "Ana!")
+    gate = Gate("Good morning. How ", "are you, ", "Ana?")
     window.bench.replier.answers.append(gate)
     page = window.page
     await window.say("Hello, I am Ana.")
@@ -43,16 +43,16 @@ async def test_a_reply_is_seen_as_it_comes(window: Window) -> None:
     await expect(reply).to_contain_text("Thinking")
     await expect(reply).to_have_attribute("aria-busy", "true")
     gate.open()
-    await expect(reply.locator(".text")).to_have_text("Good ")
+    await expect(reply.locator(".text")).to_have_text("Good morning.")
     await expect(page.locator("#stop")).to_be_visible()
     gate.open(2)
-    await expect(reply.locator(".text")).to_have_text("Good morning, Ana!")
+    await expect(reply.locator(".text")).to_have_text("Good morning. How are you, Ana?")
     await expect(page.locator("#send")).to_be_visible()
     await expect(reply).to_have_attribute("aria-busy", "false")
     await expect(page.locator("#log")).to_have_attribute("aria-live", "polite")
     await expect(page.locator("#talks button .opening")).to_have_text("Hello, I am Ana.")
     said = [turn.text for turn in await window.bench.memory().turns("me")]
-    assert said == ["Hello, I am Ana.", "Good morning, Ana!"]
+    assert said == ["Hello, I am Ana.", "Good morning. How are you, Ana?"]
 
 
 async def test_what_is_said_before_the_page_is_ready_stays(window: Window) -> None:
@@ -83,11 +83,11 @@ async def test_a_reply_can_be_stopped_and_is_kept_so_far(window: Window) -> None
     """By the button, and by Escape."""
     page, reply = window.page, window.page.locator(".said.assistant .text")
     for i, stop in enumerate(("button", "Escape")):
-        gate = Gate("One ", "two ", "three")
+        gate = Gate("One. Two ", "three. ", "Four.")
         window.bench.replier.answers.append(gate)
         await window.say("Count.")
         gate.open()
-        await expect(reply.nth(i)).to_have_text("One ")
+        await expect(reply.nth(i)).to_have_text("One.")
         if stop == "button":
             await page.click("#stop")
         else:

@@ -191,8 +191,8 @@ async def test_empty_panels_say_what_to_do(opened: Callable[..., Awaitable[Windo
     page = window.page
     for tab, words in (
         ("memory", "When a conversation ends"),
-        ("memos", "Talk about something"),
-        ("events", "Tell me about something that happened"),
+        ("memos", "does not write memos"),
+        ("events", "does not write events"),
         ("why", "When you talk"),
         ("cost", "No model was asked yet"),
     ):

@@ -23,6 +23,7 @@ ELSEWHERE = {
     "clients.md": "tests/integration/clients and tests/heavy/test_server_examples.py",
     "extending.md": "tests/integration/test_extending.py",
     "languages.md": "tests/unit/test_language_pack.py",
+    "models.md": "tests/unit/test_cli_models.py",
     "page.md": "tests/e2e",
     "postgres.md": "tests/heavy/test_postgres_fleet.py and tests/heavy/test_migrate.py",
     "tuning.md": "tests/heavy/test_tuning_run.py",

@@ -426,7 +426,7 @@ async def test_plain_code_over_a_socket(tmp_path: Path) -> None:
 async def test_a_reply_that_is_stopped_is_recorded_as_far_as_it_came(tmp_path: Path) -> None:
     """Closing the stream ends the reply on the server."""
     async with (
-        serving(tmp_path) as bench,
+        serving(tmp_path, settings=FACTS) as bench,  # a small model's reply is checked whole
         listening(bench.app) as url,
         omoide.connect_async(url) as memory,
     ):

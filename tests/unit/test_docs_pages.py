@@ -63,6 +63,17 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_link_leaves_the_docs(page: Path) -> None:
+    """The site has nothing else: name other files of the repository as code."""
+    docs = ROOT / "docs"
+    if page.is_relative_to(docs):
+        outside = [
+            to for to in targets(page) if not (page.parent / to).resolve().is_relative_to(docs)
+        ]
+        assert outside == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_anchor_is_a_heading(page: Path) -> None:
     """A link into a page leads to one of its headings."""
     missing = [

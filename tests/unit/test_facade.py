@@ -94,11 +94,12 @@ def test_facts_without_await() -> None:
 
 def test_closing_twice_and_breaking_a_reply_off() -> None:
     """What was shown is kept, and a second close does nothing."""
-    memory = SyncMemory(scripted(ScriptedModel(["One two three"]), ScriptedModel()))
+    memory = SyncMemory(scripted(ScriptedModel(["One is first. Two is next."]), ScriptedModel()))
     reply = memory.reply("ana", "Count.")
-    assert next(iter(reply)) == "One"
+    assert next(iter(reply)) == "One is first."
     reply.close()
-    assert [r["text"] for r in memory.export("ana") if r.get("kind") == "turn"] == ["Count.", "One"]
+    told = [r["text"] for r in memory.export("ana") if r.get("kind") == "turn"]
+    assert told == ["Count.", "One is first."]
     memory.close()
     memory.close()
 

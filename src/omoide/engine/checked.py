@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     Stream = AsyncGenerator[str | Completion]
 
 
+LONGEST_HELD = 240
+"""Characters after which a sentence that does not end is shown as far as it came."""
+
+
 async def checked_stream(
     ask: Callable[[Request], Stream], request: Request, checks: ReplyChecks
 ) -> Stream:
@@ -66,5 +70,8 @@ async def _parts(stream: Stream, *, whole: bool) -> Stream:
                 end = len(held[: held.rindex(last)].rstrip())
                 yield held[:end]
                 held = held[end:]
+            elif len(held) > LONGEST_HELD:
+                yield held
+                held = ""
     if held:
         yield held
