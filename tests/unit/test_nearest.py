@@ -37,12 +37,13 @@ async def test_a_message_of_some_length_stands_beside_the_nearest_facts(world: W
 
 
 @pytest.mark.parametrize(
-    ("model", "asked"), [("default", 8), ("http://127.0.0.1:9/v1#large", 2)], ids=str
+    ("model", "asked"), [("default", 10), ("http://127.0.0.1:9/v1#large", 2)], ids=str
 )
 async def test_a_local_model_is_shown_examples_and_an_endpoint_is_not(
     model: str, asked: int
 ) -> None:
-    """The messages before the user's own: system and three examples, or the system alone."""
+    """The messages before the user's own: system, three examples and the memory, or the system
+    alone."""
     from datetime import UTC, datetime
 
     from omoide.domain import Owner, Speaker, Turn
