@@ -426,8 +426,8 @@ async def test_a_database_says_where_its_vectors_are(tmp_path: Path) -> None:
     moved = await bootstrap.migrate(path, tmp_path / "n.sqlite")
     assert moved.owners == 1
     plain = await SqliteStore.open(tmp_path / "n.sqlite")
-    degraded = await plain.index.without_vector(ANN, HashEmbedder().space, limit=9)
-    assert [text.text for text in degraded] == list(SAID)
+    unembedded = await plain.index.without_vector(ANN, HashEmbedder().space, limit=9)
+    assert [text.text for text in unembedded] == list(SAID)
     await plain.close()
     reopened = await bootstrap.open_runtime(Settings(db=tmp_path / "n.sqlite", embedder="none"))
     await reopened.close()

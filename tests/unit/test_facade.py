@@ -121,10 +121,13 @@ def test_importing_does_nothing_heavy() -> None:
 
 
 def test_the_commands_in_the_readme_exist() -> None:
-    """What the README tells to type is there to be typed."""
-    told = re.findall(r"^omoide (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert len(told) > 8
-    assert set(told) <= set(cli.commands)
+    """What README, Start and guides tell to type is there to be typed."""
+    pages = [ROOT / "README.md", ROOT / "docs/README.md", *(ROOT / "docs/guides").glob("*.md")]
+    text = "\n".join(page.read_text("utf-8") for page in pages)
+    blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    named = set(re.findall(r"^omoide ([\w-]+)", blocks, re.MULTILINE))
+    assert len(named) > 8
+    assert named <= set(cli.commands)
     targets = (ROOT / "Makefile").read_text()
     for target in ("chat", "test"):
         assert re.search(rf"^{target}:", targets, re.MULTILINE)

@@ -61,11 +61,47 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/erase": {"all": True},
     "/api/facts": {"id": FACT, "pinned": True},
     "/api/facts/correct": {"id": FACT, "text": "The user is there."},
+    "/api/context": {"text": "My cat?"},
+    "/api/exchanges": {"text": "My cat?"},
+    "/api/exchanges/finish": {"turn": "0" * 32, "text": "I see."},
+    "/api/jobs/run": {},
+    "/api/jobs/digest": {"session": 1},
+    "/api/jobs/embed": {},
+    "/api/notes": {"kind": "app.taste", "key": "colour", "text": "green"},
+    "/api/notes/remove": {"kind": "app.taste"},
+    "/api/receipts/check": {
+        "format": 1,
+        "id": "r",
+        "time": NOW.isoformat(),
+        "tenant": "theirs",
+        "user": "ana",
+        "scope": "user",
+        "removed": {},
+        "searched": {},
+        "found": [],
+        "pending": False,
+        "written_by": "omoide",
+        "signature": "0" * 64,
+    },
+    "/api/sessions": {"session": 1, "title": "Cats"},
+    "/api/import": {
+        "digest": False,
+        "conversations": [
+            {
+                "uuid": "c1",
+                "name": "A trip",
+                "chat_messages": [{"uuid": "m1", "sender": "human", "text": "I fly to Kyoto."}],
+            }
+        ],
+    },
 }
 NOTHING = {
     "POST /api/memory/amend": 409,
     "PATCH /api/facts": 404,
     "DELETE /api/facts": 404,
+    "POST /api/jobs/digest": 404,
+    "POST /api/jobs/embed": 404,
+    "PATCH /api/sessions": 404,
     "POST /api/facts/correct": 404,
 }
 """Routes that find nothing to change, and how they say so."""
@@ -152,11 +188,11 @@ async def test_every_route_wants_a_key_with_its_scopes(bench: Bench, row: RouteS
         refused = await ask(bench, row, bad)
         assert refused.status_code == 401
         assert "Bearer" in refused.headers["www-authenticate"]
-    for degraded in row.needs:
-        rest = [scope for scope in Scope if scope is not degraded]
+    for missing in row.needs:
+        rest = [scope for scope in Scope if scope is not missing]
         refused = await ask(bench, row, bench.key("t", *rest))
         assert refused.status_code == 403
-        assert degraded in refused.text
+        assert missing in refused.text
     bench.keys.revoke(secret.split()[1], at=NOW)
     assert (await ask(bench, row, good)).status_code == 401
     assert bench.upstairs.requests == []

@@ -1,34 +1,46 @@
 """Notes about the user, as said to the user: "The user lives in Porto" becomes "You live in Porto".
 
 Memory writes about a person in the third person, because a model reads it. A page that shows it to
-that person should say "you". There is one small module for each built-in language; a text in any
-other language stays as it is. What a module is not sure of stays in the third person, which reads
-stiff but is never wrong.
+that person should say "you". Each language pack has a small module for it, `addressing.py`; a text
+in a language whose pack has none stays as it is. What a module is not sure of stays in the third
+person, which reads stiff but is never wrong.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from importlib.resources import as_file
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import TYPE_CHECKING
 
-from omoide.language.addressing import chinese, english, japanese, korean, vietnamese
+from omoide.language.pack import languages, over_packs, pack
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from types import ModuleType
 
-_MODULES: Final[Mapping[str, ModuleType]] = {
-    "en": english,
-    "zh": chinese,
-    "ja": japanese,
-    "ko": korean,
-    "vi": vietnamese,
-}
+FILE = "addressing.py"
+
+
+@over_packs
+def _module(language: str) -> ModuleType | None:
+    """The module of the language's pack; None if it has none."""
+    if language not in languages():
+        return None
+    file = pack(language).folder / FILE
+    if not file.is_file():
+        return None
+    with as_file(file) as path:
+        spec = spec_from_file_location(f"omoide.language.packs.{language}.addressing", path)
+        if spec is None or spec.loader is None:
+            return None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return module
 
 
 def to_user(text: str, language: str, *, name: str = "", about_user: bool = True) -> str:
     """A note as said to the user. `name` is the user's, if known: a note may use it instead of "the
     user". Unless it is `about_user`, only "the user" is replaced, not pronouns."""
-    module = _MODULES.get(language)
+    module = _module(language)
     if module is None:
         return text
     said: str = module.to_user(text, name=name, about_user=about_user)
@@ -37,7 +49,7 @@ def to_user(text: str, language: str, *, name: str = "", about_user: bool = True
 
 def apposed_name(text: str, language: str) -> str:
     """The user's name, if a note states it beside "the user"; empty otherwise."""
-    module = _MODULES.get(language)
+    module = _module(language)
     found = module.NAMED.match(text) if module else None
     return str(found[1]) if found else ""
 
@@ -45,7 +57,7 @@ def apposed_name(text: str, language: str) -> str:
 def from_user(text: str, language: str) -> str:
     """A sentence that speaks to the user or is said by the user, as a note in the third person:
     "You live in Porto" and "I live in Porto" become "The user lives in Porto". A note stays."""
-    module = _MODULES.get(language)
+    module = _module(language)
     if module is None:
         return text
     note: str = module.from_user(text)
