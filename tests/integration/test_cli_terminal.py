@@ -27,7 +27,9 @@ from omoide.cli.main import cli
 from omoide.cli.scope import Outside
 from omoide.engine.runtime import Runtime
 from omoide.testing import HashEmbedder, ScriptedModel
-from tests.integration.test_models_hub import OLLAMA, answering, serving
+
+if __name__ != "__main__":  # the process that the terminal runs knows nothing of the tests
+    from tests.integration.test_models_hub import OLLAMA, answering, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator

@@ -91,6 +91,7 @@ def environment(site: Path, home: Path) -> dict[str, str]:
         "PATH": programs,
         "HOME": str(home),
         "OMOIDE_MODEL": "parrot:",
+        "OMOIDE_PROFILE": "large",
         "OMOIDE_EMBEDDER": "none",
     }
 

@@ -24,6 +24,8 @@ ELSEWHERE = {
     "extending.md": "tests/integration/test_extending.py",
     "languages.md": "tests/unit/test_language_pack.py",
     "models.md": "tests/unit/test_cli_models.py",
+    "moving-in.md": "tests/unit/test_transfer_products.py",
+    "observing.md": "tests/unit/test_telemetry.py and tests/unit/test_webhooks.py",
     "page.md": "tests/e2e",
     "postgres.md": "tests/heavy/test_postgres_fleet.py and tests/heavy/test_migrate.py",
     "tuning.md": "tests/heavy/test_tuning_run.py",
