@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -52,11 +54,28 @@ def with_choice(settings: Settings) -> Settings:
     return replace(settings, model=chosen) if chosen else settings
 
 
+def pressed_key() -> str:
+    """The next key, also one that was pressed before it was waited for: `click.getchar` discards
+    what was typed ahead."""
+    if sys.platform == "win32":
+        return click.getchar()
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal, termios.TCSADRAIN)
+    try:
+        return os.read(terminal, 1).decode(errors="replace")
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
 def offer(
     settings: Settings,
     servers: Sequence[RunningServer],
     *,
-    key: Callable[[], str] = click.getchar,
+    key: Callable[[], str] = pressed_key,
 ) -> Settings:
     """Ask which model to use, by one key press, and keep the answer. Any other key takes the
     embedded model."""
