@@ -130,7 +130,7 @@ async def test_beam_replies_are_judged_by_rubric() -> None:
     """The share of met requirements; without an answer, saying so is noted without a judge; the
     judge's worth stands in the notes."""
     work = job("beam", "search")
-    partner = ScriptedModel([lambda _: "I don't know, you never mentioned it."] * 5)
+    partner = ScriptedModel([lambda _: "I don't know, you never mentioned it."] * 10)
     judge = ScriptedModel([_verdict] * 200, name="strict")
     async with lab(partner, judge=judge) as parts:
         result = await execute(work, lab=parts, course=course(work))

@@ -57,7 +57,7 @@ async def test_msc_gives_gold_memory_to_the_prompt_and_nothing_of_what_comes_lat
         """Notes what it was asked."""
 
         async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
-            seen.append(request.messages[0].content)
+            seen.append("\n".join(message.content for message in request.messages))
             async for piece in super().stream(request):
                 yield piece
 

@@ -15,7 +15,7 @@ async def test_cases_asked_at_once_are_answered_as_one_by_one() -> None:
     cases = load()[:12]
     found = []
     for at_once in (1, 6):
-        model = ScriptedModel([lambda request: request.messages[-1].content[:40]] * 40)
+        model = ScriptedModel([lambda request: request.messages[-1].content[:40]] * 80)
         settings = Settings(mechanisms=("summary", "search", "memos", "human-recall"))
         clock = FrozenClock()
         store = await temporary_store()

@@ -95,6 +95,7 @@ class RunContext:
             method.settings(self.settings),
             timezone=self.settings.timezone or "UTC",
             partner=partner,
+            layers=("none",),  # what is measured is what the method itself remembers
         )
         store = await self.open_store()
         runtime = Runtime(
