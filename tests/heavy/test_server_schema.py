@@ -36,9 +36,9 @@ class Endless(deque["Answer"]):
 
 CONVERTED = (
     "^/(v1/(responses|conversations|completions|messages)"
-    "|api/(chat|generate|embed|context|exchanges))"
+    "|api/(chat|generate|embed|context|exchanges|import))"
 )
-"""Routes of vendors' protocols. What can be made a chat of is for the converters to say, not for a
+"""Routes of vendors' protocols and files. What can be made a chat of is for the converters to say, not for a
 schema (`tests/unit/test_server_protocols.py` asks them), so these may refuse what the document
 allows. All else is checked of them too."""
 LATIN = ("--generation-codec", "latin-1")

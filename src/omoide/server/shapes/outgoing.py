@@ -108,6 +108,7 @@ OUTGOING: dict[str, Shape] = {
         time=TIME,
         why=TEXT,
         score=NUMBER,
+        part={"type": "string", "enum": ["about_assistant", "about_user", "open_between"]},
         odds=nullable(ref("Odds")),
         addressed=_ADDRESSED,
     ),
