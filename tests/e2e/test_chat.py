@@ -171,7 +171,7 @@ async def test_everyone_has_a_memory_of_their_own(demo: Window) -> None:
 async def test_words_are_never_markup(window: Window) -> None:
     """Neither the user's nor the model's, nor in the list, nor in the reasons."""
     evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
-    window.bench.replier.answers.append(evil)
+    window.bench.replier.answers += [evil, evil]  # an echo is asked for once more
     await window.say(evil)
     page = window.page
     await expect(page.locator(".said.assistant .text")).to_have_text(evil)

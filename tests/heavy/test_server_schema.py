@@ -38,9 +38,9 @@ CONVERTED = (
     "^/(v1/(responses|conversations|completions|messages)"
     "|api/(chat|generate|embed|context|exchanges|import))"
 )
-"""Routes of vendors' protocols and files. What can be made a chat of is for the converters to say, not for a
-schema (`tests/unit/test_server_protocols.py` asks them), so these may refuse what the document
-allows. All else is checked of them too."""
+"""Routes of vendors' protocols and files. What can be made a chat of is for the converters to say,
+not for a schema (`tests/unit/test_server_protocols.py` asks them), so these may refuse what the
+document allows. All else is checked of them too."""
 LATIN = ("--generation-codec", "latin-1")
 ANY = ("--exclude-checks", "positive_data_acceptance")
 

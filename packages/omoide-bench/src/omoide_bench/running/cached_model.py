@@ -153,8 +153,14 @@ class MethodModel:
         """The model's context window."""
         return self._shared.model.window
 
-    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+    def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """See `ChatModel.stream`."""
+        return self.stream_into([], request)
+
+    async def stream_into(
+        self, answers: list[Completion], request: Request
+    ) -> AsyncGenerator[str | Completion]:
+        """The same; the answer is added to `answers`, even if nobody reads it to its end."""
         answer, known = await self._shared.ask(request)
         self.spent += CallCost(
             calls=1,
@@ -164,6 +170,7 @@ class MethodModel:
             model_seconds=answer.seconds,
         )
         self.heard.append(answer)
+        answers.append(answer)
         for start in range(0, len(answer.text), _PIECE):
             yield answer.text[start : start + _PIECE]
         yield answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from omoide import Utterance
@@ -196,11 +197,13 @@ class MemoryUnderTest:
         """The product's reply to a prompt, checked as the product checks it. Its cost is that of
         all tries."""
         request = context.request(window=self.model.window, max_tokens=self._settings.reply_tokens)
-        text, before = "", len(self.model.heard)
-        async with aclosing(context.stream(request, self.model.stream)) as pieces:
+        text = ""
+        answers: list[Completion] = []
+        ask = partial(self.model.stream_into, answers)
+        async with aclosing(context.stream(request, ask)) as pieces:
             async for piece in pieces:
                 text += piece if isinstance(piece, str) else ""
-        first, *more = self.model.heard[before:]
+        first, *more = answers
         return BenchAnswer(
             text=without_loops(text, is_looping).strip(),
             completion=replace(
