@@ -1,0 +1,1 @@
+"""The built-in language packs: a folder each."""
