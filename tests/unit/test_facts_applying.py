@@ -73,6 +73,16 @@ def test_relative_dates_are_written_as_dates() -> None:
     assert not fact.overdue(date(2026, 5, 26))
 
 
+def test_what_was_over_when_it_was_said_is_no_plan() -> None:
+    """A small model's "moved in April" looks like a move to come."""
+    over, coming = applied(
+        add("User moved to Bergen in April 2026.", "t1", kind=FactKind.PLAN),
+        add("User moves to Bergen next week.", "t1", kind=FactKind.PLAN),
+    ).changes.added
+    assert (over.kind, over.until) == (FactKind.EVENT, date(2026, 4, 30))
+    assert coming.kind is FactKind.PLAN
+
+
 def test_what_begins_later_is_a_plan() -> None:
     """Whatever its verb: a small model gives no kind, and not every language marks the future."""
     later, now = applied(

@@ -185,8 +185,7 @@ class _Application:
     def _fact(self, operation: Operation, sources: tuple[str, ...]) -> Fact:
         said = self._said(sources)
         dated = with_absolute_dates(operation.text, day=said.date(), language=self._language)
-        since = operation.since or dated.since
-        later = operation.kind is FactKind.STATE and since is not None and since > said.date()
+        since, until = operation.since or dated.since, operation.until or dated.until
         about = operation.about or USER
         return Fact(
             id=fact_id(self._session, about, dated.text),
@@ -194,11 +193,11 @@ class _Application:
             text=dated.text,
             said=said,
             learned=self._at,
-            kind=FactKind.PLAN if later else operation.kind,  # what begins later is planned
+            kind=_kind(operation.kind, since=since, until=until, day=said.date()),
             language=self._language,
             session=self._session,
             since=since,
-            until=operation.until or dated.until,
+            until=until,
             sources=sources,
             trust=self._trust(operation, dated.text, sources),
             reason=operation.reason,
@@ -275,6 +274,17 @@ class _Application:
 def fact_id(session: int, about: str, text: str) -> str:
     """An id derived from session, person and text, so that a retry adds nothing."""
     return "f" + hashlib.sha256(f"{session}\n{about}\n{_plain(text)}".encode()).hexdigest()[:20]
+
+
+def _kind(kind: FactKind, *, since: date | None, until: date | None, day: date) -> FactKind:
+    """The kind by the days: what begins after `day` is planned, and what was over then is no
+    plan."""
+    if kind is FactKind.STATE and since is not None and since > day:
+        return FactKind.PLAN
+    last = until or since
+    if kind is FactKind.PLAN and last is not None and last < day:
+        return FactKind.EVENT
+    return kind
 
 
 def _plain(text: str) -> str:
