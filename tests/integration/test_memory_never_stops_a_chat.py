@@ -15,14 +15,13 @@ from omoide.adapters.spool import FileSpool
 from omoide.errors import StoreFull
 from omoide.server.options import Options
 from omoide.testing.endpoint import stream
-
-from .serving import serving
+from tests.unit.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from .serving import Bench
+    from tests.unit.serving import Bench
 
 ANA = {"X-Omoide-User": "ana"}
 HI = [{"role": "user", "content": "Hi there"}]
