@@ -132,13 +132,14 @@ async def _work(memory: Memory) -> Counter[str]:
 
 
 async def _events(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
-    """Each recall that was promised is counted, and none that was not even tried."""
+    """Each recall that was promised is counted, and none that was not even tried. Replies recall
+    events as well: where there are only those, nobody says which."""
     events = await memory.events(USER)
     kept, tried = Counter(told.get("recalled", ())), Counter(told.get("recalling", ()))
     lost = doubled = 0
     for event in events:
         lost += event.recalls < kept[event.id] or event.consolidation < 1.0
-        doubled += event.recalls > tried[event.id]
+        doubled += bool(tried) and event.recalls > tried[event.id]
     return Counter({"lost": lost, "doubled": doubled})
 
 
