@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, ConsoleMessage, Page, Request
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = int(os.environ.get("OMOIDE_BROWSER_PATIENCE", "300000"))
+PATIENCE = int(os.environ.get("BROWSER_PATIENCE", "300000"))
 """Milliseconds that the browser may take for one step."""
 DESK = {"width": 1360, "height": 850}
 PHONE = {"width": 390, "height": 844}
