@@ -24,7 +24,7 @@ chat: $(CHAT) ## Talk to a local model that remembers you
 
 quick: lint types-core unit ## While you work: at most a minute of CPU, no weights
 
-test: lint types light ## Before you push: at most six minutes of CPU, the tiny model alone
+test: lint types light ## Before you push: no browser, no servers, the tiny model alone
 
 test-all: lint types-all all encrypted tuning frameworks ## Everything: servers, browser, kills, training
 
