@@ -1,6 +1,6 @@
 """An OpenAI-compatible endpoint over transformers, for running the benchmarks on a GPU.
 
-    python benchmarks/gpu_server.py MODEL.gguf --port 8000 --slots 128 [--adapter FOLDER]
+    python benchmarks/gpu_server.py MODEL.gguf --port 8000 [--adapter FOLDER|FILE --strength 0.5]
 
 Serves `/v1/chat/completions` and `/v1/models`. Supports what we send to llama.cpp's server:
 `response_format` with a JSON schema, `grammar` in GBNF, `frequency_penalty`, `seed`, `stop`. The
@@ -20,6 +20,7 @@ import re
 import time
 import uuid
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -31,6 +32,7 @@ from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
 from omoide_tune.formats.dense import open_dense
+from omoide_tune.trainable import unpack_adapter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -224,6 +226,7 @@ def open_chat(
     *,
     device: str,
     adapter: Path | None = None,
+    strength: float = 1.0,
     slots: int = 128,
     window: int = 4096,
     graphs: bool = True,
@@ -234,9 +237,7 @@ def open_chat(
     dense = open_dense(path, dtype=dtype, device=device)
     model = dense.model
     if adapter is not None:
-        from peft import PeftModel
-
-        model = PeftModel.from_pretrained(model, adapter).merge_and_unload()
+        model = _adapted(model, adapter, weights=path, strength=strength)
     vocabulary = model.config.vocab_size
     guides = Guides(dense.tokenizer, vocabulary=vocabulary)
     engine = Engine(
@@ -252,11 +253,25 @@ def open_chat(
     return Chat(path, dense, engine, guides)
 
 
+def _adapted(model: Any, adapter: Path, *, weights: Path, strength: float) -> Any:  # noqa: ANN401
+    """The model with so much of the adapter merged into it."""
+    from peft import PeftConfig, PeftModel
+
+    with TemporaryDirectory() as folder:
+        if adapter.is_file():
+            unpack_adapter(adapter, Path(folder), weights=weights)
+            adapter = Path(folder)
+        config = PeftConfig.from_pretrained(adapter)
+        config.lora_alpha *= strength
+        return PeftModel.from_pretrained(model, adapter, config=config).merge_and_unload()
+
+
 def main() -> None:
     """Load a model and serve it until interrupted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path)
-    parser.add_argument("--adapter", type=Path, help="a peft adapter folder, to merge")
+    parser.add_argument("--adapter", type=Path, help="peft's folder or a LoRA file, to merge")
+    parser.add_argument("--strength", type=float, default=1.0, help="how much of the adapter")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--slots", type=int, default=128, help="concurrent answers")
     parser.add_argument("--window", type=int, default=4096, help="tokens of prompt and answer")

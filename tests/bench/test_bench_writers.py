@@ -150,7 +150,7 @@ async def test_only_what_a_model_is_tuned_for_goes_to_it() -> None:
     plain, tuned = ScriptedModel(["plain"], name="plain"), ScriptedModel(["tuned"], name="tuned")
     cache = CallCache(None)
     both = SharedModel(
-        plain, cache, concurrency=1, tuned=TunedModel(model=tuned, skills=frozenset({Skill.REPLY}))
+        plain, cache, concurrency=1, tuned=[TunedModel(model=tuned, skills=frozenset({Skill.REPLY}))]
     )
     reply = Request(
         messages=(Message(role="user", content="Hello"),), max_tokens=9, skill=Skill.REPLY
@@ -174,7 +174,7 @@ async def test_a_run_says_what_it_was_tuned_for() -> None:
             parts.shared_model.model,
             parts.shared_model.cache,
             concurrency=4,
-            tuned=TunedModel(model=tuned, skills=frozenset({Skill.REPLY})),
+            tuned=[TunedModel(model=tuned, skills=frozenset({Skill.REPLY}))],
         )
         result = await execute(work, lab=replace(parts, shared_model=line), course=course(work))
     assert result.model == "plain+tuned"

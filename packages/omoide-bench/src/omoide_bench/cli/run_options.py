@@ -19,7 +19,7 @@ from omoide_bench.running.memory_under_test import RunContext
 from omoide_bench.running.standin import StandIn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from pathlib import Path
 
     from omoide.ports import ChatModel, TokenEncoder
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 STAND_IN = "stand-in"
 """A model that answers nonsense at once: for testing the harness, not memory."""
+DEFAULT_SKILLS = "memos,iteration,events,reply"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +43,11 @@ class CliRunOptions:
     window: int
     encoder: str = ""
     """Encoder for the likeness measure; none if empty."""
-    tuned: str = ""
-    """The same model with a LoRA adapter merged in; none if empty."""
+    tuned: tuple[str, ...] = ()
+    """The same model with a LoRA adapter merged in, perhaps in several strengths."""
     skills: tuple[str, ...] = ()
-    """The skills that `tuned` is used for; all other calls go to `model`."""
+    """For each of `tuned`, the skills it is used for, separated by commas; all other calls go to
+    `model`."""
     known: bool = False
     """Whether to answer from the cache only and never call a model."""
     batch: Path | None = None
@@ -74,9 +76,11 @@ async def lab(
     folder = BatchFolder.open(making.batch) if making.batch else None
 
     def share(
-        chat_model: ChatModel, tuned: TunedModel | None = None, *, role: str = batches.MODEL
+        chat_model: ChatModel, tuned: Sequence[TunedModel] = (), *, role: str = batches.MODEL
     ) -> SharedModel:
-        asked = {role: chat_model} | ({batches.TUNED: tuned.model} if tuned else {})
+        asked = {role: chat_model} | {
+            f"{batches.TUNED}{number or ''}": one.model for number, one in enumerate(tuned)
+        }
         return SharedModel(
             chat_model,
             cache,
@@ -89,7 +93,7 @@ async def lab(
 
     shared, shared_judge = share(model, tuned), None
     if judge is not None:
-        same = making.judge == making.model and tuned is None
+        same = making.judge == making.model and not tuned
         shared_judge = shared if same else share(judge, role=batches.JUDGE)
     try:
         yield RunContext(
@@ -103,7 +107,7 @@ async def lab(
             batches=folder,
         )
     finally:
-        for part in (model, judge, embedder, encoder, tuned.model if tuned else None):
+        for part in (model, judge, embedder, encoder, *(one.model for one in tuned)):
             if part is not None:
                 await part.close()
         cache.close()
@@ -116,14 +120,22 @@ def _queues(folder: BatchFolder | None, asked: Mapping[str, ChatModel]) -> dict[
     return {model.name: BatchQueue(folder, model, role=role) for role, model in asked.items()}
 
 
-def _tuned(settings: Settings, making: CliRunOptions) -> TunedModel | None:
-    if not making.tuned:
-        return None
-    for name in making.skills:
+def _tuned(settings: Settings, making: CliRunOptions) -> tuple[TunedModel, ...]:
+    skills = making.skills or (DEFAULT_SKILLS,)
+    if making.tuned and len(skills) != len(making.tuned):
+        raise BadInput("give --skills once for each --tuned, in the same order")
+    return tuple(
+        TunedModel(model=_model(settings, spec), skills=_skills(names))
+        for spec, names in zip(making.tuned, skills, strict=False)
+    )
+
+
+def _skills(names: str) -> frozenset[Skill]:
+    listed = [name.strip() for name in names.split(",") if name.strip()]
+    for name in listed:
         if not Skill.knows(name):
             raise BadInput(f"unknown skill {name!r}; known skills: {', '.join(Skill)}")
-    skills = frozenset(Skill(name) for name in making.skills)
-    return TunedModel(model=_model(settings, making.tuned), skills=skills)
+    return frozenset(map(Skill, listed))
 
 
 def _encoder(settings: Settings, spec: str) -> TokenEncoder | BertScore:

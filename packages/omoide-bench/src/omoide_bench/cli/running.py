@@ -16,7 +16,7 @@ import click
 from omoide.cli import Prices, Scope, as_json, emit, scoped, table
 from omoide_bench.cli.options import EMBEDDER, OUT
 from omoide_bench.cli.progress import RunProgress, clock
-from omoide_bench.cli.run_options import CliRunOptions, lab
+from omoide_bench.cli.run_options import DEFAULT_SKILLS, CliRunOptions, lab
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,12 +37,14 @@ WAITING = 75
     help="Folder of the data set, or of several data sets in subfolders.",
 )
 @click.option("--model", help="Model that replies and writes memory.  [default: from settings]")
-@click.option("--tuned", default="", help="The model with a LoRA adapter, used only for --skills.")
+@click.option(
+    "--tuned", multiple=True, help="The model with a LoRA adapter, for --skills; repeatable."
+)
 @click.option(
     "--skills",
-    default="memos,iteration,events,reply",
-    show_default=True,
-    help="What the tuned model is used for; `omoide models list` shows the skills.",
+    multiple=True,
+    help="What a --tuned model is used for (see `omoide models list`), once for each.  "
+    f"[default: {DEFAULT_SKILLS}]",
 )
 @click.option("--judge", default="", help="The model that judges, for tasks with a judge.")
 @click.option("--pairs", default="", help="Judge this method's replies against all others'.")
@@ -92,8 +94,8 @@ def run(
     task: str,
     data: Path | None,
     model: str | None,
-    tuned: str,
-    skills: str,
+    tuned: tuple[str, ...],
+    skills: tuple[str, ...],
     judge: str,
     pairs: str,
     embedder: str | None,
@@ -145,7 +147,7 @@ def run(
         window=window or scope.settings.window,
         encoder=encoder,
         tuned=tuned,
-        skills=tuple(name.strip() for name in skills.split(",") if name.strip()),
+        skills=skills,
         known=known,
         batch=batch,
     )

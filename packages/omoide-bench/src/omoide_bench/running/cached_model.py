@@ -54,9 +54,9 @@ class TunedModel:
 class SharedModel:
     """A model shared by all methods: limits concurrency and makes each call once.
 
-    Requests for a skill of the `tuned` model go to it. With `known`, answers come from the cache
-    only; a call that is not in the cache raises `ModelUnavailable`. With `batches`, a call that is
-    not in the cache is answered from a batch folder or written there; see `batches`.
+    Requests for a skill of one of the `tuned` models go to it. With `known`, answers come from the
+    cache only; a call that is not in the cache raises `ModelUnavailable`. With `batches`, a call
+    that is not in the cache is answered from a batch folder or written there; see `batches`.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class SharedModel:
         cache: CallCache,
         *,
         concurrency: int,
-        tuned: TunedModel | None = None,
+        tuned: Sequence[TunedModel] = (),
         known: bool = False,
         batches: Mapping[str, BatchQueue] | None = None,
         report: Callable[[], None] = lambda: None,
@@ -82,14 +82,13 @@ class SharedModel:
 
     @property
     def name(self) -> str:
-        """The model's name, with the tuned model's if there is one."""
-        return f"{self.model.name}+{self.tuned.model.name}" if self.tuned else self.model.name
+        """The model's name, with those of the tuned models."""
+        return "+".join((self.model.name, *(tuned.model.name for tuned in self.tuned)))
 
     def answering(self, request: Request) -> ChatModel:
         """The model that the request goes to."""
-        if self.tuned is not None and request.skill in self.tuned.skills:
-            return self.tuned.model
-        return self.model
+        serving = (tuned.model for tuned in self.tuned if request.skill in tuned.skills)
+        return next(serving, self.model)
 
     async def ask(self, request: Request) -> tuple[Completion, bool]:
         """The answer, and whether it came from the cache."""

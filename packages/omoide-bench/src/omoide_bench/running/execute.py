@@ -272,6 +272,8 @@ def _settings(lab: RunContext) -> dict[str, str]:
         "writer": lab.settings.effective_writer,
     }
     recorded = {name: str(values[name]) for name in _RECORDED}
-    if lab.shared_model.tuned is not None:
-        recorded["tuned for"] = ", ".join(sorted(lab.shared_model.tuned.skills))
+    if lab.shared_model.tuned:
+        recorded["tuned for"] = "; ".join(
+            ", ".join(sorted(tuned.skills)) for tuned in lab.shared_model.tuned
+        )
     return recorded
