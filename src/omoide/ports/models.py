@@ -37,6 +37,8 @@ class Skill(OpenEnum):
     EVENTS = "events"
     FUSED = "fused"
     """Write everything about a session in one call."""
+    FACTS = "facts"
+    """Note what a session tells, and which known facts that makes untrue."""
     CHOICE = "choice"
     """Choose the memos related to the user's message."""
     ITERATION = "iteration"

@@ -13,5 +13,5 @@ OMOIDE = Preset(
     "writes dated facts that are never overwritten and from which the rest is made, guards check "
     "each answer, and recall asks no model.",
     paper="omoide",
-    prompts=("facts_write", "facts_retry", "memory_small", "memory_both", "reply", "reply_small"),
+    prompts=("facts_write", "facts_retry", "facts_small", "reply", "reply_small"),
 )

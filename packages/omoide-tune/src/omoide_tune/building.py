@@ -20,6 +20,7 @@ from omoide_tune.hard_cases import long_sessions, with_planted_order
 from omoide_tune.tasks.asked import ASKED, from_questions
 from omoide_tune.tasks.choice import choices
 from omoide_tune.tasks.events import events
+from omoide_tune.tasks.facts import facts
 from omoide_tune.tasks.fused import fused
 from omoide_tune.tasks.iteration import iteration
 from omoide_tune.tasks.memos import memos
@@ -147,7 +148,7 @@ def _examples(
         yield from memos(stretches, dice, paper=paper, rounds=rounds)
     if "choice" in tasks:
         yield from choices(stretches, dice, paper=paper, rounds=rounds)
-    if {"iteration", "fused"} & set(tasks):
+    if {"iteration", "fused", "facts"} & set(tasks):
         yield from _chained(talks, tasks, dice, order=order)
     if "reply" in tasks:
         with_facts = [one for one in talks if one.facts]
@@ -171,6 +172,8 @@ def _chained(
             yield from iteration(meetings, known, dice)
         if "fused" in tasks:
             yield from fused(meetings, known)
+        if "facts" in tasks:
+            yield from facts(meetings, known)
 
 
 def _short(examples: Iterable[Example]) -> Iterator[Example]:

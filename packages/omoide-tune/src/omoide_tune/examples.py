@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-TASKS = ("notes", "events", "iteration", "fused", "memos", "choice", "reply")
+TASKS = ("notes", "events", "iteration", "fused", "facts", "memos", "choice", "reply")
 _ROLES = ("system", "user", "assistant")
 
 

@@ -21,6 +21,8 @@ from omoide_tune.everyday import read as everyday
 from omoide_tune.own.meetings import read as own_talks
 from omoide_tune.real_persona_chat import real_persona_chat
 from omoide_tune.research import japanese, japanese_choices, memochat
+from omoide_tune.stories.playing import STORIES
+from omoide_tune.stories.playing import examples as story_examples
 from omoide_tune.talk import TrainingTalk
 
 if TYPE_CHECKING:
@@ -163,6 +165,9 @@ SOURCES = (
     TrainingSource(name="everyday", licence="Apache-2.0", research=False, read=everyday, rounds=3),
     TrainingSource(
         name="real_persona_chat", licence="CC BY-SA 4.0", research=False, read=real_persona_chat
+    ),
+    TrainingSource(
+        name=STORIES, licence="Apache-2.0", research=False, read=_none, made=story_examples
     ),
     TrainingSource(name="msc", licence="not stated", research=True, read=_msc),
     TrainingSource(name="dialogsum", licence="CC BY-NC-SA 4.0", research=True, read=_dialogsum),

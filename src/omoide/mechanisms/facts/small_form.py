@@ -1,21 +1,22 @@
 """The form for small models: short notes about each speaker from that speaker's own words.
 
-A model of 1.5 B parameters can note facts, but it confuses who said what and cannot say what a
-session changes (docs/experiments/*-small-model-summary.md). So it is asked for notes by grammar,
-and code works out the rest: which note repeats a known fact, which makes one untrue. A note that
-the checks doubt is set aside with the reason, where people can see it.
+A model of 1.5 B parameters can note facts and, tuned for it, name the known facts that a note makes
+untrue (docs/experiments/*-facts-in-one-call.md). Code works out the rest: which note repeats a
+known fact, and which of them exclude each other by their words alone. A note that the checks doubt
+is set aside with the reason, where people can see it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from omoide.claims.attribution import Partner, owner
+from omoide.claims.attribution import Partner, owner, speaker_lines
 from omoide.claims.contradiction import about, contradiction, retire
 from omoide.claims.names import name_fact, name_facts, name_from_turns, named
 from omoide.claims.noted_facts import NotedFact as Note
-from omoide.claims.noted_facts import alike, line_fact, note_lines
+from omoide.claims.noted_facts import alike, line_fact, note_lines, phrasing
 from omoide.claims.notes import from_example, not_a_note
 from omoide.claims.overlap import marks
 from omoide.claims.support import unsupported
@@ -23,37 +24,75 @@ from omoide.domain import FactKind, Speaker
 from omoide.errors import BadReply
 from omoide.language import in_written_style, pack
 from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside
-from omoide.mechanisms.summary.both_form import BothForm
-from omoide.ports import Message
+from omoide.mechanisms.summary.forms import FormRequest
+from omoide.mechanisms.summary.small_form import MAX_FACTS, grammar
+from omoide.ports import Message, Request, Skill
 from omoide.prompts import render, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from omoide.domain import Fact
-    from omoide.mechanisms.summary.forms import FormRequest
     from omoide.prompts.transcript import Line
 
 
 NO_SPEAKER = "it does not begin with a speaker"
+SHOWN = 24
+"""How many of the known facts the model is shown."""
+_UNTRUE = re.compile(r"\s*[(（](\d{1,2}(?:\s*[,，、]\s*\d{1,2})*)[)）]\s*[.。]?$")
+"""The numbers of known facts at the end of a note."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _WrittenNote:
+    """A note, and the ids of the known facts that the model calls untrue by it."""
+
+    note: Note
+    untrue: tuple[str, ...] = ()
 
 
 class SmallForm:
-    """Notes about both speakers from one call; code decides what they change."""
+    """Notes about both speakers from one call, with the numbers of what they make untrue."""
 
     name = "small"
     topics = False
 
     def __init__(self, partner: Partner | None = None) -> None:
-        self._notes = BothForm(partner)
+        self._partner = partner or Partner()
 
     def ask(
         self, *, known: Sequence[Fact], session: Sequence[Line], language: str
     ) -> FormRequest | None:
         """One question about whoever said something to note; None if nobody did."""
-        del known  # code compares the notes with the known facts
-        questions = self._notes.ask(old=(), session=session, language=language, limit=0)
-        return questions[0] if questions else None
+        words = {
+            speaker: speaker_lines(session, speaker, language, partner=self._partner)
+            for speaker in Speaker
+        }
+        speaking = [speaker for speaker in Speaker if words[speaker]]
+        if not speaking:
+            return None
+        shown = known[:SHOWN]
+        numbered = "\n".join(f"{number}. {fact.text}" for number, fact in enumerate(shown, 1))
+        prompt = render(
+            "facts_small",
+            language,
+            known=numbered or "-",
+            session=words[Speaker.USER] or "-",
+            other=words[Speaker.ASSISTANT] or "-",
+            first=phrasing(language).user.strip(),
+            second=phrasing(language).assistant.strip(),
+            user=vocabulary(language)["user"],
+            assistant=vocabulary(language)["assistant"],
+            limit=str(MAX_FACTS),
+            none=vocabulary(language)["none"],
+        )
+        request = Request(
+            messages=prompt.messages,
+            max_tokens=480,
+            grammar=grammar(*speaking, language=language, numbered=len(shown)),
+            skill=Skill.FACTS,
+        )
+        return FormRequest(request=request, prompt=prompt.hash)
 
     def ask_again(
         self, request: FormRequest, answer: str, *, problem: str, language: str
@@ -69,7 +108,7 @@ class SmallForm:
         self, answer: str, *, known: Sequence[Fact], session: Sequence[Line], language: str
     ) -> FormAnswer:
         """Each line as an operation or set aside. Raises `BadReply` if no line is a note."""
-        notes: list[Note] = []
+        notes: list[_WrittenNote] = []
         aside: list[SetAside] = []
         said = {
             speaker: "\n".join(line.text for line in session if line.speaker is speaker)
@@ -77,7 +116,8 @@ class SmallForm:
         }
         written = [line for line in note_lines(answer) if line != vocabulary(language)["none"]]
         for line in written:
-            note = line_fact(line, language)
+            stated, untrue = _divided(line, known[:SHOWN])
+            note = line_fact(stated, language)
             if note is None:
                 aside.append(SetAside(text=line, reason=NO_SPEAKER))
                 continue
@@ -86,7 +126,7 @@ class SmallForm:
             if reason := _doubt(note, session, said, language):
                 aside.append(SetAside(text=line, reason=reason))
             else:
-                notes.append(note)
+                notes.append(_WrittenNote(note=note, untrue=untrue))
         foreign = all(entry.reason == NO_SPEAKER for entry in aside)
         if not answer.strip() or (aside and foreign and not notes):
             raise BadReply(f"wanted lines about a speaker, got {answer[:80]!r}")
@@ -105,12 +145,24 @@ def _doubt(note: Note, session: Sequence[Line], said: Mapping[Speaker, str], lan
     )
 
 
-def _with_name(notes: Sequence[Note], session: Sequence[Line], language: str) -> list[Note]:
+def _divided(line: str, shown: Sequence[Fact]) -> tuple[str, tuple[str, ...]]:
+    """A line without the numbers at its end, and the ids of the facts they stand for."""
+    found = _UNTRUE.search(line)
+    if found is None:
+        return line, ()
+    numbers = dict.fromkeys(int(number) for number in re.findall(r"\d+", found[1]))
+    return line[: found.start()], tuple(shown[n - 1].id for n in numbers if 0 < n <= len(shown))
+
+
+def _with_name(
+    written: Sequence[_WrittenNote], session: Sequence[Line], language: str
+) -> list[_WrittenNote]:
     """The notes, with the name by which the user introduced themselves in front."""
     name = name_from_turns(session, language)
+    notes = [entry.note for entry in written]
     if not name or any(named(n.text, language, known=name) for n in notes if _of_user(n)):
-        return list(notes)
-    return [name_fact(name, language), *notes]
+        return list(written)
+    return [_WrittenNote(note=name_fact(name, language)), *written]
 
 
 def _of_user(note: Note) -> bool:
@@ -129,29 +181,32 @@ class _Changes:
             fact.id: note for fact in known if (note := line_fact(fact.text, fact.language))
         }
 
-    def of(self, notes: Sequence[Note]) -> list[Operation]:
+    def of(self, written: Sequence[_WrittenNote]) -> list[Operation]:
         """One operation for each distinct note, and one for what is left of a fact that a note
         makes partly untrue."""
         operations: list[Operation] = []
         seen: list[Note] = []
-        for note in notes:
+        for entry in written:
+            note = entry.note
             twin = next((other for other in seen if alike(note, other)), None)
             if twin is not None and marks(note.text) <= marks(twin.text):
                 operations.append(self._operation(Action.CONFIRM, note))
                 continue
             seen.append(note)
-            operations += self._of(note)
+            operations += self._of(entry)
         return operations
 
-    def _of(self, note: Note) -> list[Operation]:
+    def _of(self, entry: _WrittenNote) -> list[Operation]:
+        note = entry.note
         same = [id_ for id_, old in self._known.items() if self._same(note, old)]
         if any(marks(note.text) <= marks(self._known[id_].text) for id_ in same):
             return [self._operation(Action.CONFIRM, note, facts=same[:1])]
         untrue = {id_: why for id_, old in self._known.items() if (why := self._untrue(old, note))}
-        ended = [*same, *(id_ for id_ in untrue if id_ not in same)]
+        said_so = [id_ for id_ in entry.untrue if id_ in self._known]
+        ended = list(dict.fromkeys([*same, *said_so, *untrue]))
         if not ended:
             return [self._operation(Action.ADD, note)]
-        reason = next(iter(untrue.values()), "said more fully")
+        reason = next(iter(untrue.values()), "it has changed" if said_so else "said more fully")
         operations = [self._operation(Action.REPLACE, note, facts=ended, reason=reason)]
         for id_ in untrue:
             holding, _ = retire([self._known[id_]], [note], self._language, said=self._said)

@@ -142,14 +142,15 @@ def grammar(
     max_chars: int = 160,
     shortest: int = 3,
     most: int = MAX_FACTS,
+    numbered: int = 0,
 ) -> str:
     """GBNF grammar: for each speaker in turn, at most `most` notes that begin with the speaker;
-    or the word for "none"."""
+    or the word for "none". A note may end with numbers up to `numbered`, if there are any."""
     how = phrasing(language)
     unit = how.unit.replace("%s", _OUT + how.banned)
     rules = [
         f'{speaker.value} ::= "{how.subject(speaker)}" {how.first_letter} '
-        f"unit{{{shortest},{max_chars}}}{how.last}"
+        f"unit{{{shortest},{max_chars}}}{how.last}{' numbers?' if numbered else ''}"
         for speaker in speakers
     ]
     notes = " ".join(
@@ -159,4 +160,8 @@ def grammar(
         for i, speaker in enumerate(speakers)
     )
     nothing = vocabulary(language)["none"]
-    return "\n".join([f'root ::= "{nothing}" | {notes}', *rules, f"unit ::= {unit}"])
+    rules.append(f"unit ::= {unit}")
+    if numbered:
+        number = " | ".join(f'"{n}"' for n in range(1, numbered + 1))
+        rules += ['numbers ::= " (" number (", " number){0,3} ")"', f"number ::= {number}"]
+    return "\n".join([f'root ::= "{nothing}" | {notes}', *rules])

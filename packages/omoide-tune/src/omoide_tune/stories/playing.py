@@ -1,0 +1,161 @@
+"""Plays stories through the product, with a model that gives the right answers, and keeps each
+request with its answer: training data that is what the product asks, to the letter."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from omoide import Utterance
+from omoide.bootstrap import make_embedder, temporary_store
+from omoide.engine import Runtime
+from omoide.language import LANGUAGES, estimate_tokens
+from omoide.ports import Completion, Skill
+from omoide.prompts import vocabulary
+from omoide.settings import Settings
+from omoide_tune.examples import Example
+from omoide_tune.stories.reading import stories
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import AsyncGenerator, Iterator, Sequence
+    from pathlib import Path
+
+    from omoide.ports import Embedder, Request
+    from omoide_tune.stories.reading import StoryNote, TrainingStory
+
+STORIES = "stories"
+"""The source name of these examples."""
+ALIKE = 0.6
+"""From which likeness a known fact is the one that a note names: its dates were made absolute."""
+_BEGIN = time(20, 0)
+
+
+def examples(folder: Path, dice: random.Random) -> Iterator[Example]:
+    """The examples of all stories; nothing is read from the folder."""
+    del folder, dice
+    yield from asyncio.run(_all())
+
+
+async def _all() -> list[Example]:
+    embedder = make_embedder(Settings())
+    try:
+        return [
+            example
+            for language in LANGUAGES
+            for story in stories(language)
+            for example in await play(story, embedder)
+        ]
+    finally:
+        if embedder is not None:
+            await embedder.close()
+
+
+async def play(story: TrainingStory, embedder: Embedder | None) -> list[Example]:
+    """Tell the story to an empty memory, then ask for a reply to each message of the last day."""
+    model = RightAnswers(story)
+    clock = _StoryClock(datetime.combine(story.sessions[0].day, _BEGIN, tzinfo=UTC))
+    store = await temporary_store()
+    settings = replace(
+        Settings(), profile="small", reply_form="small", timezone="UTC", layers=("none",)
+    )
+    runtime = Runtime(
+        settings, store=store, clock=clock, model=model, embedder=embedder, owns=[store]
+    )
+    memory = runtime.memory()
+    try:
+        for session in story.told:
+            began = datetime.combine(session.day, _BEGIN, tzinfo=UTC)
+            said = [
+                Utterance(speaker=speaker, text=text, time=began + timedelta(minutes=minute))
+                for minute, (speaker, text) in enumerate(session.lines)
+            ]
+            clock.time = began + timedelta(minutes=len(said))
+            model.notes = session.notes
+            await memory.record(story.key, said, session=session.day.isoformat())
+            await memory.end_session(story.key, at=clock.time)
+            await memory.run_jobs()
+        for minute, message in enumerate(story.messages):
+            at = datetime.combine(story.last_day, _BEGIN, tzinfo=UTC) + timedelta(minutes=minute)
+            clock.time = at
+            context = await memory.context(story.key, message.text, at=at)
+            request = context.request(window=model.window, max_tokens=settings.reply_tokens)
+            model.keep("reply", request, message.reply, hard=message.kind)
+    finally:
+        await runtime.close()
+    return model.examples
+
+
+class _StoryClock:
+    def __init__(self, at: datetime) -> None:
+        self.time = at
+
+    def now(self) -> datetime:
+        """The story's time."""
+        return self.time
+
+
+class RightAnswers:
+    """A model that notes what a story's author noted."""
+
+    name = "story"
+    window = 4096
+
+    def __init__(self, story: TrainingStory) -> None:
+        self._story = story
+        self.notes: Sequence[StoryNote] = ()
+        self.examples: list[Example] = []
+
+    def keep(self, task: str, request: Request, answer: str, *, hard: str) -> None:
+        """Keep a request with its answer as an example."""
+        self.examples.append(
+            Example(
+                task=task,
+                language=self._story.language,
+                source=STORIES,
+                key=self._story.key,
+                messages=request.messages,
+                answer=answer,
+                hard=hard,
+            )
+        )
+
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+        """The author's notes, each with the numbers of what it makes untrue."""
+        answer = vocabulary(self._story.language)["none"]
+        if request.skill is Skill.FACTS and self.notes:
+            known = request.messages[-1].content.splitlines()
+            answer = "\n".join(_numbered(note, known) for note in self.notes)
+        changed = any(note.untrue for note in self.notes)
+        self.keep("facts", request, answer, hard="changed" if changed else "")
+        yield answer
+        yield Completion(
+            text=answer, prompt_tokens=0, completion_tokens=0, seconds=0.0, finish="stop"
+        )
+
+    async def count(self, text: str) -> int:
+        """An estimate."""
+        return estimate_tokens(text)
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+
+def _numbered(note: StoryNote, known: Sequence[str]) -> str:
+    """The note, with the numbers of the known facts that it names at its end."""
+    facts = {
+        number: text
+        for line in known
+        for number, dot, text in [line.partition(". ")]
+        if dot and number.isdigit()
+    }
+    numbers = []
+    for old in note.untrue:
+        likeness = {n: SequenceMatcher(None, old, text).ratio() for n, text in facts.items()}
+        nearest = max(likeness, key=lambda n: likeness[n], default="")
+        if nearest and likeness[nearest] >= ALIKE and nearest not in numbers:
+            numbers.append(nearest)
+    return f"{note.text} ({', '.join(numbers)})" if numbers else note.text
