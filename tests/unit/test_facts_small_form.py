@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omoide.claims import Partner
 from omoide.domain import Fact, Speaker
 from omoide.language import LANGUAGES
-from omoide.mechanisms.facts import SHOWN, SmallFactForm
+from omoide.mechanisms.facts import PROFILES, SHOWN, TunedFactForm
 from omoide.mechanisms.facts.operations import Action, FormAnswer
-from omoide.ports import Skill
+from omoide.ports import Request, Skill
 from omoide.prompts import vocabulary
 from omoide.prompts.transcript import Line
+from omoide.testing import ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +43,7 @@ def read(
     answer: str, *texts: str, known: Sequence[str] = KNOWN, language: str = "en"
 ) -> FormAnswer:
     """Read an answer about these lines."""
-    form = SmallFactForm()
+    form = TunedFactForm()
     listed = facts(known, language)
     return form.read(answer, known=listed, session=said(*texts), language=language)
 
@@ -49,7 +51,7 @@ def read(
 def test_the_model_sees_the_known_facts_by_number() -> None:
     """At most `SHOWN`, and the grammar allows no other number."""
     known = facts([f"User likes the river number {i}." for i in range(SHOWN + 5)])
-    asked = SmallFactForm().ask(known=known, session=said("I bought a boat."), language="en")
+    asked = TunedFactForm().ask(known=known, session=said("I bought a boat."), language="en")
     assert asked is not None
     request = asked.request
     assert request.skill is Skill.FACTS
@@ -63,7 +65,7 @@ def test_the_model_sees_the_known_facts_by_number() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_asks_and_names_nothing_known_with_a_dash(language: str) -> None:
     """The prompt of each language is complete, and an empty memory has no numbers."""
-    asked = SmallFactForm().ask(
+    asked = TunedFactForm().ask(
         known=(), session=said("My boat is called Ida, 2026."), language=language
     )
     assert asked is not None
@@ -125,3 +127,28 @@ def test_every_line_becomes_an_operation_or_is_set_aside(lines: list[str]) -> No
     answer = read("\n".join(lines), "I sold the boat, and I live in Leeds.")
     own = [operation for operation in answer.operations if not operation.by_rule]
     assert len(own) + len(answer.aside) == len(written)
+
+
+class _Model(ScriptedModel):
+    """A model whose adapter claims some skills."""
+
+    skills: frozenset[Skill] = frozenset()
+
+    def author(self, request: Request) -> str:
+        """The adapter's name after a plus where it answers."""
+        return f"{self.name}+notes-r8" if request.skill in self.skills else self.name
+
+
+@pytest.mark.parametrize(
+    ("skills", "shown"), [((), False), ((Skill.NOTES,), False), ((Skill.FACTS,), True)]
+)
+def test_only_a_model_tuned_for_facts_is_shown_what_is_known(
+    skills: tuple[Skill, ...], *, shown: bool
+) -> None:
+    """An untuned one notes half as much if it is."""
+    model = _Model()
+    model.skills = frozenset(skills)
+    form = PROFILES["small"].form_for(model, Partner(person=False))
+    asked = form.ask(known=facts(KNOWN), session=said("I bought a boat."), language="en")
+    assert asked is not None
+    assert ("1. User lives in Leeds." in asked.request.messages[-1].content) is shown

@@ -108,7 +108,9 @@ class MechanismParts:
         return FactKeeper(
             store=self.store,
             model=self.iterator,
-            form=profile.form(Partner(person=self.person, persona=settings.persona)),
+            form=profile.form_for(
+                self.iterator, Partner(person=self.person, persona=settings.persona)
+            ),
             known=profile.known,
         )
 

@@ -20,6 +20,7 @@ from omoide.ports.models import (
     TokenEncoder,
     TokenVectors,
     Vectors,
+    is_tuned_for,
 )
 from omoide.ports.progress import Progress
 from omoide.ports.store import (
@@ -77,4 +78,5 @@ __all__ = [
     "VectorItem",
     "VectorOwner",
     "Vectors",
+    "is_tuned_for",
 ]

@@ -137,6 +137,17 @@ class AuthoredModel(Protocol):
         """Name of the weights, and after a `+` the LoRA adapter used for this request."""
 
 
+def is_tuned_for(model: ChatModel, skill: Skill) -> bool:
+    """Whether an adapter of the model claims that skill. One that serves all requests claims
+    none."""
+    if not isinstance(model, AuthoredModel):
+        return False
+    plain, skilled = (
+        model.author(Request(messages=(), max_tokens=1, skill=asked)) for asked in (None, skill)
+    )
+    return plain != skilled
+
+
 @runtime_checkable
 class PreparableModel(Protocol):
     """A chat model that can do part of the work before the user's message is there."""

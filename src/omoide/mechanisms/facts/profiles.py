@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
 from omoide.mechanisms.facts.large_form import LargeForm
-from omoide.mechanisms.facts.small_form import SmallForm
+from omoide.mechanisms.facts.small_form import SmallForm, TunedForm
+from omoide.ports import Skill, is_tuned_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from omoide.claims.attribution import Partner
     from omoide.mechanisms.facts.operations import FactForm
+    from omoide.ports import ChatModel
 
 LARGE_FROM = 7.0
 """Billions of parameters from which a model counts as large."""
@@ -32,12 +34,20 @@ class Profile:
     name: str
     form: Callable[[Partner], FactForm]
     """The form in which a session's facts are asked for."""
+    tuned: Callable[[Partner], FactForm] | None = None
+    """The form for models with an adapter for `Skill.FACTS`, if it is another one."""
     known: int
     """How many known facts the model is shown."""
 
+    def form_for(self, model: ChatModel, partner: Partner) -> FactForm:
+        """The form in which that model is asked."""
+        if self.tuned is not None and is_tuned_for(model, Skill.FACTS):
+            return self.tuned(partner)
+        return self.form(partner)
+
 
 PROFILES = {
-    "small": Profile(name="small", form=SmallForm, known=60),
+    "small": Profile(name="small", form=SmallForm, tuned=TunedForm, known=60),
     "large": Profile(name="large", form=lambda _: LargeForm(), known=48),
 }
 

@@ -1,9 +1,9 @@
-"""The form for small models: short notes about each speaker from that speaker's own words.
+"""The forms for small models: short notes about each speaker from that speaker's own words.
 
-A model of 1.5 B parameters can note facts and, tuned for it, name the known facts that a note makes
-untrue (docs/experiments/*-facts-in-one-call.md). Code works out the rest: which note repeats a
-known fact, and which of them exclude each other by their words alone. A note that the checks doubt
-is set aside with the reason, where people can see it.
+A model of 1.5 B parameters can note facts; only one that was tuned for it can also name the known
+facts that a note makes untrue (docs/experiments/*-facts-in-one-call.md). Code works out the rest:
+which note repeats a known fact, and which of them exclude each other by their words alone. A note
+that the checks doubt is set aside with the reason, where people can see it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from omoide.domain import FactKind, Speaker
 from omoide.errors import BadReply
 from omoide.language import in_written_style, pack
 from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside
+from omoide.mechanisms.summary.both_form import BothForm
 from omoide.mechanisms.summary.forms import FormRequest
 from omoide.mechanisms.summary.small_form import MAX_FACTS, grammar
 from omoide.ports import Message, Request, Skill
@@ -52,7 +53,8 @@ class _WrittenNote:
 
 
 class SmallForm:
-    """Notes about both speakers from one call, with the numbers of what they make untrue."""
+    """Notes about both speakers from one call; code decides what they change. For small models as
+    they are: shown what is known, one of 1.5 B notes half as much."""
 
     name = "small"
     topics = False
@@ -64,35 +66,10 @@ class SmallForm:
         self, *, known: Sequence[Fact], session: Sequence[Line], language: str
     ) -> FormRequest | None:
         """One question about whoever said something to note; None if nobody did."""
-        words = {
-            speaker: speaker_lines(session, speaker, language, partner=self._partner)
-            for speaker in Speaker
-        }
-        speaking = [speaker for speaker in Speaker if words[speaker]]
-        if not speaking:
-            return None
-        shown = known[:SHOWN]
-        numbered = "\n".join(f"{number}. {fact.text}" for number, fact in enumerate(shown, 1))
-        prompt = render(
-            "facts_small",
-            language,
-            known=numbered or "-",
-            session=words[Speaker.USER] or "-",
-            other=words[Speaker.ASSISTANT] or "-",
-            first=phrasing(language).user.strip(),
-            second=phrasing(language).assistant.strip(),
-            user=vocabulary(language)["user"],
-            assistant=vocabulary(language)["assistant"],
-            limit=str(MAX_FACTS),
-            none=vocabulary(language)["none"],
-        )
-        request = Request(
-            messages=prompt.messages,
-            max_tokens=480,
-            grammar=grammar(*speaking, language=language, numbered=len(shown)),
-            skill=Skill.FACTS,
-        )
-        return FormRequest(request=request, prompt=prompt.hash)
+        del known  # code compares the notes with the known facts
+        notes = BothForm(self._partner)
+        questions = notes.ask(old=(), session=session, language=language, limit=0)
+        return questions[0] if questions else None
 
     def ask_again(
         self, request: FormRequest, answer: str, *, problem: str, language: str
@@ -134,6 +111,47 @@ class SmallForm:
             _with_name(notes, session, language)
         )
         return FormAnswer(operations=tuple(operations), aside=tuple(aside))
+
+
+class TunedForm(SmallForm):
+    """The same, but the model is shown the known facts by number, and a note may end with the
+    numbers of what it makes untrue. For models with an adapter for `Skill.FACTS`."""
+
+    name = "tuned"
+
+    def ask(
+        self, *, known: Sequence[Fact], session: Sequence[Line], language: str
+    ) -> FormRequest | None:
+        """One question about whoever said something to note; None if nobody did."""
+        words = {
+            speaker: speaker_lines(session, speaker, language, partner=self._partner)
+            for speaker in Speaker
+        }
+        speaking = [speaker for speaker in Speaker if words[speaker]]
+        if not speaking:
+            return None
+        shown = known[:SHOWN]
+        numbered = "\n".join(f"{number}. {fact.text}" for number, fact in enumerate(shown, 1))
+        prompt = render(
+            "facts_small",
+            language,
+            known=numbered or "-",
+            session=words[Speaker.USER] or "-",
+            other=words[Speaker.ASSISTANT] or "-",
+            first=phrasing(language).user.strip(),
+            second=phrasing(language).assistant.strip(),
+            user=vocabulary(language)["user"],
+            assistant=vocabulary(language)["assistant"],
+            limit=str(MAX_FACTS),
+            none=vocabulary(language)["none"],
+        )
+        request = Request(
+            messages=prompt.messages,
+            max_tokens=480,
+            grammar=grammar(*speaking, language=language, numbered=len(shown)),
+            skill=Skill.FACTS,
+        )
+        return FormRequest(request=request, prompt=prompt.hash)
 
 
 def _doubt(note: Note, session: Sequence[Line], said: Mapping[Speaker, str], language: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadReply, ModelUnavailable
-from omoide.ports import Completion
+from omoide.ports import AuthoredModel, Completion
 from omoide_bench.running.calls import key_of, key_of_text
 
 if TYPE_CHECKING:
@@ -151,6 +151,11 @@ class MethodModel:
     def window(self) -> int:
         """The model's context window."""
         return self._shared.model.window
+
+    def author(self, request: Request) -> str:
+        """The name of the model that the request goes to, or what that model says."""
+        model = self._shared.answering(request)
+        return model.author(request) if isinstance(model, AuthoredModel) else model.name
 
     def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """See `ChatModel.stream`."""

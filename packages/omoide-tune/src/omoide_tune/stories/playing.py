@@ -123,6 +123,10 @@ class RightAnswers:
             )
         )
 
+    def author(self, request: Request) -> str:
+        """Tuned for facts, so that it is asked as such a model is."""
+        return f"{self.name}+{request.skill}" if request.skill is Skill.FACTS else self.name
+
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """The author's notes, each with the numbers of what it makes untrue."""
         answer = vocabulary(self._story.language)["none"]

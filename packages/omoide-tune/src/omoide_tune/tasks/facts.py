@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from omoide.claims import Partner
 from omoide.domain import Fact
 from omoide.errors import BadReply
-from omoide.mechanisms.facts import SHOWN, SmallFactForm
+from omoide.mechanisms.facts import SHOWN, TunedFactForm
 from omoide.prompts import vocabulary
 from omoide_tune.chains import known_after
 from omoide_tune.checked_talks import START
@@ -24,7 +24,7 @@ def facts(chain: Sequence[CheckedTalk], known: Sequence[NotedFact]) -> Iterator[
     """One example for each meeting of a chain."""
     held = list(known)
     for checked in chain:
-        form = SmallFactForm(Partner(person=not checked.assisted))
+        form = TunedFactForm(Partner(person=not checked.assisted))
         before, held = held[-SHOWN:], known_after(held, checked)
         if not checked.judged or checked.partial or (not checked.facts and not checked.complete):
             continue
@@ -50,7 +50,7 @@ def _answer(checked: CheckedTalk, before: Sequence[NotedFact]) -> str:
     return "\n".join(lines) or vocabulary(checked.language)["none"]
 
 
-def _kept(form: SmallFactForm, answer: str, listed: Sequence[Fact], checked: CheckedTalk) -> bool:
+def _kept(form: TunedFactForm, answer: str, listed: Sequence[Fact], checked: CheckedTalk) -> bool:
     """Whether the product would keep every line."""
     try:
         read = form.read(answer, known=listed, session=checked.shown, language=checked.language)
