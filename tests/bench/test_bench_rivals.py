@@ -1,11 +1,13 @@
-"""Other libraries' memories in a run, with a fake in the place of mem0's client."""
+"""Other libraries' memories in a run, with a fake in the place of their client."""
 
 from __future__ import annotations
 
 import importlib.util
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
@@ -16,13 +18,19 @@ from omoide.mechanisms import ReplyRequest, SessionToDigest
 from omoide.testing import HashEmbedder, ScriptedModel
 from omoide_bench.methods import parse, registry
 from omoide_bench.rivals.bridge import Bridge, in_thread
-from omoide_bench.rivals.mem0 import Mem0, open_mem0
+from omoide_bench.rivals.langmem import open_langmem, tool_answer
+from omoide_bench.rivals.mem0 import open_mem0
+from omoide_bench.rivals.method import Rival
 from omoide_bench.running.execute import execute
 from tests.bench.bench_lab import course, job, lab
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ANA = Owner(tenant="t", user="ana")
 INSTALLED = importlib.util.find_spec("mem0") is not None
+LANGMEM = importlib.util.find_spec("langmem") is not None
 
 
 class Client:
@@ -58,10 +66,11 @@ class Client:
         return {"results": self.kept[::-1][:top_k]}
 
 
-def mem0(*, infer: bool, hides_errors: bool = False) -> Mem0:
+def rival(*, infer: bool, hides_errors: bool = False) -> Rival:
     """The mechanism over the fake client."""
     opened = partial(Client, hides_errors=hides_errors)
-    return Mem0(embedder=HashEmbedder(dimensions=64), infer=infer, items=2, open_client=opened)
+    embedder = HashEmbedder(dimensions=64)
+    return Rival("mem0", embedder=embedder, infer=infer, items=2, open_client=opened)
 
 
 def session(model: ScriptedModel) -> SessionToDigest:
@@ -88,7 +97,7 @@ def reply_request() -> ReplyRequest:
 async def test_facts_are_written_by_our_model_once() -> None:
     """The library's request goes to the model of the run; digesting again asks nothing."""
     model = ScriptedModel(["Has a cat.\nLikes tea."])
-    mechanism = mem0(infer=True)
+    mechanism = rival(infer=True)
     await mechanism.digest(session(model))
     await mechanism.digest(session(model))
     found = await mechanism.contribute(reply_request())
@@ -100,7 +109,7 @@ async def test_facts_are_written_by_our_model_once() -> None:
 
 async def test_messages_keep_their_turns() -> None:
     """Without inference no model is asked, and what is found cites its turn."""
-    mechanism = mem0(infer=False)
+    mechanism = rival(infer=False)
     await mechanism.digest(session(ScriptedModel([])))
     found = await mechanism.contribute(reply_request())
     assert [one.sources for one in found] == [("t1",), ("t0",)]
@@ -110,14 +119,14 @@ async def test_messages_keep_their_turns() -> None:
 @pytest.mark.parametrize("hides_errors", [True, False])
 async def test_an_unreachable_model_is_not_an_empty_memory(hides_errors: bool) -> None:
     """A library that swallows the error does not hide it from the run."""
-    mechanism = mem0(infer=True, hides_errors=hides_errors)
+    mechanism = rival(infer=True, hides_errors=hides_errors)
     with pytest.raises(ModelUnavailable):
         await mechanism.digest(session(ScriptedModel([ModelUnavailable("gone")])))
 
 
 async def test_a_failure_of_the_library_is_a_bad_reply() -> None:
     """What breaks inside the library costs the session, with its name."""
-    mechanism = mem0(infer=True)
+    mechanism = rival(infer=True)
     mechanism._open = lambda bridge, dimensions: Broken()
     with pytest.raises(BadReply, match="mem0 failed: KeyError"):
         await mechanism.digest(session(ScriptedModel([])))
@@ -142,17 +151,78 @@ async def test_the_model_is_only_asked_while_a_session_is_digested() -> None:
         await in_thread(lambda: bridge.answer([{"role": "user", "content": "Hi"}]))
 
 
-def test_rivals_are_methods() -> None:
-    """They are named like any other."""
-    assert parse("mem0:raw", registry()).mechanisms == ("mem0:raw",)
+@pytest.mark.parametrize("name", ["mem0", "mem0:raw", "langmem"])
+def test_rivals_are_methods_with_our_number_of_items(name: str) -> None:
+    """They are named like any other, and asked for as many items as search may bring."""
+    assert parse(name, registry()).mechanisms == (name,)
+    parts: Any = SimpleNamespace(
+        budget=SimpleNamespace(items=30), needed_embedder=lambda name: HashEmbedder()
+    )
+    method = registry()[name].make(parts)
+    assert isinstance(method, Rival)
+    assert (method.name, method._items) == (name, 30)
 
 
-@pytest.mark.skipif(INSTALLED, reason="mem0 is installed")
-async def test_a_missing_library_says_what_to_install() -> None:
+@pytest.mark.parametrize(
+    "opened",
+    [
+        pytest.param(open_mem0, marks=pytest.mark.skipif(INSTALLED, reason="is installed")),
+        pytest.param(open_langmem, marks=pytest.mark.skipif(LANGMEM, reason="is installed")),
+    ],
+)
+async def test_a_missing_library_says_what_to_install(
+    opened: Callable[[Bridge, int], object],
+) -> None:
     """The error names the extra."""
     bridge = Bridge(HashEmbedder())
     with pytest.raises(MissingExtra, match=r"omoide-bench\[rivals\]"):
-        await in_thread(lambda: open_mem0(bridge, 64))
+        await in_thread(lambda: opened(bridge, 64))
+
+
+MEMORY_TOOL = {
+    "function": {
+        "name": "Memory",
+        "description": "Store one.",
+        "parameters": {"type": "object", "properties": {"content": {"type": "string"}}},
+    }
+}
+
+
+def test_calls_of_tools_are_asked_for_as_json_without_random_ids() -> None:
+    """The same request twice although the library made new ids; the answer has the real ones."""
+    asked = []
+
+    def answer(messages: list[dict[str, str]], *, schema: object) -> str:
+        asked.append((messages, schema))
+        return '{"calls": [{"name": "Memory", "args": {"content": "id-1 has a cat."}}]}'
+
+    for _ in range(2):
+        name = str(uuid4())
+        said = [{"role": "user", "content": f"<session {name}>I have a cat.</session {name}>"}]
+        text, calls = tool_answer(answer, said, [MEMORY_TOOL])
+        assert calls[0]["args"] == {"content": f"{name} has a cat."}
+        assert name in text
+    assert asked[0] == asked[1]
+    assert "Store one." in asked[0][0][-1]["content"]
+
+
+def test_an_answer_that_is_no_call_is_an_error() -> None:
+    """It is not taken for a session without facts."""
+    with pytest.raises(ValueError, match="Expecting"):
+        tool_answer(lambda _, schema: "Noted!", [], [MEMORY_TOOL])
+
+
+@pytest.mark.filterwarnings("ignore")  # of the library
+@pytest.mark.skipif(not LANGMEM, reason="needs omoide-bench[rivals]")
+async def test_langmem_itself_keeps_and_updates_what_the_model_calls_for() -> None:
+    """The real library writes memories by our model's JSON and finds them by our vectors."""
+    insert = '{"calls": [{"name": "Memory", "args": {"content": "User has a cat."}}]}'
+    model = ScriptedModel([insert])
+    method = Rival("langmem", open_client=open_langmem, embedder=HashEmbedder(), items=3)
+    await method.digest(session(model))
+    [found] = await method.contribute(reply_request())
+    assert (found.text, found.time) == ("User has a cat.", NOW)
+    assert model.requests[0].schema is not None
 
 
 @pytest.mark.skipif(not INSTALLED, reason="needs omoide-bench[rivals]")

@@ -148,6 +148,18 @@ async def test_a_right_answer_scores_and_a_judge_is_measured_before_it_is_believ
     assert "could not be read" in item.unscored["judged right"]
 
 
+async def test_dmr_asks_one_question_about_the_earlier_sessions() -> None:
+    """The session in which it is asked is not replayed; F1 and the words brought back count."""
+    work = job("dmr", "bm25")
+    assert [len(case.sessions) for case in work.cases] == [2, 1]
+    async with lab(ScriptedModel([lambda _: "a cello"] * 2)) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    first, second = sorted(result.methods[0].items, key=lambda item: item.id)
+    assert (first.scores["F1"], second.scores["F1"]) == (1, 0)
+    assert first.scores["answer words"] == 1
+    assert any("F1 on known answers" in note for note in result.notes)
+
+
 async def test_longmemeval() -> None:
     """The one question of a history is answered, and what was retrieved is scored."""
     work = job("longmemeval", "search")

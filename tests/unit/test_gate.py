@@ -156,6 +156,27 @@ async def test_a_reply_is_shown_with_its_question_weekday_and_name(
     assert not any("rice" in c.text for c in context.recalled[:1])
 
 
+@pytest.mark.parametrize(("reply", "first"), [("Ask for 30 days.", 1), ("A lease. " * 90, 0)])
+async def test_what_a_user_tells_in_a_question_does_not_give_way_to_an_essay(
+    make_world: Callable[..., Awaitable[World]], reply: str, first: int
+) -> None:
+    """A short reply is shown with its question in one line; beside a long one the question stands
+    by itself, and comes first."""
+    settings = replace(SETTINGS, mechanisms=("search",), profile="large")
+    world = await make_world(settings=settings)
+    asked = "How do I word the notice if my lease in Porto ends on 20 March?"
+    talk = [
+        Utterance(speaker=Speaker.USER, text=asked),
+        Utterance(speaker=Speaker.ASSISTANT, text=reply),
+    ]
+    turns = await world.memory.record("ana", talk)
+    await world.memory.end_session("ana")
+    world.clock.advance(timedelta(days=7))
+    context = await world.memory.context("ana", "When does my lease in Porto end?")
+    assert context.recalled[0].sources == (turns[first].id,)
+    assert asked in context.recalled[0].text
+
+
 async def test_the_fact_ranks_above_the_question_about_it(
     make_world: Callable[..., Awaitable[World]],
 ) -> None:

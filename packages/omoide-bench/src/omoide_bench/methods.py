@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 ALWAYS = ("context", "session", "bm25")
 """The baselines of every run: the full history, the current session only, plain retrieval."""
 GOLD = "gold"
+RIVALS = {
+    "mem0": "mem0 with facts by the model",
+    "mem0:raw": "mem0 without inference",
+    "langmem": "langmem with memories by the model",
+}
+"""Other libraries."""
 _WITHOUT_VECTORS = frozenset({"context", "session", "bm25", GOLD})
 
 
@@ -143,11 +149,9 @@ def registry(
             _memos(compressor, least=ANYTHING),
             f"{about}; the best are used regardless of similarity",
         )
-    for name, infer in (("mem0", True), ("mem0:raw", False)):
+    for name, about in RIVALS.items():
         known[name] = _entry(
-            _mem0(infer=infer),
-            f"mem0 {'with facts by the model' if infer else 'without inference'}; extra rivals",
-            needs=MECHANISMS["dense"].needs,
+            _rival(name), f"{about}; extra rivals", needs=MECHANISMS["dense"].needs
         )
     known[GOLD] = _entry(
         lambda _: GoldMemory(gold or {}), "the annotated memory, if the data set has one"
@@ -194,12 +198,19 @@ def _dense(k: int) -> Callable[[MechanismParts], Mechanism]:
     return lambda parts: VectorBaseline(parts.store, embedder=parts.needed_embedder("dense"), k=k)
 
 
-def _mem0(*, infer: bool) -> Callable[[MechanismParts], Mechanism]:
+def _rival(name: str) -> Callable[[MechanismParts], Mechanism]:
     def make(parts: MechanismParts) -> Mechanism:
-        from omoide_bench.rivals.mem0 import Mem0
+        from omoide_bench.rivals.langmem import open_langmem
+        from omoide_bench.rivals.mem0 import open_mem0
+        from omoide_bench.rivals.method import Rival
 
-        embedder = parts.needed_embedder("mem0")
-        return Mem0(embedder=embedder, infer=infer, items=parts.settings.recall_items)
+        return Rival(
+            name,
+            open_client=open_langmem if name == "langmem" else open_mem0,
+            embedder=parts.needed_embedder(name),
+            items=parts.budget.items,
+            infer=name != "mem0:raw",
+        )
 
     return make
 

@@ -17,6 +17,9 @@ ASKS: Final = 0.5
 """The share of a turn in questions from which the next speaker's turn counts as its answer."""
 ONLY_ASKS: Final = 0.9
 """The share from which a turn gives way to its answer: it tells nothing itself."""
+LONG_ANSWER: Final = 80
+"""Terms of an answer to which its question does not give way: a user tells an assistant much in
+questions, and the reply to one takes the room of ten."""
 LONGEST: Final = 200
 """Most characters of a question that are shown with its answer."""
 
@@ -40,7 +43,13 @@ def pair_turns(
         row = table.row_by_id[name]
         if row > 0 and shape.follows[row - 1] and shape.asking[row - 1] >= ASKS:
             pairs[name] = AnswerPair(turn=name, question=table.ids[row - 1])
-        elif joined and row < last and shape.follows[row] and shape.asking[row] >= ONLY_ASKS:
+        elif (
+            joined
+            and row < last
+            and shape.follows[row]
+            and shape.asking[row] >= ONLY_ASKS
+            and table.length[row + 1] <= LONG_ANSWER
+        ):
             pairs[name] = AnswerPair(turn=table.ids[row + 1], question=name)
     return pairs
 

@@ -19,6 +19,7 @@ from omoide_bench.data import (
     memochat,
     memorybank,
     msc,
+    msc_self_instruct,
     personamem,
     real_persona_chat,
     synthetic_persona_chat,
@@ -43,6 +44,7 @@ SOURCES: dict[str, DatasetSource] = {
         beam,
         memdaily,
         personamem,
+        msc_self_instruct,
     )
 }
 """Every data set, by the name of its folder."""

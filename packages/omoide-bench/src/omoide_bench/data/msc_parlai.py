@@ -33,11 +33,12 @@ from omoide_bench.data.reading import json_lines
 from omoide_bench.data.shapes import FIRST_DAY, SESSION_GAP, DatasetSession, Dialogue, timed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from omoide_bench.data.reading import JsonRecord
 
-_SPEAKERS = ("Speaker 1", "Speaker 2")
+SPEAKERS = ("Speaker 1", "Speaker 2")
 _Facts = dict[tuple[int, str], tuple[tuple[str, ...], ...]]
 
 
@@ -80,29 +81,36 @@ def _facts(folder: Path, split: str) -> _Facts:
 
 def _dialogue(record: JsonRecord, facts: _Facts) -> Dialogue:
     name = record.of("metadata").of("initial_data_id").text
-    sessions: list[DatasetSession] = []
+    noted = {number: found for (number, of), found in facts.items() if of == name}
+    return Dialogue(
+        id=name,
+        language="en",
+        speakers=SPEAKERS,
+        sessions=sessions((*record.of("previous_dialogs").each(), record), noted),
+        personas=tuple(side.texts() for side in record.of("init_personas").each()),
+        dated=False,
+    )
+
+
+def sessions(
+    records: Sequence[JsonRecord], facts: Mapping[int, tuple[tuple[str, ...], ...]] | None = None
+) -> tuple[DatasetSession, ...]:
+    """Sessions from their records, each with the facts noted in it, by number."""
+    made: list[DatasetSession] = []
     start = FIRST_DAY
-    for number, raw in enumerate((*record.of("previous_dialogs").each(), record), start=1):
+    for number, raw in enumerate(records, start=1):
         turns = raw.of("dialog").each()
         lines = timed(
-            [(_SPEAKERS[n % 2], turn.of("text").text) for n, turn in enumerate(turns)],
+            [(SPEAKERS[n % 2], turn.of("text").text) for n, turn in enumerate(turns)],
             session=number,
             start=start,
         )
         if not lines:
             raise raw.of("dialog").bad("at least one turn")
-        sessions.append(
-            DatasetSession(number=number, lines=lines, facts=facts.get((number, name), ()))
-        )
+        noted = (facts or {}).get(number, ())
+        made.append(DatasetSession(number=number, lines=lines, facts=noted))
         start = lines[-1].time + (_gap(raw) if raw.has("time_num") else SESSION_GAP)
-    return Dialogue(
-        id=name,
-        language="en",
-        speakers=_SPEAKERS,
-        sessions=tuple(sessions),
-        personas=tuple(side.texts() for side in record.of("init_personas").each()),
-        dated=False,
-    )
+    return tuple(made)
 
 
 def _gap(record: JsonRecord) -> timedelta:

@@ -48,13 +48,19 @@ class Bridge:
         self.error: Exception | None = None
         self.calls = 0
 
-    def answer(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """The model's answer to messages with role and content."""
+    def answer(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
+        """The model's answer to messages with role and content, in JSON if a schema is given."""
         if self.ask is None:
             raise RuntimeError("the library asked the model outside of a session's digest")
         request = Request(
             messages=tuple(Message(role=_ROLES[m["role"]], content=m["content"]) for m in messages),
             max_tokens=self._max_tokens,
+            schema=schema,
         )
         self.calls += 1
         return self._run(self._complete(self.ask, request)).text

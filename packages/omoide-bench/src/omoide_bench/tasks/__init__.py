@@ -17,7 +17,7 @@ from omoide_bench.tasks.memorybank import MemoryBankQuestions
 from omoide_bench.tasks.msc import Msc
 from omoide_bench.tasks.mtbench import MtBenchPlus
 from omoide_bench.tasks.personas import RealPersonas
-from omoide_bench.tasks.questions import Locomo, LongMemEval
+from omoide_bench.tasks.questions import Dmr, Locomo, LongMemEval
 from omoide_bench.tasks.quiet import QuietTask
 from omoide_bench.tasks.recall import RecallProtocol
 from omoide_bench.tasks.stories import StoriesTask
@@ -33,6 +33,7 @@ OWN: dict[str, Task[Any]] = {
         CareCall(),
         Locomo(),
         LongMemEval(),
+        Dmr(),
         Beam(),
         PersonaMem(),
         MemDaily(),

@@ -1,4 +1,4 @@
-"""LoCoMo and LongMemEval: replay a long history, then ask questions about it."""
+"""LoCoMo, LongMemEval and DMR: replay a long history, then ask questions about it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput, OmoideError
 from omoide_bench.concurrency import gather_all
-from omoide_bench.data import locomo, longmemeval
+from omoide_bench.data import locomo, longmemeval, msc_self_instruct
 from omoide_bench.discrimination import discrimination, known_answers
 from omoide_bench.running.items import ScoredItem, failed
 from omoide_bench.tasks import judging, scoring
@@ -226,3 +226,18 @@ class LongMemEval(_Questions):
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
         """Histories, each with one question."""
         return sample.draw(longmemeval.load(data))
+
+
+class Dmr(_Questions):
+    """Deep Memory Retrieval. An answer names a word or two of one session, so it is easy: the whole
+    history fits a large window. There is no evidence to compare; `answer words` stands in."""
+
+    name = "dmr"
+    about = "answers to one question about a chat of five sessions (Deep Memory Retrieval)"
+    source = msc_self_instruct.SOURCE
+    named = False
+    options: Mapping[str, str] = {}
+
+    def cases(self, data: Path | None, sample: Sample) -> tuple[Dialogue, ...]:
+        """Chats, each with one question."""
+        return sample.draw(msc_self_instruct.load(data))
