@@ -8,6 +8,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 from click.testing import CliRunner
 
 from omoide import server
@@ -120,6 +121,13 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         yield bench
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
+    """A running server for cases that are all refused, so that none can change it for the next."""
+    async with serving(tmp_path_factory.mktemp("shared"), options=Options(rate=0)) as bench:
+        yield bench
+
+
 async def ask(bench: Bench, row: RouteSpec, headers: dict[str, str]) -> httpx.Response:
     """Call a row about ana. What it would have to name in its path does not exist."""
     path = re.sub("{[a-z_]+}", "resp_" + "0" * 48, row.path)
@@ -178,10 +186,12 @@ async def test_no_route_shows_or_touches_another_user(bench: Bench, row: RouteSp
     assert [r for r in after if r["kind"] in kept] == [r for r in before if r["kind"] in kept]
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("row", GUARDED, ids=name)
-async def test_every_route_wants_a_key_with_its_scopes(bench: Bench, row: RouteSpec) -> None:
+async def test_every_route_wants_a_key_with_its_scopes(shared: Bench, row: RouteSpec) -> None:
     """No key, a wrong one, a revoked one, and one with all scopes but one that is needed."""
     assert row.needs
+    bench = shared
     good = bench.key("t")
     secret = good["Authorization"]
     for bad in ({}, {"Authorization": secret[:-1]}, {"Authorization": f"Basic {secret[7:]}"}):
