@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -188,9 +186,3 @@ def test_no_module_holds_a_table_by_language() -> None:
             if len(keys & set(BUILT_IN)) >= 3:
                 found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert found == []
-
-
-def test_importing_omoide_reads_no_pack() -> None:
-    """Packs are read when a language is first needed."""
-    code = "import sys, omoide; from omoide.language.pack import _packs; sys.exit(len(_packs))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
