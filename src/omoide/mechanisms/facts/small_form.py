@@ -138,11 +138,12 @@ class SmallForm:
 
 def _doubt(note: Note, session: Sequence[Line], said: Mapping[Speaker, str], language: str) -> str:
     """Why a note must not become a fact; empty if nothing speaks against it."""
-    return (
-        not_a_note(note, language)
-        or unsupported(note, session, language)
-        or from_example(note, said[note.about], language)
-    )
+    if reason := not_a_note(note, language):
+        return reason
+    name = named(note.text, language)
+    if name and name in said[note.about]:
+        return ""
+    return unsupported(note, session, language) or from_example(note, said[note.about], language)
 
 
 def _divided(line: str, shown: Sequence[Fact]) -> tuple[str, tuple[str, ...]]:

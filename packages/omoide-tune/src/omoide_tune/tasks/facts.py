@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.claims.attribution import Partner
+from omoide.claims import Partner
 from omoide.domain import Fact
 from omoide.errors import BadReply
 from omoide.mechanisms.facts import SHOWN, SmallFactForm
