@@ -111,6 +111,14 @@ class Bench:
         """What was recorded of the user, in order."""
         return [turn.text for turn in await self.memory(tenant).turns(user)]
 
+    async def settled(self, *texts: str) -> bool:
+        """Whether these, and no others, are what is recorded of ana, once all is written."""
+        for _ in range(100_000):
+            if len(said := await self.said()) >= len(texts):
+                return said == list(texts)
+            await asyncio.sleep(0.001)
+        return False
+
     async def replies(self, user: str = "ana") -> list[ModelCall]:
         """The account of replies."""
         calls = await self.memory().calls(user)
