@@ -167,7 +167,7 @@ async def test_a_retry_after_a_failure_replaces_the_reply_that_waits(tmp_path: P
 async def test_a_long_message_waits_whole(tmp_path: Path) -> None:
     """It is stored in parts, and its reply once, even if the process dies in between."""
     async with broken(tmp_path) as bench:
-        await bench.chat("word " * 50_000)
+        await bench.chat("word " * 5_000)
         mend(bench)
         spool, waiting = bench.server.runtime.spool, bench.server.runtime.exchanges.waiting
         assert isinstance(spool, FileSpool)
@@ -179,7 +179,7 @@ async def test_a_long_message_waits_whole(tmp_path: Path) -> None:
         assert await waiting.replay() == 1
         said = await bench.said()
         assert len(said) > 2
-        assert "".join(said) == "word " * 50_000 + "I see."
+        assert "".join(said) == "word " * 5_000 + "I see."
         assert len(await bench.replies()) == 1
 
 
