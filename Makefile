@@ -22,7 +22,7 @@ chat: $(CHAT) ## Talk to a local model that remembers you
 	@$(VENV)/bin/omoide models pull default
 	@$(VENV)/bin/omoide chat $(ARGS)
 
-quick: lint types-core unit ## While you work: at most a minute of CPU, no weights
+quick: lint types-core unit ## While you work: about a minute of CPU, no weights
 
 test: lint types light ## Before you push: no browser, no servers, the tiny model alone
 

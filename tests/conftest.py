@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -34,6 +35,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if in_heavy_folder(item.path) or "postgres" in item.nodeid.lower():
             item.add_marker(pytest.mark.heavy)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what the imports have made: it stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish() -> None:

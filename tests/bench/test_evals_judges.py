@@ -30,7 +30,7 @@ from omoide_bench.judges import (
     pair_report,
     rated,
 )
-from omoide_bench.judges.answers import read_correct, share_correct
+from omoide_bench.judges.answers import read_correct
 from omoide_bench.judges.calibration import REFUSALS
 from omoide_bench.judges.pairwise import Better, read_better
 from omoide_bench.judges.single import read_score
@@ -204,8 +204,6 @@ async def test_answer_judge() -> None:
     assert [mark.correct for mark in marks] == [True, False, None]
     assert "Right answer: Oslo" in model.requests[0].messages[-1].content
     assert "Right answer: (never told)" in model.requests[1].messages[-1].content
-    assert share_correct(marks) == (0.5, 1)
-    assert share_correct([]) == (None, 0)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.engine.runtime import Runtime
-from omoide.settings import Settings
-from omoide.testing import FrozenClock, ScriptedModel
-from omoide_bench import evidence
 from omoide_bench.corpora import memorybank
+from tests.heavy.evidence_by_words import recalled_by_words
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "memorybank"
 FLOOR = {"English": 0.93, "Chinese": 0.91}
@@ -25,20 +21,9 @@ FLOOR = {"English": 0.93, "Chinese": 0.91}
 )
 async def test_floor_in_two_languages() -> None:
     """By words alone, nearly all of the evidence of 178 questions is among the first ten turns."""
-    runtime = Runtime(
-        Settings(mechanisms=("search",)),
-        store=await SqliteStore.open(":memory:"),
-        model=ScriptedModel(),
-        summariser=ScriptedModel(),
-        embedder=None,
-        clock=FrozenClock(),
-        name="test",
-    )
-    memory = runtime.memory()
     conversations = memorybank.load(DATA)
-    outcomes = await evidence.measure(memory, conversations, {"recall": evidence.product(memory)})
-    await runtime.store.close()
-    found = {line.questions: line.recall[10] for line in evidence.summarise(outcomes)}
+    lines = await recalled_by_words(conversations)
+    found = {line.questions: line.recall[10] for line in lines}
     assert found["all"].count == 178
     for language, floor in FLOOR.items():
         assert found[language].mean >= floor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -112,7 +113,7 @@ async def test_a_gguf_files_tokens_are_those_of_the_model(text: str) -> None:
 async def test_a_file_without_tokens_is_named(tmp_path: Path) -> None:
     """The error says which file and what it is not."""
     pytest.importorskip("tokenizers")
-    (tmp_path / "x.gguf").write_bytes(b"GGUF" + bytes(20))
+    (tmp_path / "x.gguf").write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 0) + b"\0")
     with pytest.raises(ModelUnavailable, match="tokenizer of kind None"):
         await GgufTokens(tmp_path / "x.gguf").pieces("a")
     (tmp_path / "y.gguf").write_bytes(b"GG")

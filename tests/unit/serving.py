@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +111,14 @@ class Bench:
         """What was recorded of the user, in order."""
         return [turn.text for turn in await self.memory(tenant).turns(user)]
 
+    async def settled(self, *texts: str) -> bool:
+        """Whether these, and no others, are what is recorded of ana, once all is written."""
+        for _ in range(100_000):
+            if len(said := await self.said()) >= len(texts):
+                return said == list(texts)
+            await asyncio.sleep(0.001)
+        return False
+
     async def replies(self, user: str = "ana") -> list[ModelCall]:
         """The account of replies."""
         calls = await self.memory().calls(user)
@@ -160,8 +168,10 @@ async def serving(
     wait: float = 300.0,
     mechanisms: Sequence[str | Mechanism] | None = None,
     spool: Spool | None = None,
+    replaying: bool = True,
 ) -> AsyncIterator[Bench]:
-    """A bench whose server runs. Its upstream is in memory, unless a URL is given."""
+    """A bench whose server runs. Its upstream is in memory, unless a URL is given. Without
+    `replaying`, what waits is stored only when a test says so."""
     upstairs = Upstairs()
     clock = FrozenClock()
     replier, iterator = ScriptedModel(name="replier"), ScriptedModel(name="iterator")
@@ -178,6 +188,8 @@ async def serving(
         spool=spool,
         owns=[store] if spool is None else [store, spool],
     )
+    if not replaying:
+        runtime.replaying = nullcontext  # type: ignore[assignment,method-assign]
     upstream: Upstream = HttpUpstream(
         url or "http://upstream/v1",
         model="fake-1",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ from omoide.adapters.analysers import analyser_for
 from omoide.adapters.analysers.english import English
 from omoide.adapters.analysers.tagged import TaggedSpan, joined
 from omoide.claims.overlap import rarity
-from omoide.domain import Speaker, Turn
 from omoide.errors import BadInput
 from omoide.language import content_terms, estimate_tokens
 from omoide.mechanisms.memos.compression import (
@@ -24,23 +21,7 @@ from omoide.mechanisms.memos.compression import (
 from omoide.mechanisms.memos.compression_budget import BudgetCompressor
 from tests.examples import examples
 
-NOW = datetime(2026, 1, 5, tzinfo=UTC)
-
-
-def talk(*said: str, language: str = "en") -> list[Turn]:
-    """Turns, the user first and then by turns."""
-    return [
-        Turn(
-            id=f"t{i}",
-            session=1,
-            position=i,
-            speaker=Speaker.USER if i % 2 else Speaker.ASSISTANT,
-            text=text,
-            time=NOW,
-            language=language,
-        )
-        for i, text in enumerate(said, start=1)
-    ]
+from .talks import talk
 
 
 async def grammarless(text: str, language: str, share: float = 1.0) -> str:

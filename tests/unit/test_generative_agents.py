@@ -24,8 +24,9 @@ from omoide.mechanisms.baselines.generative_agents_scoring import (
     heuristic_importance,
     min_max_scaled,
 )
-from omoide.mechanisms.events.writer import ExtractiveEventWriter
 from omoide.testing import HashEmbedder, ScriptedModel
+
+from .event_writers import ExtractiveEventWriter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

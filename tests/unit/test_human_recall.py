@@ -20,12 +20,12 @@ from omoide.mechanisms.events.human_recall import HumanRecall
 from omoide.mechanisms.events.scoring import PAPER, RecallSettings
 from omoide.mechanisms.events.writer import (
     EventWriter,
-    ExtractiveEventWriter,
-    FallbackEventWriter,
     ModelEventWriter,
 )
 from omoide.ports import Completion
 from omoide.testing import HashEmbedder, ScriptedModel
+
+from .event_writers import ExtractiveEventWriter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -284,30 +284,6 @@ async def test_a_long_session_is_written_down_in_parts(store: SqliteStore) -> No
 
 def _first_fact(prompt: str) -> str:
     return f"User has a cousin with a boat called Zeta{prompt.partition('Zeta')[2][:1]}."
-
-
-async def test_the_extractive_writer_asks_nobody(store: SqliteStore) -> None:
-    """The user's informative sentences become events; questions and small talk do not."""
-    done = await ended(
-        store,
-        "Hi there! I adopted a small grey cat called Miso yesterday. How are you?",
-        "I bought a large red tractor for my farm.",
-    )
-    written = await ExtractiveEventWriter()(done)
-    assert written.events is not None
-    assert [event.text for event in written.events] == [
-        "User: I adopted a small grey cat called Miso yesterday."
-    ]
-
-
-async def test_the_extractive_writer_can_stand_in(store: SqliteStore) -> None:
-    """Where a model gives nothing usable, the user's own sentences are taken."""
-    model = ScriptedModel([PROSE] * 3)
-    done = await ended(store, "I adopted a cat called Miso and I love him.", model=model)
-    writer = FallbackEventWriter(model_writer(model), ExtractiveEventWriter())
-    await mechanism(store, writer=writer).digest(done)
-    assert len(await store.events.read(OWNER)) == 1
-    assert len(await store.summaries.rejected(OWNER)) == 3
 
 
 # ── Coming to mind ──────────────────────────────────────────────────────────────────────────

@@ -10,6 +10,7 @@ import pytest
 from starlette.responses import Response
 
 from omoide.server.idempotency import (
+    MAX_ENTRIES,
     MAX_ENTRY_BYTES,
     MAX_TENANT_BYTES,
     SECONDS,
@@ -84,12 +85,14 @@ async def test_a_key_is_good_for_a_day() -> None:
     assert await ask(cache, route, "k") == b"done2"
 
 
-async def test_a_tenant_keeps_a_bounded_number_of_bytes() -> None:
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [(MAX_ENTRY_BYTES - 10, MAX_TENANT_BYTES // MAX_ENTRY_BYTES + 3), (9, MAX_ENTRIES + 3)],
+)
+async def test_a_tenant_keeps_a_bounded_number_of_answers_and_bytes(size: int, count: int) -> None:
     """The oldest go first, and only its own."""
-    cache, route = ReplayCache(Clock()), Route(body=b"x" * (MAX_ENTRY_BYTES - 10))
-    other = Route()
+    cache, route, other = ReplayCache(Clock()), Route(body=b"x" * size), Route()
     await ask(cache, other, "k", Call(tenant="other"))
-    count = MAX_TENANT_BYTES // MAX_ENTRY_BYTES + 3
     for number in range(count):
         await ask(cache, route, f"k{number}")
     assert route.times == count
@@ -101,10 +104,9 @@ async def test_a_tenant_keeps_a_bounded_number_of_bytes() -> None:
     assert other.times == 1
 
 
-@pytest.mark.parametrize("size", [MAX_ENTRY_BYTES + 1])
-async def test_a_long_response_is_not_kept(size: int) -> None:
+async def test_a_long_response_is_not_kept() -> None:
     """It is done again instead."""
-    cache, route = ReplayCache(Clock()), Route(body=b"x" * size)
+    cache, route = ReplayCache(Clock()), Route(body=b"x" * (MAX_ENTRY_BYTES + 1))
     await ask(cache, route, "k")
     await ask(cache, route, "k")
     assert route.times == 2

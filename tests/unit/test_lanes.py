@@ -24,6 +24,8 @@ def imported(source: str) -> set[str]:
 
 def strangers(source: str) -> set[str]:
     """What a file imports that belongs to another lane."""
+    if not any(name in source for name in ELSEWHERE):
+        return set()
     return {
         module
         for module in imported(source)

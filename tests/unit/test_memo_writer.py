@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.domain import Owner, Session, Speaker, Turn
+from omoide.domain import Owner, Session, Turn
 from omoide.engine import complete
 from omoide.errors import BadReply, ContextTooLong, ModelStalled, ModelUnavailable
 from omoide.mechanisms.base import SessionToDigest
@@ -21,29 +20,12 @@ from omoide.mechanisms.memos.writer import MemosWritten, MemoWriter
 from omoide.ports import Completion
 from omoide.testing import ScriptedModel
 
+from .talks import NOW, talk
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from omoide.testing import Answer
-
-NOW = datetime(2026, 1, 5, tzinfo=UTC)
-
-
-def talk(*said: str, language: str = "en") -> list[Turn]:
-    """Turns, the user first and then by turns."""
-    return [
-        Turn(
-            id=f"t{i}",
-            session=1,
-            position=i,
-            speaker=Speaker.USER if i % 2 else Speaker.ASSISTANT,
-            text=text,
-            time=NOW,
-            language=language,
-        )
-        for i, text in enumerate(said, start=1)
-    ]
-
 
 TALK = talk(
     "I adopted a cat called Miso last week.",

@@ -76,6 +76,7 @@ def offered(module: str) -> frozenset[str]:
     return frozenset(name for name in defined if name and not name.startswith("_"))
 
 
+@cache
 def offenders() -> dict[str, list[str]]:
     """The files that reach inside, and for what."""
     found = {}

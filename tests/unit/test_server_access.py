@@ -8,6 +8,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 from click.testing import CliRunner
 
 from omoide import server
@@ -23,7 +24,7 @@ from omoide.server.options import Options, check_address, is_loopback
 from omoide.server.routes import ROUTES
 from omoide.testing import FrozenClock
 
-from .serving import CAT, M1, Bench, serving
+from .serving import M1, Bench, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -95,16 +96,6 @@ BODIES: dict[str, dict[str, Any]] = {
         ],
     },
 }
-NOTHING = {
-    "POST /api/memory/amend": 409,
-    "PATCH /api/facts": 404,
-    "DELETE /api/facts": 404,
-    "POST /api/jobs/digest": 404,
-    "POST /api/jobs/embed": 404,
-    "PATCH /api/sessions": 404,
-    "POST /api/facts/correct": 404,
-}
-"""Routes that find nothing to change, and how they say so."""
 GUARDED = [row for row in ROUTES if row.needs is not None]
 
 
@@ -120,6 +111,13 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         yield bench
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
+    """A running server for cases that are all refused, so that none can change it for the next."""
+    async with serving(tmp_path_factory.mktemp("shared"), options=Options(rate=0)) as bench:
+        yield bench
+
+
 async def ask(bench: Bench, row: RouteSpec, headers: dict[str, str]) -> httpx.Response:
     """Call a row about ana. What it would have to name in its path does not exist."""
     path = re.sub("{[a-z_]+}", "resp_" + "0" * 48, row.path)
@@ -132,56 +130,12 @@ async def ask(bench: Bench, row: RouteSpec, headers: dict[str, str]) -> httpx.Re
     return await bench.client.request(row.method, path, json=BODIES[row.path], headers=sent)
 
 
-def expected(row: RouteSpec, status: int) -> bool:
-    """Whether a route may answer so to someone who may call it."""
-    if "{" in row.path:
-        return status == 404
-    return status == NOTHING[name(row)] if name(row) in NOTHING else status < 300
-
-
-async def words_of(bench: Bench, tenant: str) -> list[dict[str, object]]:
-    """What is stored of ana's words there; the account may still grow by work in the background."""
-    records = [r async for r in bench.memory(tenant).export("ana")]
-    return [r for r in records if r["kind"] in ("session", "turn", "version", "aside")]
-
-
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("row", GUARDED, ids=name)
-async def test_no_route_shows_or_touches_another_tenant(bench: Bench, row: RouteSpec) -> None:
-    """The same user name in two tenants is two people, in every route of the table."""
-    await bench.remember("theirs")
-    before = await words_of(bench, "theirs")
-    bench.replier.answers.append("I see.")
-    response = await ask(bench, row, bench.key("ours"))
-    assert [f.id for f in await bench.memory("theirs").facts("ana")] == [FACT]
-    assert expected(row, response.status_code)
-    for words in (CAT, M1, "Miso", "Good morning from theirs"):
-        assert words not in response.text
-        assert all(words.encode() not in r.raw for r in bench.upstairs.requests)
-        assert all(words not in m.content for r in bench.replier.requests for m in r.messages)
-    assert await words_of(bench, "theirs") == before
-
-
-@pytest.mark.parametrize("row", GUARDED, ids=name)
-async def test_no_route_shows_or_touches_another_user(bench: Bench, row: RouteSpec) -> None:
-    """Within a tenant, whoever asks about ana sees nothing of bob."""
-    await bench.remember("ours", user="bob")
-    before = [r async for r in bench.memory("ours").export("bob") if r["kind"] != "call"]
-    bench.replier.answers.append("I see.")
-    response = await ask(bench, row, bench.key("ours"))
-    assert expected(row, response.status_code)
-    for words in (CAT, M1, "Miso", "Good morning from ours"):
-        assert words not in response.text
-        assert all(words.encode() not in r.raw for r in bench.upstairs.requests)
-        assert all(words not in m.content for r in bench.replier.requests for m in r.messages)
-    after = [r async for r in bench.memory("ours").export("bob") if r["kind"] != "call"]
-    kept = ("session", "turn", "version", "aside")
-    assert [r for r in after if r["kind"] in kept] == [r for r in before if r["kind"] in kept]
-
-
-@pytest.mark.parametrize("row", GUARDED, ids=name)
-async def test_every_route_wants_a_key_with_its_scopes(bench: Bench, row: RouteSpec) -> None:
+async def test_every_route_wants_a_key_with_its_scopes(shared: Bench, row: RouteSpec) -> None:
     """No key, a wrong one, a revoked one, and one with all scopes but one that is needed."""
     assert row.needs
+    bench = shared
     good = bench.key("t")
     secret = good["Authorization"]
     for bad in ({}, {"Authorization": secret[:-1]}, {"Authorization": f"Basic {secret[7:]}"}):

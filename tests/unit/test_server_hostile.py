@@ -14,7 +14,7 @@ from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Speaker
 from omoide.engine.messages import Utterance
 from omoide.errors import BadInput
-from omoide.server import answer_parser, idempotency
+from omoide.server import answer_parser
 from omoide.server.answer_parser import MAX_ANSWER_BYTES
 from omoide.server.keys import ApiKeys, Scope
 from omoide.server.options import Options, check_address
@@ -247,27 +247,6 @@ async def test_a_failure_of_the_upstream_is_not_replayed(bench: Bench, status: i
     answers = [await bench.chat("Is it?", headers=key) for _ in range(3)]
     assert [a.status_code for a in answers] == [status, 200, 200]
     assert answers[1].content == answers[2].content
-
-
-async def test_no_tenant_evicts_anothers_kept_answers(tmp_path: Path) -> None:
-    """One that sends a flood of keys loses only its own."""
-    async with serving(tmp_path, options=Options(patience=300.0, rate=0, work=False)) as bench:
-        await flooded(bench)
-
-
-async def flooded(bench: Bench) -> None:
-    """One tenant keeps an answer, another sends more keys than there is room for."""
-    ours, theirs = bench.key("ours"), bench.key("theirs")
-    bench.upstairs.answers.append(whole("Ours."))
-    first = await bench.chat("Is it?", headers={**ours, "Idempotency-Key": "k"})
-    body = {"turns": [{"speaker": "user", "text": "x"}]}
-    for number in range(idempotency.MAX_ENTRIES + 8):
-        headers = {**theirs, "Idempotency-Key": f"k{number}", "X-Omoide-User": "bob"}
-        response = await bench.client.post("/api/turns", json=body, headers=headers)
-        assert response.status_code == 201
-    again = await bench.chat("Is it?", headers={**ours, "Idempotency-Key": "k"})
-    assert again.headers["idempotent-replayed"] == "true"
-    assert again.content == first.content
 
 
 async def test_a_client_without_history_may_say_next_three_times(bench: Bench) -> None:

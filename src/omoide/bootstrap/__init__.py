@@ -1,5 +1,6 @@
 """The composition root: builds stores, models and memories. Only it imports adapters."""
 
+from omoide.bootstrap.chat_models import chat_model
 from omoide.bootstrap.models import (
     AdapterInfo,
     ModelInfo,
@@ -13,7 +14,6 @@ from omoide.bootstrap.models import (
 )
 from omoide.bootstrap.opening import (
     SystemClock,
-    chat_model,
     encrypt_store,
     join_vectors,
     key_rows,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from omoide.bootstrap.chat_models import chat_model
 from omoide.bootstrap.surroundings import make_spool, make_telemetry, make_webhooks
 from omoide.engine.runtime import Runtime
 from omoide.errors import BadInput, MissingExtra
@@ -236,83 +236,6 @@ def worker_name() -> str:
     from omoide.adapters.stores.sql.workers import worker_name
 
     return worker_name()
-
-
-def chat_model(
-    settings: Settings, spec: str, *, progress: Progress | None = None, whole: bool = False
-) -> ChatModel:
-    """The model that `spec` names: from the catalogue, a file, or an endpoint. With `whole` an
-    endpoint is asked for answers in one piece, not as a stream."""
-    from omoide.adapters.models.catalogue import GgufFile, PluggedModel, RemoteModel, resolve
-    from omoide.adapters.models.hub import HubModel
-
-    choice = resolve(spec)
-    if isinstance(choice, PluggedModel):
-        return choice.make(settings)
-    if isinstance(choice, RemoteModel):
-        from omoide.adapters.models.endpoint import Timeouts
-        from omoide.adapters.models.openai import OpenAIChat
-
-        return OpenAIChat(
-            choice.base_url,
-            choice.model,
-            api_key=settings.api_key or None,
-            window=settings.window,
-            grammar=settings.grammar,
-            whole=whole,
-            # An answer in one piece comes with its last token, so the timeout holds for all of it.
-            timeouts=Timeouts(
-                between=settings.timeout, first=max(settings.timeout, Timeouts.first)
-            ),
-        )
-
-    from omoide.adapters.models.adapter import author_name
-    from omoide.adapters.models.lazy import LazyChat
-    from omoide.adapters.models.shipped_adapters import adapters_for, stamps_in
-
-    adapters = adapters_for(choice, wanted=settings.adapter, stamps=stamps_in(settings.weights_dir))
-
-    def embedded(path: Path, name: str) -> ChatModel:
-        from omoide.adapters.models.embedded import EmbeddedChat
-        from omoide.adapters.models.prefixes import prefix_states
-
-        return EmbeddedChat(
-            path,
-            name=name,
-            window=settings.window,
-            threads=settings.threads or None,
-            adapters=adapters,
-            prefixes=prefix_states(settings),
-            stall=settings.timeout,
-        )
-
-    if isinstance(choice, GgufFile):
-        return embedded(choice.path, choice.path.stem)
-
-    from omoide.bootstrap.models import fetch_from_hub, hub_of, weights_cache
-
-    title = choice.stem if isinstance(choice, HubModel) else choice.name
-
-    async def load() -> ChatModel:
-        if isinstance(choice, HubModel):
-            return embedded(await fetch_from_hub(settings, choice, progress), title)
-        path = await weights_cache(settings).fetch(choice.artifact, progress=progress)
-        return embedded(path, title)
-
-    def is_here() -> bool:
-        if not isinstance(choice, HubModel):
-            return weights_cache(settings).find(choice.artifact) is not None
-        pin = hub_of(settings).known(choice)
-        artifact = hub_of(settings).artifact(choice, pin) if pin else None
-        return artifact is not None and weights_cache(settings).find(artifact) is not None
-
-    return LazyChat(
-        load,
-        name="+".join((title, *(adapter.name for adapter in adapters))),
-        window=settings.window,
-        author=partial(author_name, title, adapters),
-        is_here=is_here,
-    )
 
 
 def make_embedder(settings: Settings) -> Embedder | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from typing import Self
@@ -28,5 +28,8 @@ class OpenEnum(StrEnum):
             return None
         new = str.__new__(cls, value)
         new._name_, new._value_ = value, value
-        member: Self = cls._value2member_map_.setdefault(value, new)  # type: ignore[assignment]
-        return member
+        return cast("Self", _unnamed.setdefault((cls, value), new))
+
+
+_unnamed: dict[tuple[type[OpenEnum], str], OpenEnum] = {}
+"""The words in use that are not named. The table of members is private to the standard library."""

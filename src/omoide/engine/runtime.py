@@ -135,20 +135,7 @@ class Runtime:
             FactLayer(mechanism, store=store)
             for mechanism in _made(() if mechanisms else parts.layers, known, parts)
         )
-        contexts = ContextBuilder(
-            store,
-            self.mechanisms,
-            layers=self.layers,
-            form=lookup(FORMS, reply_form_for(settings), "reply form"),
-            budget=budget_for(settings).memory,
-            room=session_room(settings, window=self.model.window),
-            company=Participants(
-                persona=settings.persona,
-                user_name=settings.user_name,
-                timezone=_zone(settings.timezone),
-            ),
-            checked=checks_replies(settings),
-        )
+        contexts = self._context_builder()
         digestion = Digestion(
             store=store,
             mechanisms=(*self.mechanisms, *self.layers),
@@ -184,13 +171,39 @@ class Runtime:
             spool=spool,
             telemetry=telemetry,
         )
-        self.services = Services(
+        self.services = self._services(recorder, contexts, telemetry=telemetry)
+        self._memories: dict[str, Memory] = {}
+
+    def _context_builder(self) -> ContextBuilder:
+        settings = self.settings
+        return ContextBuilder(
+            self.store,
+            self.mechanisms,
+            layers=self.layers,
+            form=lookup(FORMS, reply_form_for(settings), "reply form"),
+            budget=budget_for(settings).memory,
+            room=session_room(settings, window=self.model.window),
+            company=Participants(
+                persona=settings.persona,
+                user_name=settings.user_name,
+                timezone=_zone(settings.timezone),
+            ),
+            checked=checks_replies(settings),
+        )
+
+    def _services(
+        self, recorder: Recorder, contexts: ContextBuilder, *, telemetry: Telemetry
+    ) -> Services:
+        """What the memories of all tenants share."""
+        settings, store, clock = self.settings, self.store, self.clock
+        versions = Versions(store)
+        return Services(
             settings=settings,
             store=store,
             clock=clock,
             model=self.model,
             summariser=self.summariser,
-            embedder=embedder,
+            embedder=self.embedder,
             mechanisms=self.mechanisms,
             layers=tuple(layer.mechanism for layer in self.layers),
             recall=self.recall,
@@ -198,14 +211,13 @@ class Runtime:
             contexts=contexts,
             exchanges=self.exchanges,
             folders=MemoryFolders(store=store, clock=clock, max_chars=settings.max_turn_chars),
-            versions=(versions := Versions(store)),
+            versions=versions,
             facts=Facts(store),
             corrections=Corrections(store, versions, limit=settings.max_sentences),
             worker=self.worker,
             telemetry=telemetry,
-            erasures=Erasures(store=store, clock=clock, spool=spool, telemetry=telemetry),
+            erasures=Erasures(store=store, clock=clock, spool=self.spool, telemetry=telemetry),
         )
-        self._memories: dict[str, Memory] = {}
 
     def memory(self, tenant: str | None = None) -> Memory:
         """The memory of a tenant's users; by default, of the tenant in the settings."""

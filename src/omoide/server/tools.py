@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from omoide.domain import Fact
+    from omoide.engine.memory import Memory
     from omoide.engine.runtime import Runtime
 
 ABOUT = (
@@ -152,29 +153,40 @@ def make_tools(runtime: Runtime, *, user: str) -> MCPServer:
         log_level="WARNING",
     )
 
+    _add_words(server, memory, default=user)
+    _add_facts(server, memory, default=user)
+    _add_forgetting(server, memory, default=user)
+    add_resources(server, memory, user=user)
+    add_prompts(server, memory, user=user)
+    return server
+
+
+def _add_words(server: MCPServer, memory: Memory, *, default: str) -> None:
+    """Storing what was said, recalling it, and the summary."""
+
     @server.tool(annotations=ToolAnnotations(destructive_hint=False, idempotent_hint=False))
     async def remember(
         text: Annotated[str, Field(description="What was said, in the speaker's own words.")],
         speaker: Literal["user", "assistant"] = "user",
-        user: User = user,
+        user: User = default,
     ) -> Recorded:
         """Store something that was said. It is durable when this returns, can be recalled at once,
         and enters the summary when the session ends."""
         with _tool_errors():
             utterance = Utterance(speaker=Speaker(speaker), text=text)
-            (turn,) = await memory.record(_user(user), [utterance])
+            (turn,) = await memory.record(user or default, [utterance])
         return Recorded(turn=turn.id, session=turn.session)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     async def recall(
         query: Annotated[str, Field(description="What to recall: a question or some words.")],
         k: Annotated[int, Field(ge=1, le=100, description="Maximum number of items.")] = 10,
-        user: User = user,
+        user: User = default,
     ) -> Items:
         """Recall what is relevant to a query, best first: turns, facts, events, memos and
         sentences of the summary, each with its sources."""
         with _tool_errors():
-            recalled = await memory.recall(_user(user), query, k=k)
+            recalled = await memory.recall(user or default, query, k=k)
         return Items(
             items=[
                 Item(
@@ -190,29 +202,33 @@ def make_tools(runtime: Runtime, *, user: str) -> MCPServer:
         )
 
     @server.tool(name="memory", annotations=ToolAnnotations(read_only_hint=True))
-    async def show(user: User = user) -> Standing:
+    async def show(user: User = default) -> Standing:
         """The summary of what is known about this person, as of the last digested session."""
         with _tool_errors():
-            summary = await memory.summary(_user(user))
+            summary = await memory.summary(user or default)
         sentences = [Known(text=s.text, sources=list(s.sources)) for s in summary.sentences]
         return Standing(version=summary.number, sentences=sentences)
+
+
+def _add_facts(server: MCPServer, memory: Memory, *, default: str) -> None:
+    """What is known, how it changed, and corrections."""
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     async def facts(
         about: About = None,
         at: Annotated[datetime | None, Field(description=AT)] = None,
-        user: User = user,
+        user: User = default,
     ) -> KnownFacts:
         """The facts that hold about this person and the people in their life, or held at a time."""
         with _tool_errors():
-            found = await memory.facts(_user(user), about=about, at=at)
+            found = await memory.facts(user or default, about=about, at=at)
         return KnownFacts(facts=[_known(fact) for fact in found])
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
-    async def timeline(about: About = None, user: User = user) -> Changes:
+    async def timeline(about: About = None, user: User = default) -> Changes:
         """What memory learned about this person, and when and why it changed its mind."""
         with _tool_errors():
-            entries = await memory.timeline(_user(user), about=about)
+            entries = await memory.timeline(user or default, about=about)
         return Changes(
             changes=[
                 Change(
@@ -230,12 +246,16 @@ def make_tools(runtime: Runtime, *, user: str) -> MCPServer:
     async def correct(
         fact: Annotated[str, Field(description="The id of the fact, from `facts`.")],
         text: Annotated[str, Field(description="What it should say: one sentence.")],
-        user: User = user,
+        user: User = default,
     ) -> KnownFact:
         """Replace a fact that is wrong or outdated, when the person says so. The old one is kept as
         ended. The correction counts as the person's own word: never correct on your own."""
         with _tool_errors():
-            return _known(await memory.correct(_user(user), fact, text))
+            return _known(await memory.correct(user or default, fact, text))
+
+
+def _add_forgetting(server: MCPServer, memory: Memory, *, default: str) -> None:
+    """Removing a fact everywhere."""
 
     @server.tool(
         name="forget", annotations=ToolAnnotations(destructive_hint=True, idempotent_hint=True)
@@ -248,15 +268,15 @@ def make_tools(runtime: Runtime, *, user: str) -> MCPServer:
                 description="True removes it permanently; false only shows what would be removed."
             ),
         ] = False,
-        user: User = user,
+        user: User = default,
     ) -> Forgotten:
         """Remove a fact everywhere: from the facts, from the summary, from all its stored versions,
         and from the recorded turns. Call it without `confirm` first, show the person what would be
         removed, and confirm only if they agree. It cannot be undone."""
         with _tool_errors():
-            fact = await find_fact(memory, _user(user), text)
+            fact = await find_fact(memory, user or default, text)
             if confirm and not fact.empty:
-                await forget(memory, _user(user), fact)
+                await forget(memory, user or default, fact)
         return Forgotten(
             done=confirm and not fact.empty,
             sentences=list(fact.sentences),
@@ -264,13 +284,6 @@ def make_tools(runtime: Runtime, *, user: str) -> MCPServer:
             turns=[turn.text for turn in fact.turns],
             along=list(fact.also_removed),
         )
-
-    def _user(named: str | None) -> str:
-        return named or user
-
-    add_resources(server, memory, user=user)
-    add_prompts(server, memory, user=user)
-    return server
 
 
 def _known(fact: Fact) -> KnownFact:

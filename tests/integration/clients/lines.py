@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -51,11 +50,7 @@ class Line:
 
     async def settled(self, *texts: str) -> bool:
         """Whether these, and no others, are what is recorded of ana, once all is written."""
-        for _ in range(100_000):
-            if len(said := await self.bench.said()) >= len(texts):
-                return said == list(texts)
-            await asyncio.sleep(0.001)
-        return False
+        return await self.bench.settled(*texts)
 
     @property
     def sent(self) -> Any:  # noqa: ANN401 - any JSON

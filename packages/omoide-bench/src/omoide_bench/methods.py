@@ -55,11 +55,6 @@ class Method:
     """The preset that it is, if it is one."""
 
     @property
-    def needs_gold(self) -> bool:
-        """Whether it needs annotated facts."""
-        return GOLD in self.mechanisms
-
-    @property
     def needs_vectors(self) -> bool:
         """Whether any of its mechanisms uses vectors."""
         return any(_plain(name) not in _WITHOUT_VECTORS for name in self.mechanisms)

@@ -35,13 +35,9 @@ if TYPE_CHECKING:
     from omoide_bench.data.reading import JsonRecord
     from omoide_bench.judges import PairJudge, PairReport
 
+
 CRITERIA = ("consistent", "uses the past", "natural")
 """What three marks of an item are for, if nothing else is said."""
-
-
-def names_of_marks(count: int) -> tuple[str, ...]:
-    """What the marks of a verdict are for."""
-    return CRITERIA if count == len(CRITERIA) else tuple(f"mark {i + 1}" for i in range(count))
 
 
 @dataclass(frozen=True, kw_only=True)

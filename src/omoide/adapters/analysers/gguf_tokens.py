@@ -7,20 +7,17 @@ are in the header of the same file, and `tokenizers` (extra `onnx`) can run them
 from __future__ import annotations
 
 import asyncio
-import struct
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
+from omoide.adapters.models.gguf import read_metadata
 from omoide.errors import MissingExtra, ModelUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-_STRING, _ARRAY = 8, 9
-_WANTED = ("tokenizer.ggml.model", "tokenizer.ggml.tokens", "tokenizer.ggml.merges")
 _QWEN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -56,12 +53,10 @@ class GgufTokens:
                 f"the tokenizer of {self._path.name} needs tokenizers, which is not installed: "
                 'pip install "omoide[onnx]"'
             ) from error
-        try:
-            with self._path.open("rb") as file:
-                head = _head(file)
-        except (OSError, struct.error, UnicodeDecodeError) as error:
-            raise ModelUnavailable(f"{self._path} is not a GGUF model ({error})") from error
-        kind, tokens, merges = (head.get(key) for key in _WANTED)
+        values = read_metadata(self._path)
+        kind, tokens, merges = (
+            values.get(f"tokenizer.ggml.{name}") for name in ("model", "tokens", "merges")
+        )
         if kind != "gpt2" or not isinstance(tokens, list) or not isinstance(merges, list):
             raise ModelUnavailable(
                 f"{self._path.name} has a tokenizer of kind {kind!r}, expected a byte-level BPE"
@@ -91,38 +86,3 @@ class LazyTokens:
         if self._tokens is None:
             self._tokens = GgufTokens(await self._find())
         return await self._tokens.pieces(text)
-
-
-def _head(file: BinaryIO) -> dict[str, object]:
-    """The tokenizer's part of the file's header."""
-    if file.read(4) != b"GGUF":
-        raise ModelUnavailable("the file does not begin with GGUF")
-    _, _, pairs = struct.unpack("<IQQ", file.read(20))
-    values: dict[str, object] = {}
-    for _ in range(pairs):
-        key = _text(file)
-        value = _value(file, *struct.unpack("<I", file.read(4)))
-        if key in _WANTED:
-            values[key] = value
-            if len(values) == len(_WANTED):
-                break
-    return values
-
-
-def _value(file: BinaryIO, kind: int) -> object:
-    """A string or a list of strings. Other values are skipped and returned as None."""
-    if kind == _STRING:
-        return _text(file)
-    if kind == _ARRAY:
-        inner, length = struct.unpack("<IQ", file.read(12))
-        if inner == _STRING:
-            return [_text(file) for _ in range(length)]
-        file.seek(_SIZES[inner] * length, 1)
-        return None
-    file.seek(_SIZES[kind], 1)
-    return None
-
-
-def _text(file: BinaryIO) -> str:
-    (length,) = struct.unpack("<Q", file.read(8))
-    return file.read(length).decode("utf-8", "replace")

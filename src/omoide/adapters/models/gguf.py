@@ -1,4 +1,4 @@
-"""Reads the header of a GGUF file: metadata, and the positions of the tensors."""
+"""Reads the metadata in the header of a GGUF file, and checks that the file is complete."""
 
 from __future__ import annotations
 
@@ -43,34 +43,13 @@ class GgufHead:
     """Texts of control tokens. A user's message must never be tokenized into one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TensorPlace:
-    """The position of a tensor in a GGUF file."""
-
-    name: str
-    shape: tuple[int, ...]
-    """The fastest-changing dimension first, as in the file."""
-    kind: int
-    """The data type, as ggml's type number."""
-    offset: int
-    """In bytes from the beginning of the file."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GgufContents:
-    """The whole header of a GGUF file."""
-
-    values: Mapping[str, object]
-    tensors: tuple[TensorPlace, ...]
-
-
 class _Broken(Exception):
     """The file is not a complete GGUF file."""
 
 
 def read_head(path: Path) -> GgufHead:
     """Read the metadata. Raises `ModelUnavailable` if the file is not a complete GGUF."""
-    values = read_contents(path).values
+    values = read_metadata(path)
     tokens, types = (values.get(f"tokenizer.ggml.{name}") for name in ("tokens", "token_type"))
     try:
         specials = _specials(tokens, types)
@@ -84,8 +63,8 @@ def read_head(path: Path) -> GgufHead:
     )
 
 
-def read_contents(path: Path) -> GgufContents:
-    """Read everything but the tensor data. Raises `ModelUnavailable` as `read_head` does."""
+def read_metadata(path: Path) -> Mapping[str, object]:
+    """Read all metadata by key. Raises `ModelUnavailable` as `read_head` does."""
     try:
         with path.open("rb") as file:
             return _read(file, size=path.stat().st_size)
@@ -103,7 +82,7 @@ def _refused(path: Path, why: str) -> ModelUnavailable:
     )
 
 
-def _read(file: BinaryIO, *, size: int) -> GgufContents:
+def _read(file: BinaryIO, *, size: int) -> dict[str, object]:
     if file.read(4) != b"GGUF":
         raise _Broken("it does not begin with GGUF")
     version, tensors, pairs = struct.unpack("<IQQ", _take(file, 20))
@@ -116,24 +95,15 @@ def _read(file: BinaryIO, *, size: int) -> GgufContents:
         key = _text(file, size)
         (kind,) = struct.unpack("<I", _take(file, 4))
         values[key] = _value(file, kind, size)
-    entries: list[tuple[str, tuple[int, ...], int, int]] = []
+    last = 0
     for _ in range(tensors):
-        name = _text(file, size)
+        _text(file, size)
         (dimensions,) = struct.unpack("<I", _take(file, 4))
-        *shape, stored, offset = struct.unpack(
-            f"<{dimensions}QIQ", _take(file, 8 * dimensions + 12)
-        )
-        entries.append((name, tuple(shape), stored, offset))
-    last = max((offset for *_, offset in entries), default=0)
+        *_, offset = struct.unpack(f"<{dimensions}QIQ", _take(file, 8 * dimensions + 12))
+        last = max(last, offset)
     if file.tell() + last >= size:
         raise _Broken(f"it ends at {size} bytes, before its last tensor begins")
-    align = values.get("general.alignment", 32)
-    start = -(-file.tell() // align) * align if isinstance(align, int) and align > 0 else 0
-    places = (
-        TensorPlace(name=name, shape=shape, kind=kind, offset=start + offset)
-        for name, shape, kind, offset in entries
-    )
-    return GgufContents(values=values, tensors=tuple(places))
+    return values
 
 
 def _specials(tokens: object, types: object) -> tuple[str, ...]:

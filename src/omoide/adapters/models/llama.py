@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import httpx
 
-from omoide.adapters.models.gguf import read_contents, read_head
+from omoide.adapters.models.gguf import read_head, read_metadata
 from omoide.adapters.models.slots import common_prefix
 from omoide.adapters.models.threads import compute_threads
 from omoide.errors import MissingExtra, ModelUnavailable
@@ -242,7 +242,7 @@ def _params(path: Path, *, window: int, slots: int, threads: int | None, cache_m
 
 def _check_adapter(adapter: Path, path: Path) -> None:
     """Raise a `ModelUnavailable` that says more than llama.cpp's plain failure."""
-    values, base = read_contents(adapter).values, read_contents(path).values
+    values, base = read_metadata(adapter), read_metadata(path)
     kind = base.get("general.architecture")
     if values.get("adapter.type") != "lora" or values.get("general.architecture") != kind:
         raise ModelUnavailable(

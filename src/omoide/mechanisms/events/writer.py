@@ -1,9 +1,8 @@
-"""Writers of events at the end of a session, with and without a model.
+"""Writers of events at the end of a session.
 
 Hou et al. 2024 have their model make events from the chat history, with topics and keywords, and
 give no details. `ModelEventWriter` asks for one-sentence events with a JSON schema and uses the
-same guards as the summary. `ExtractiveEventWriter` takes the user's own informative sentences,
-without a model.
+same guards as the summary.
 """
 
 from __future__ import annotations
@@ -15,11 +14,10 @@ from omoide.claims.answers import Flaw, Problem, check, without_echoes, without_
 from omoide.claims.citation import cite_sources
 from omoide.domain import RejectedAnswer, Speaker
 from omoide.errors import BadReply
-from omoide.language import content_terms, split_sentences
 from omoide.mechanisms.events import form as forms
 from omoide.mechanisms.flags import flagged
 from omoide.ports import Message, Request, Skill
-from omoide.prompts import render, vocabulary
+from omoide.prompts import render
 from omoide.prompts.transcript import lines, parts, spoken
 
 if TYPE_CHECKING:
@@ -210,44 +208,6 @@ def read_drafts(
     return [draft for draft in drafts if draft.text in texts], problems
 
 
-class ExtractiveEventWriter:
-    """Takes the user's informative sentences verbatim."""
-
-    def __init__(self, *, least: int = 3, limit: int = 40) -> None:
-        self._least = least
-        self._limit = limit
-
-    async def __call__(self, to_digest: SessionToDigest) -> EventsWritten:
-        """The user's informative sentences; those with most terms if there are too many."""
-        label = vocabulary(to_digest.language)["user"]
-        sized: list[tuple[int, EventDraft]] = []
-        for turn in to_digest.turns:
-            if turn.speaker is not Speaker.USER:
-                continue
-            for sentence in split_sentences(spoken(turn)):
-                sentence_terms = {t for t in content_terms(sentence) if not t.startswith("~")}
-                asks = sentence.rstrip().endswith(("?", "？"))
-                if len(sentence_terms) >= self._least and not asks:
-                    text = f"{label}: {' '.join(sentence.split())}"
-                    sized.append(
-                        (
-                            len(sentence_terms),
-                            forms.EventDraft(text=text[:400], participants=(label,)),
-                        )
-                    )
-        if len(sized) > self._limit:
-            least = sorted((size for size, _ in sized), reverse=True)[self._limit - 1]
-            sized = [item for item in sized if item[0] >= least][: self._limit]
-        events = forms.to_events(
-            [draft for _, draft in sized],
-            turns=[turn for turn in to_digest.turns if spoken(turn)],
-            session=to_digest.session.number,
-            at=to_digest.at,
-            language=to_digest.language,
-        )
-        return EventsWritten(events=events)
-
-
 class NullEventWriter:
     """Writes no events. Used as the fallback for small models: if their notes were unusable, asking
     them for JSON would not help."""
@@ -255,19 +215,3 @@ class NullEventWriter:
     async def __call__(self, to_digest: SessionToDigest) -> EventsWritten:
         """Return no events; the turns are still stored."""
         return EventsWritten(events=None)
-
-
-class FallbackEventWriter:
-    """Tries one writer, and a second one if the first got nothing usable from its model."""
-
-    def __init__(self, first: EventWriter, second: EventWriter) -> None:
-        self._first = first
-        self._second = second
-
-    async def __call__(self, to_digest: SessionToDigest) -> EventsWritten:
-        """The events of the first writer or else of the second, with all rejected answers."""
-        written = await self._first(to_digest)
-        if written.events is not None:
-            return written
-        second = await self._second(to_digest)
-        return EventsWritten(events=second.events, rejected=written.rejected + second.rejected)

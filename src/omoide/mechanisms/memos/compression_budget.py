@@ -9,6 +9,7 @@ answer is kept with its question.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -94,7 +95,7 @@ class BudgetCompressor:
             for clause in _clauses(i, await self._words(text, language))
         ]
         _link_answers(clauses)
-        _choose(clauses, budget=budget, weight=weight)
+        _Choice(clauses, weight).spend(budget)
         return tuple(
             "".join(c.text + c.words[-1].space for c in clauses if c.turn == i and c.taken).strip()
             for i in range(len(turns))
@@ -163,42 +164,73 @@ def _link_answers(clauses: Sequence[_Clause]) -> None:
             clause.question = before
 
 
-def _choose(clauses: Sequence[_Clause], *, budget: int, weight: Mapping[str, float]) -> None:
-    """Mark the clauses with the most value per token, as many as fit."""
-    rarest = max(weight.values(), default=1.0)
-    values = [_term_values(clause, weight, rarest) for clause in clauses]
-    cost = [estimate_tokens(clause.text) for clause in clauses]
-    row_of = {id(clause): i for i, clause in enumerate(clauses)}
-    covered: set[str] = set()
-    opened: set[int] = set()
-    left = set(range(len(clauses)))
-    while left:
-        best, density, price = -1, 0.0, 0
-        for i in left:
-            clause = clauses[i]
-            together = [i]
-            if clause.question is not None and not clause.question.taken:
-                together.append(row_of[id(clause.question)])
-            spend = sum(cost[j] for j in together) + LABEL * len(
-                {clauses[j].turn for j in together} - opened
-            )
-            gain = sum(
-                value * (AGAIN if term in covered else 1.0) / (1.0 if j == i else ASKED)
-                for j in together
-                for term, value in values[j].items()
-            )
-            if spend <= budget and gain / spend > density:
-                best, density, price = i, gain / spend, spend
-        if best < 0:
-            return
-        budget -= price
-        clause = clauses[best]
-        for taken in (clause, clause.question):
-            if taken is not None and not taken.taken:
-                taken.taken = True
-                opened.add(taken.turn)
-                covered |= values[row_of[id(taken)]].keys()
-                left.discard(row_of[id(taken)])
+class _Choice:
+    """Which clauses are kept: those with the most value per token, as many as fit.
+
+    What a clause is worth is computed again only when one that was taken changes it: a long
+    session has thousands of clauses.
+    """
+
+    def __init__(self, clauses: Sequence[_Clause], weight: Mapping[str, float]) -> None:
+        rarest = max(weight.values(), default=1.0)
+        self._clauses = clauses
+        self._values = [_term_values(clause, weight, rarest) for clause in clauses]
+        self._cost = [estimate_tokens(clause.text) for clause in clauses]
+        self._row = {id(clause): i for i, clause in enumerate(clauses)}
+        self._covered: set[str] = set()
+        self._opened: set[int] = set()
+        self._with_term: defaultdict[str, set[int]] = defaultdict(set)
+        self._with_turn: defaultdict[int, set[int]] = defaultdict(set)
+        for i, clause in enumerate(clauses):
+            self._with_turn[clause.turn].add(i)
+            for j in self._together(i):
+                for term in self._values[j]:
+                    self._with_term[term].add(i)
+        self._worth = {i: self._weigh(i) for i in range(len(clauses))}
+
+    def spend(self, budget: int) -> None:
+        """Mark clauses as taken until none fits."""
+        while True:
+            best, density, price = -1, 0.0, 0
+            for i, (each, tokens) in self._worth.items():
+                if tokens <= budget and each > density:
+                    best, density, price = i, each, tokens
+            if best < 0:
+                return
+            budget -= price
+            changed = set[int]().union(*(self._take(i) for i in self._together(best)))
+            self._worth.update((i, self._weigh(i)) for i in changed & self._worth.keys())
+
+    def _together(self, i: int) -> list[int]:
+        """The clause, and the question that it answers if that is not taken yet."""
+        question = self._clauses[i].question
+        if question is None or question.taken:
+            return [i]
+        return [i, self._row[id(question)]]
+
+    def _weigh(self, i: int) -> tuple[float, int]:
+        """A clause's value per token, and its tokens."""
+        together = self._together(i)
+        turns = {self._clauses[j].turn for j in together}
+        tokens = sum(self._cost[j] for j in together) + LABEL * len(turns - self._opened)
+        value = sum(
+            value * (AGAIN if term in self._covered else 1.0) / (1.0 if j == i else ASKED)
+            for j in together
+            for term, value in self._values[j].items()
+        )
+        return value / tokens, tokens
+
+    def _take(self, i: int) -> set[int]:
+        """Keep a clause; which others are worth more or less now."""
+        clause, terms = self._clauses[i], self._values[i].keys()
+        changed = set[int]().union(*(self._with_term[term] for term in terms - self._covered))
+        if clause.asks or clause.turn not in self._opened:
+            changed |= self._with_turn[clause.turn] | self._with_turn[clause.turn + 1]
+        clause.taken = True
+        self._opened.add(clause.turn)
+        self._covered |= terms
+        del self._worth[i]
+        return changed
 
 
 def _term_values(clause: _Clause, weight: Mapping[str, float], rarest: float) -> dict[str, float]:

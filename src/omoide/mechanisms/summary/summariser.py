@@ -85,10 +85,12 @@ class Summariser(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class _Rewrite:
-    sentences: tuple[Sentence, ...] | None
-    completions: tuple[Completion, ...]
-    prompt: str
-    rejected: tuple[RejectedAnswer, ...]
+    """The memory after one part of a session; without sentences if no answer was usable."""
+
+    sentences: tuple[Sentence, ...] | None = None
+    completions: tuple[Completion, ...] = ()
+    prompt: str = ""
+    rejected: tuple[RejectedAnswer, ...] = ()
     notes: tuple[str, ...] = ()
     new_sentences: tuple[Sentence, ...] = ()
     part: SessionPart | None = None
@@ -211,54 +213,20 @@ class RecursiveSummary:
             completions = [await ask(request) for request in requests]
             spent += completions
             reading, problems = self._read(completions, session, old=old, language=language)
-            if self.flags and (taken := self._taken(reading, old=old, turns=turns, cited=cited)):
-                problems = problems or self._found(
-                    reading, taken, old=old, turns=turns, language=language
-                )
-                return _Rewrite(
-                    sentences=taken,
-                    completions=tuple(spent),
-                    prompt=prompt,
-                    rejected=(),
-                    notes=(*reading.notes, *flagged(problems, language)),
-                )
-            if self.flags:
-                problems = problems or (Problem(flaw=Flaw.UNREADABLE),)
-            distinct = without_repeats(reading.sentences)
-            cleaned = cite_sources(
-                without_echoes(distinct, turns, language=language),
-                old=old,
-                turns=turns,
-                cited=cited,
+            judge = self._flagged if self.flags else self._checked
+            step, problems = judge(
+                reading, problems, old=old, turns=turns, cited=cited, language=language
             )
-            fitting = shortened(cleaned, language, limit=self.limit)
-            standing = [s for s in old if not any(part in s.text for part in reading.replaced)]
-            problems = problems or check(
-                reading.sentences,
-                cleaned=cleaned,
-                old=standing,
-                turns=turns,
-                instructions=self._instructions(language),
-                language=language,
-                limit=self.limit if len(fitting) > self.limit else max(self.limit, len(cleaned)),
-                nothing=reading.nothing,
-            )
-            if not problems:
-                left, joined = len(distinct) - len(cleaned), len(cleaned) - len(fitting)
-                notes = list(reading.notes)
-                notes += [f"left out {left} copied line(s)"] if left else []
-                notes += [f"joined {joined} sentence(s) with others to fit"] if joined else []
-                notes += [f"{len(rejected)} tries rejected"] if rejected else []
-                return _Rewrite(
-                    sentences=fitting,
+            if step is not None:
+                tries = [f"{len(rejected)} tries rejected"] if rejected else []
+                answers = tuple(completion.text for completion in completions)
+                return replace(
+                    step,
                     completions=tuple(spent),
                     prompt=prompt,
                     rejected=tuple(rejected),
-                    notes=tuple(notes),
-                    new_sentences=without_echoes(reading.new_sentences, turns, language=language),
-                    part=SessionPart(
-                        lines=tuple(session), answers=tuple(c.text for c in completions)
-                    ),
+                    notes=(*step.notes, *tries),
+                    part=None if self.flags else SessionPart(lines=tuple(session), answers=answers),
                 )
             reasons = tuple(problem.message(language) for problem in problems)
             rejected.append(
@@ -274,35 +242,59 @@ class RecursiveSummary:
                 self._again(question.request, completion.text, reasons, language)
                 for question, completion in zip(questions, completions, strict=True)
             ]
-        return _Rewrite(
-            sentences=None, completions=tuple(spent), prompt=prompt, rejected=tuple(rejected)
-        )
+        return _Rewrite(completions=tuple(spent), prompt=prompt, rejected=tuple(rejected))
 
-    def _taken(
+    def _checked(
         self,
         reading: FormReading,
+        problems: tuple[Problem, ...],
         *,
         old: Sequence[Sentence],
         turns: Sequence[Turn],
         cited: Sequence[Turn],
-    ) -> tuple[Sentence, ...]:
-        """Every sentence of the answer, with its sources if it has any."""
-        return tuple(cite_sources(reading.sentences, old=old, turns=turns, cited=cited))
+        language: str,
+    ) -> tuple[_Rewrite | None, tuple[Problem, ...]]:
+        """The sentences of an answer that has no problems, or its problems."""
+        distinct = without_repeats(reading.sentences)
+        echoless = without_echoes(distinct, turns, language=language)
+        cleaned = cite_sources(echoless, old=old, turns=turns, cited=cited)
+        fitting = shortened(cleaned, language, limit=self.limit)
+        problems = problems or check(
+            reading.sentences,
+            cleaned=cleaned,
+            old=[s for s in old if not any(part in s.text for part in reading.replaced)],
+            turns=turns,
+            instructions=self._instructions(language),
+            language=language,
+            limit=self.limit if len(fitting) > self.limit else max(self.limit, len(cleaned)),
+            nothing=reading.nothing,
+        )
+        if problems:
+            return None, problems
+        left, joined = len(distinct) - len(cleaned), len(cleaned) - len(fitting)
+        notes = list(reading.notes)
+        notes += [f"left out {left} copied line(s)"] if left else []
+        notes += [f"joined {joined} sentence(s) with others to fit"] if joined else []
+        new = without_echoes(reading.new_sentences, turns, language=language)
+        return _Rewrite(sentences=fitting, notes=tuple(notes), new_sentences=new), ()
 
-    def _found(
+    def _flagged(
         self,
         reading: FormReading,
-        taken: Sequence[Sentence],
+        problems: tuple[Problem, ...],
         *,
         old: Sequence[Sentence],
         turns: Sequence[Turn],
+        cited: Sequence[Turn],
         language: str,
-    ) -> tuple[Problem, ...]:
-        """What the guards find in an answer that is taken all the same."""
-        distinct = without_echoes(without_repeats(taken), turns, language=language)
-        return check(
+    ) -> tuple[_Rewrite | None, tuple[Problem, ...]]:
+        """Every sentence of the answer, and in the notes what the guards find in it."""
+        taken = cite_sources(reading.sentences, old=old, turns=turns, cited=cited)
+        if not taken:
+            return None, problems or (Problem(flaw=Flaw.UNREADABLE),)
+        problems = problems or check(
             reading.sentences,
-            cleaned=distinct,
+            cleaned=without_echoes(without_repeats(taken), turns, language=language),
             old=old,
             turns=turns,
             instructions=self._instructions(language),
@@ -310,6 +302,8 @@ class RecursiveSummary:
             limit=self.limit,
             nothing=reading.nothing,
         )
+        notes = (*reading.notes, *flagged(problems, language))
+        return _Rewrite(sentences=tuple(taken), notes=notes), ()
 
     def _read(
         self,

@@ -61,14 +61,15 @@ class File:
         return Response(self.body, media_type=self.media_type, headers=headers)
 
 
-def pages() -> list[Route]:
-    """The routes of all files: `/` for the page itself, `/page/…` for its parts."""
-    return [Route(path, _get(file), methods=["GET"]) for path, file in _contents()]
-
-
 @cache
-def _contents() -> tuple[tuple[str, File], ...]:
-    """Each file with its path. They are part of the package, so they are read once."""
+def pages() -> tuple[Route, ...]:
+    """The routes of all files: `/` for the page itself, `/page/…` for its parts. They are part of
+    the package, so they are read once."""
+    return tuple(Route(path, _get(file), methods=["GET"]) for path, file in _contents())
+
+
+def _contents() -> list[tuple[str, File]]:
+    """Each file with its path."""
     contents = []
     for path, entry in _walk(files("omoide.server.page"), ""):
         suffix = path[path.rfind(".") :]
@@ -79,7 +80,7 @@ def _contents() -> tuple[tuple[str, File], ...]:
         contents.append(("/" if path == "index.html" else f"/page/{path}", file))
     listed = json.dumps([path for path, _ in contents if path != "/page/sw.js"]).encode()
     contents.append(("/page/files.json", _file(listed, TYPES[".json"])))
-    return tuple(contents)
+    return contents
 
 
 def _file(body: bytes, media_type: str, *, headers: Mapping[str, str] | None = None) -> File:

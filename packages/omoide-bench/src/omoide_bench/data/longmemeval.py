@@ -99,12 +99,6 @@ def _dialogue(item: JsonRecord) -> Dialogue:
     )
 
 
-def answer_sessions(dialogue: Dialogue) -> frozenset[int]:
-    """The numbers of the sessions with the answer, for retrieval by session."""
-    [question] = dialogue.questions
-    return frozenset(line.session for line in dialogue.lines if line.id in question.evidence)
-
-
 def _time(record: JsonRecord) -> datetime:
     try:
         return datetime.strptime(record.text, "%Y/%m/%d (%a) %H:%M").replace(tzinfo=UTC)

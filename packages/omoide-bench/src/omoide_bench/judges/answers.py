@@ -11,8 +11,6 @@ from omoide.prompts import render, vocabulary
 from omoide_bench.judges.asking import bracketed, field, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from omoide_bench.judges.asking import Ask
 
 SCHEMA = {
@@ -91,9 +89,3 @@ def read_correct(answer: str) -> bool | None:
         value = match[1] if match else ""
     plain = value.strip().lower()
     return True if plain in _YES else False if plain in _NO else None
-
-
-def share_correct(marks: Sequence[MarkedAnswer]) -> tuple[float | None, int]:
-    """The share of right answers among the scored ones (None if none), and the unscored count."""
-    scored = [mark.correct for mark in marks if mark.correct is not None]
-    return (sum(scored) / len(scored) if scored else None), len(marks) - len(scored)

@@ -90,14 +90,6 @@ class Trial:
         return self.options.get(name, default)
 
 
-class Case(Protocol):
-    """A dialogue, a question, or any other unit of a data set."""
-
-    @property
-    def id(self) -> str:
-        """Its id in the data set."""
-
-
 class Task(Protocol[T]):
     """A benchmark."""
 

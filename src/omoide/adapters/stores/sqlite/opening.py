@@ -71,9 +71,7 @@ class SqliteOpening:
     def open(self) -> SqliteDatabase:
         """Open it, and migrate a new or older file. Blocks."""
         if self.path == MEMORY:
-            writer = self._connect(MEMORY, _WRITE)
-            self._migrate(writer)
-            return SqliteDatabase(where="the database in memory", writer=writer)
+            return self._open_in_memory()
         _ensure_file(Path(self.path), create=self.create)
         _check_header(self.path, encrypted=bool(self.key))
         try:
@@ -82,6 +80,25 @@ class SqliteOpening:
             if self.create:
                 raise
             return self._open_to_read()
+
+    def _open_in_memory(self) -> SqliteDatabase:
+        """Open a new database, with its tables copied from an empty one, as tests open many."""
+        writer = self._connect(MEMORY, _WRITE)
+        with (
+            _creating,
+            translate_errors(self.path, writer),
+            writer.backup("main", self._empty(), "main") as copying,
+        ):
+            copying.step(-1)
+        return SqliteDatabase(where="the database in memory", writer=writer)
+
+    @classmethod
+    @cache
+    def _empty(cls) -> apsw.Connection:
+        opening = cls(path=MEMORY, create=True, max_wait=0.0, max_pages=None)
+        connection = opening._connect(MEMORY, _WRITE)
+        opening._migrate(connection)
+        return connection
 
     def _open_to_write(self) -> SqliteDatabase:
         opened: list[apsw.Connection] = []

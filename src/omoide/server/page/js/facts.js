@@ -4,7 +4,7 @@ import { get, patch, post, remove } from "./api.js";
 import { confirm, prompt } from "./dialog.js";
 import { at, el, fill, toast } from "./dom.js";
 import * as forgetting from "./forgetting.js";
-import { quote } from "./quotes.js";
+import { quote, turnsOf } from "./quotes.js";
 import { on, state, tell, turns } from "./state.js";
 import { date, now } from "./time.js";
 import * as timeline from "./timeline.js";
@@ -114,7 +114,7 @@ function row(fact) {
 }
 
 async function show(inner, fact) {
-  const said = await words(fact.sources);
+  const said = await turnsOf(fact.sources);
   fill(
     inner,
     said.length ? el("h4", {}, t("memory.sources")) : el("p", { class: "fine" }, t("memory.why_unsupported")),
@@ -127,17 +127,6 @@ async function show(inner, fact) {
       el("button", { type: "button", class: "small", onclick: () => forget(fact, said) }, t("memory.forget")),
     ),
   );
-}
-
-/** The turns with these ids. */
-export async function words(ids) {
-  if (!ids.length) return [];
-  try {
-    return (await get("/api/turns", { id: ids, limit: 1000 })).items;
-  } catch (problem) {
-    toast(told(problem));
-    return [];
-  }
 }
 
 async function attempt(work, done) {

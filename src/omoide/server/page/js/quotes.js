@@ -1,10 +1,23 @@
 // Supporting turns, with links to the conversation.
 
-import { el } from "./dom.js";
-import * as talks from "./talks.js";
+import { get } from "./api.js";
+import { el, toast } from "./dom.js";
 import { tell } from "./state.js";
+import * as talks from "./talks.js";
 import { moment } from "./time.js";
+import { told } from "./trouble.js";
 import { t } from "./words.js";
+
+/** The turns with these ids. */
+export async function turnsOf(ids) {
+  if (!ids.length) return [];
+  try {
+    return (await get("/api/turns", { id: ids, limit: 1000 })).items;
+  } catch (problem) {
+    toast(told(problem));
+    return [];
+  }
+}
 
 /** Whether a turn is the user's correction of the summary. */
 export const isEdit = (turn) => turn.id.startsWith("edit-");

@@ -3,8 +3,7 @@
 import { all, get } from "./api.js";
 import { months } from "./chunks.js";
 import { at, el, fill } from "./dom.js";
-import { words } from "./facts.js";
-import { quote } from "./quotes.js";
+import { quote, turnsOf } from "./quotes.js";
 import { turns } from "./state.js";
 import { date, longDate, now } from "./time.js";
 import { trouble } from "./trouble.js";
@@ -111,7 +110,7 @@ function row(entry) {
     inner.hidden = !inner.hidden;
     button.setAttribute("aria-expanded", String(!inner.hidden));
     if (inner.hidden || inner.firstChild) return;
-    const said = await words(entry.sources);
+    const said = await turnsOf(entry.sources);
     fill(inner, said.length ? said.map(quote) : el("p", { class: "fine" }, t("memory.why_unsupported")));
   });
   return el("li", { class: over ? "moment gone" : `moment ${entry.change}` }, button, inner);

@@ -33,10 +33,9 @@ from omoide.errors import (
 )
 from omoide.server.keys import Scope
 from omoide.server.options import Options
-
-from .fact_stories import CAT, FACTS, OSLO, add, answer
-from .serving import Bench, listening, serving
-from .test_exchange_used import Noting
+from tests.unit.fact_stories import CAT, FACTS, OSLO, add, answer
+from tests.unit.serving import Bench, listening, serving
+from tests.unit.test_exchange_used import Noting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

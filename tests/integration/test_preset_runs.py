@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from omoide.ports import Request
     from omoide.testing import Answer
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
 OWNER = Owner(tenant="default", user="ana")
 SAID = (

@@ -3,7 +3,7 @@
 Several conversations of one user, each under a key, with failures, retries, regenerated and broken
 replies, edits, tools, prefills, idempotency keys, ended sessions and erasures. A longer run:
 
-    pytest tests/unit/test_conversations.py --hypothesis-profile=long
+    pytest tests/integration/test_conversations.py --hypothesis-profile=long
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from omoide.domain.text import in_parts
 from omoide.server.options import Options
 from omoide.testing.endpoint import Scripted, event, failure, stream, whole
 from tests.examples import examples
-
-from .conftest import SETTINGS
-from .serving import Bench, serving
+from tests.unit.conftest import SETTINGS
+from tests.unit.serving import Bench, serving
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

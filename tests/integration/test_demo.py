@@ -16,7 +16,7 @@ from omoide.errors import BadInput
 from omoide.language import detect_language
 
 if TYPE_CHECKING:
-    from .conftest import World
+    from tests.unit.conftest import World
 
 DEMO = Owner(tenant="default", user="demo")
 

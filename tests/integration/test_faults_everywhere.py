@@ -11,17 +11,15 @@ import pytest
 
 from omoide.domain import JobState, Owner, Speaker
 from omoide.mechanisms.registry import MECHANISMS
-
-from .conftest import SETTINGS
-from .test_faults import BAD, OUT_OF_REACH, SAID
+from tests.unit.conftest import SETTINGS
+from tests.unit.test_faults import BAD, OUT_OF_REACH, SAID
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from omoide.domain import Event, Memo, Note
     from omoide.ports import Request
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
 OWNER = Owner(tenant="default", user="ana")
 ASKING = [name for name, entry in MECHANISMS.items() if not entry.calls.startswith("none")]

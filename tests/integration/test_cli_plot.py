@@ -23,8 +23,7 @@ from omoide.errors import BadInput
 from omoide.mechanisms.events.scoring import RecallSettings, days_to_threshold
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
-
-from .conftest import SETTINGS
+from tests.unit.conftest import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
