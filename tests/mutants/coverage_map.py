@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import coverage
 import pytest
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "omoide"
-LANES = ("tests/unit", "tests/contract", "tests/integration", "tests/redteam")
+LANES = ("tests/unit/test_*.py", "tests/contract/test_*.py", "tests/integration/test_sqlite*.py")
 OPTIONS = (
     *"-q --no-header --durations=0 -p no:cacheprovider -p no:schemathesis -p no:anyio".split(),
     "--hypothesis-profile=quick",
@@ -43,20 +43,45 @@ class CoverageMap:
         return {test for line in lines for test in known.get(line, ())}
 
 
-def coverage_map(file: Path, lanes: tuple[str, ...] = LANES) -> CoverageMap:
+def coverage_map(file: Path, *, processes: int) -> CoverageMap:
     """The map, from the file if it is there; else the tests are run, which takes minutes."""
     if not file.exists():
-        environment = {**os.environ, "MUTANTS_MAP": str(file)}
-        command = [sys.executable, "-m", "pytest", *OPTIONS, "-m", WANTED]
-        command += ["-p", "tests.mutants.coverage_map", *lanes]
-        subprocess.run(command, cwd=ROOT, env=environment, check=False, stdout=sys.stderr)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        tests = sorted(path for lane in LANES for path in ROOT.glob(lane))
+        parts = [file.with_suffix(f".{number}") for number in range(processes)]
+        running = [_watched(part, tests[n::processes]) for n, part in enumerate(parts)]
+        for process in running:
+            process.wait()
+        file.write_text(json.dumps(_merged(parts)), "utf-8")
     kept = json.loads(file.read_text("utf-8"))
     names = list(kept["seconds"])
     lines = {
-        path: {int(line): tuple(names[n] for n in numbers) for line, numbers in known.items()}
+        path: {int(line): tuple(names[number] for number in found) for line, found in known.items()}
         for path, known in kept["lines"].items()
     }
     return CoverageMap(kept["seconds"], lines)
+
+
+def _watched(part: Path, tests: list[Path]) -> subprocess.Popen[bytes]:
+    """Run these tests, and have the map written there."""
+    command = [sys.executable, "-m", "pytest", *OPTIONS, "-m", WANTED]
+    command += ["-p", "tests.mutants.coverage_map", *map(str, tests)]
+    environment = {**os.environ, "MUTANTS_MAP": str(part)}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=sys.stderr)
+
+
+def _merged(parts: list[Path]) -> dict[str, Any]:
+    """One map of several, which are removed. Tests are numbered in their order."""
+    seconds: dict[str, float] = {}
+    lines: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for part in parts:
+        kept = json.loads(part.read_text("utf-8"))
+        for path, known in kept["lines"].items():
+            for line, found in known.items():
+                lines[path][line] += [len(seconds) + number for number in found]
+        seconds |= kept["seconds"]
+        part.unlink()
+    return {"seconds": seconds, "lines": lines}
 
 
 class _Watch:
@@ -88,18 +113,14 @@ class _Watch:
         """Write it down."""
         self._coverage.stop()
         data = self._coverage.get_data()
-        tests = [name for name in self._seconds if name not in self._failed]
-        numbers = {name: number for number, name in enumerate(tests)}
+        seconds = {n: taken for n, taken in self._seconds.items() if n not in self._failed}
+        numbers = {name: number for number, name in enumerate(seconds)}
         lines: dict[str, dict[int, list[int]]] = defaultdict(dict)
         for measured in data.measured_files():
             path = Path(measured).relative_to(SOURCES).as_posix()
             for line, contexts in data.contexts_by_lineno(measured).items():
-                found = sorted(numbers[name] for name in contexts if name in numbers)
-                if found:
-                    lines[path][line] = found
-        kept = {"seconds": {name: self._seconds[name] for name in tests}, "lines": lines}
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        self._file.write_text(json.dumps(kept), "utf-8")
+                lines[path][line] = [numbers[name] for name in contexts if name in numbers]
+        self._file.write_text(json.dumps({"seconds": seconds, "lines": lines}), "utf-8")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -38,7 +38,7 @@ AREAS = {
         "mechanisms/events/*.py",
     ),
     "times": (
-        *(f"language/{name}.py" for name in ("times", "dates", "relative", "periods", "reading")),
+        *(f"language/{name}.py" for name in ("times", "dates", "relative", "periods")),
         "domain/timeline.py",
     ),
     "server": ("server/*.py", "server/protocols/*.py"),
@@ -59,7 +59,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write the tables into this Markdown file")
     given = parser.parse_args()
     began = time.monotonic()
-    known = coverage_map(given.map)
+    known = coverage_map(given.map, processes=given.processes)
     unchanged = sorted(known.seconds, key=known.seconds.__getitem__)[
         :: len(known.seconds) // 40 + 1
     ]
@@ -132,7 +132,7 @@ def _cell(text: str) -> str:
 # ruff: noqa: E501 - lines of a Markdown file
 ABOUT = """# Mutants
 
-Would the tests notice a slip? `make mutants` answers in two ways. It puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. And it changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), of the lanes that `make test` has. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
+Would the tests notice a slip? `make mutants` answers in two ways. It puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. And it changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), of the units, the stores' contract and SQLite. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
 
 | area | mutants | noticed | hung, so noticed | survived | no test runs it | left |
 |---|---:|---:|---:|---:|---:|---:|

@@ -44,6 +44,8 @@ IN_SQL = (
     (r"\bIS NOT NULL\b", "IS NULL"),
     (r"\bIS NULL\b", "IS NOT NULL"),
 )
+AROUND = 20
+"""Characters of an expression that are told on each side of what changed in it."""
 QUIET = ("logger", "log", "warnings", "telemetry")
 """Calls on these only tell people something: they are not removed."""
 
@@ -71,7 +73,10 @@ class Mutant:
     @property
     def name(self) -> str:
         """The same as long as nobody touches the line."""
-        return f"{self.path} · {self.place} · `{_short(self.old)}` → `{_short(self.new)}`"
+        if self.new == "pass":
+            return f"{self.path} · {self.place} · left out"
+        old, new = _differing(self.old, self.new)
+        return f"{self.path} · {self.place} · `{old}` → `{new}`"
 
     def rank(self, seed: int) -> str:
         """A random order that a change elsewhere does not shuffle."""
@@ -85,6 +90,21 @@ class Mutant:
 def _short(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _differing(old: str, new: str) -> tuple[str, str]:
+    """Where two texts differ, with a little of what is around."""
+    old, new = " ".join(old.split()), " ".join(new.split())
+    before = _shared(old, new)
+    after = _shared(old[before:][::-1], new[before:][::-1])
+    start, end = max(before - AROUND, 0), max(after - AROUND, 0)
+    return _short(old[start : len(old) - end]), _short(new[start : len(new) - end])
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters they begin with alike."""
+    unlike = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(unlike, min(len(one), len(other)))
 
 
 def mutants_of(file: Path, path: str) -> list[Mutant]:
