@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 import coverage
 import pytest
 
+from tests.mutants.areas import ROOT, SOURCES
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator
 
-ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "src" / "omoide"
-LANES = ("tests/unit/test_*.py", "tests/contract/test_*.py", "tests/integration/test_sqlite*.py")
 OPTIONS = (
     *"-q --no-header --durations=0 -p no:cacheprovider -p no:schemathesis -p no:anyio".split(),
     "--hypothesis-profile=quick",
@@ -43,11 +42,10 @@ class CoverageMap:
         return {test for line in lines for test in known.get(line, ())}
 
 
-def coverage_map(file: Path, *, processes: int) -> CoverageMap:
-    """The map, from the file if it is there; else the tests are run, which takes minutes."""
+def coverage_map(file: Path, tests: list[Path], *, processes: int) -> CoverageMap:
+    """The map of these tests, from the file if it is there; else they are run."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        tests = sorted(path for lane in LANES for path in ROOT.glob(lane))
         parts = [file.with_suffix(f".{number}") for number in range(processes)]
         running = [_watched(part, tests[n::processes]) for n, part in enumerate(parts)]
         for process in running:

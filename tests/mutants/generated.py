@@ -3,8 +3,8 @@
     python -m tests.mutants.generated --out docs/mutants.md
     python -m tests.mutants.generated --area jobs --each 5 --seed 7
 
-Which test runs which line is found out first, with coverage, and kept in `.cache/mutants.json`:
-remove that file when tests or sources changed. A survivor is explained in `explained.toml`, by the
+Which test runs which line is found out first, with coverage, and kept in `.cache/mutants`: remove
+that folder when tests or sources changed. A survivor is explained in `explained.toml`, by the
 name that is printed. It fails if 15 % or more survive, or one that is not explained.
 """
 
@@ -18,32 +18,16 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.mutants.coverage_map import ROOT, SOURCES, coverage_map
+from tests.mutants.areas import AREAS, ROOT, SOURCES
+from tests.mutants.coverage_map import coverage_map
 from tests.mutants.mutations import mutants_of
 from tests.mutants.trying import all_tried, run
 
 if TYPE_CHECKING:
+    from tests.mutants.areas import Area
     from tests.mutants.mutations import Mutant
     from tests.mutants.trying import Verdict
 
-AREAS = {
-    "jobs": ("engine/worker.py", "adapters/stores/sql/jobs.py", "domain/jobs.py"),
-    "engine": ("engine/*.py",),
-    "stores": ("adapters/stores/sql/*.py", "adapters/stores/sqlite/*.py", "documents/*.py"),
-    "recall": ("mechanisms/search/*.py", "domain/recall.py"),
-    "forgetting": (
-        "domain/forgetting.py",
-        "domain/event.py",
-        "engine/forgetting.py",
-        "mechanisms/events/*.py",
-    ),
-    "times": (
-        *(f"language/{name}.py" for name in ("times", "dates", "relative", "periods")),
-        "domain/timeline.py",
-    ),
-    "server": ("server/*.py", "server/protocols/*.py"),
-}
-"""A file belongs to the first area that names it."""
 ALLOWED = 0.15
 EXPLAINED = Path(__file__).with_name("explained.toml")
 
@@ -51,27 +35,31 @@ EXPLAINED = Path(__file__).with_name("explained.toml")
 def main() -> int:
     """Draw a sample, try it, and tell; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.generated")
-    parser.add_argument("--area", action="append", choices=AREAS, help="by default all")
+    names = [area.name for area in AREAS]
+    parser.add_argument("--area", action="append", choices=names, help="by default all")
     parser.add_argument("--each", type=int, default=22, help="mutants of each area")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--map", type=Path, default=ROOT / ".cache" / "mutants.json")
+    parser.add_argument("--maps", type=Path, default=ROOT / ".cache" / "mutants")
     parser.add_argument("--out", type=Path, help="write the tables into this Markdown file")
     given = parser.parse_args()
     began = time.monotonic()
-    known = coverage_map(given.map, processes=given.processes)
-    unchanged = sorted(known.seconds, key=known.seconds.__getitem__)[
-        :: len(known.seconds) // 40 + 1
-    ]
-    if run(None, unchanged, 60.0) != "survived":
-        sys.stderr.write("tests fail although nothing was changed: remove the map and mend them\n")
-        return 2
     verdicts: dict[str, list[Verdict]] = {}
-    for area in given.area or AREAS:
+    for area in AREAS:
+        if area.name not in (given.area or names):
+            continue
+        file = given.maps / f"{area.name}.json"
+        known = coverage_map(file, area.test_files(), processes=given.processes)
+        unchanged = sorted(known.seconds, key=lambda test: known.seconds[test])[
+            : len(known.seconds) // 2
+        ]
+        if run(None, unchanged, 60.0) != "survived":
+            sys.stderr.write(f"tests fail although nothing was changed: remove {file}\n")
+            return 2
+        verdicts[area.name] = []
         sample = sampled(area, each=given.each, seed=given.seed)
-        verdicts[area] = []
         for verdict in all_tried(sample, known, processes=given.processes):
-            verdicts[area].append(verdict)
+            verdicts[area.name].append(verdict)
             sys.stderr.write(f"{verdict.outcome:8} {verdict.mutant.name}\n")
     explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
     command = f"python -m tests.mutants.generated --each {given.each} --seed {given.seed}"
@@ -85,14 +73,9 @@ def main() -> int:
     return int(len(left) >= ALLOWED * total or any(name not in explained for name in left))
 
 
-def sampled(area: str, *, each: int, seed: int) -> list[Mutant]:
+def sampled(area: Area, *, each: int, seed: int) -> list[Mutant]:
     """As many mutants of the area, drawn at random."""
-    taken: set[Path] = set()
-    for name, patterns in AREAS.items():
-        files = {file for pattern in patterns for file in SOURCES.glob(pattern)} - taken
-        if name == area:
-            break
-        taken |= files
+    files = area.files()
     found = [m for file in files for m in mutants_of(file, file.relative_to(SOURCES).as_posix())]
     return sorted(found, key=lambda mutant: mutant.rank(seed))[:each]
 
@@ -132,7 +115,7 @@ def _cell(text: str) -> str:
 # ruff: noqa: E501 - lines of a Markdown file
 ABOUT = """# Mutants
 
-Would the tests notice a slip? `make mutants` answers in two ways. It puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. And it changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), of the units, the stores' contract and SQLite. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
+Would the tests notice a slip? `make mutants` answers in two ways. It puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. And it changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), among the test files that `tests/mutants/areas.py` names for its area: others might notice more. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
 
 | area | mutants | noticed | hung, so noticed | survived | no test runs it | left |
 |---|---:|---:|---:|---:|---:|---:|

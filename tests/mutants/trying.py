@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.mutants.coverage_map import OPTIONS, ROOT, SOURCES, CoverageMap
+from tests.mutants.areas import ROOT, SOURCES
+from tests.mutants.coverage_map import OPTIONS, CoverageMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
