@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.abc import Loader, MetaPathFinder
@@ -36,6 +37,9 @@ ALL_SECONDS = 100.0
 """What is run of all tests that reach the line, the quickest first, if nothing failed."""
 SLOWER = 6.0
 """A run that takes so many times what its tests took, and a minute, hangs: that is noticed too."""
+BROKEN = 70
+EXPECTED = (0, 1, 2, 4, -signal.SIGKILL, -signal.SIGSEGV)
+"""All passed; one failed; a test file, or what all tests share, could not be imported; killed."""
 MEMORY = 6 * 2**30
 LIBRARIES = "apsw httpx hypothesis.stateful numpy starlette.testclient uvicorn".split()
 """Imported before the first fork, since most tests need them."""
@@ -134,6 +138,9 @@ def run(mutant: Mutant | None, tests: Sequence[str], seconds: float) -> str:
         if child == 0:
             _in_child(mutant, tests, Path(folder))
         status = _ended(child, until=time.monotonic() + 60.0 + SLOWER * seconds)
+        if status is not None and os.waitstatus_to_exitcode(status) not in EXPECTED:
+            output = (Path(folder) / "output").read_text("utf-8", "replace")
+            raise RuntimeError(f"pytest ended with {status}: {output[-2000:]}")
     if status is None:
         return "hung"
     return "noticed" if status else "survived"
@@ -153,7 +160,7 @@ def _ended(child: int, *, until: float) -> int | None:
 
 def _in_child(mutant: Mutant | None, tests: Sequence[str], folder: Path) -> None:
     """Run pytest and never come back."""
-    code = 70
+    code = BROKEN
     try:
         os.setsid()
         os.chdir(ROOT)
@@ -163,16 +170,25 @@ def _in_child(mutant: Mutant | None, tests: Sequence[str], folder: Path) -> None
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
         if mutant is not None:
             sys.meta_path.insert(0, Changed(mutant))
-        code = pytest.main(["-x", *OPTIONS, "--basetemp", str(folder / "tmp"), *tests])
+        # The parent has imported plug-ins of pytest, which it warns of.
+        options = [*OPTIONS, "-x", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+        code = pytest.main([*options, "--basetemp", str(folder / "tmp"), *tests])
+    except BaseException:  # noqa: BLE001 - the end of a process
+        traceback.print_exc()
     finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(code)
 
 
 def all_tried(
     mutants: Sequence[Mutant], known: CoverageMap, *, processes: int
 ) -> Iterator[Verdict]:
-    """All of them, some at a time."""
+    """All of them, some at a time. First the tests must pass where nothing is changed."""
     for library in LIBRARIES:
         importlib.import_module(library)
+    quick = sorted(known.seconds, key=lambda test: known.seconds[test])
+    if run(None, quick[: len(quick) // 2], 60.0) != "survived":
+        raise RuntimeError("tests fail although nothing was changed: mend them, remove the map")
     with ThreadPoolExecutor(processes) as pool:
         yield from pool.map(lambda mutant: tried(mutant, known), mutants)

@@ -13,6 +13,7 @@ from omoide.domain import JobState, Origin
 from tests.torture.outcome import outcome_of
 from tests.torture.parts import TENANTS, USER, remember
 from tests.torture.processes import asked, killed
+from tests.torture.serving import replay
 from tests.torture.victims import VICTIMS, seed_events
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 LOOK = 25
 """Kills between two looks at the database."""
+PROMISES = 12
+"""A server is killed after at most so many, so that all protocols have their turn."""
 LEAST = 3
 """Kills that are not given up for want of time."""
 
@@ -41,7 +44,8 @@ def kill(name: str, place: Place, *, kills: int, seconds: float, dice: random.Ra
     done = 0
     while done < kills and (done < LEAST or time.monotonic() - began < seconds):
         run = f"{done:04}"
-        for tenant, verb, what in killed(partial(VICTIMS[name], place, run), dice=dice):
+        most = PROMISES if name == "serve" else 1
+        for tenant, verb, what in killed(partial(VICTIMS[name], place, run), dice=dice, most=most):
             promises[tenant].setdefault(verb, []).append(what)
         done += 1
         if done % LOOK == 0:
@@ -71,6 +75,8 @@ async def look(
     that is to be tried later needs a clock that is ahead."""
     store = await place.open()
     counts = Counter({"lost": 0, "doubled": 0, "emptied": 0, "crossed": 0})
+    if place.spool.exists():
+        await replay(store, place)
     for tenant in TENANTS:
         memory = remember(store, tenant, clock=clock)
         told = promises[tenant]
@@ -80,6 +86,7 @@ async def look(
                 pass
             counts += await _work(memory)
         counts += await _turns(memory, told)
+        counts += await _chats(memory, told)
         counts += await _versions(memory)
         counts += await _events(memory, told)
         counts += await _facts(memory, told)
@@ -104,6 +111,16 @@ async def _turns(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
     places = Counter(turn.position for turn in turns)
     doubled = [n for n in (*ids.values(), *said.values(), *places.values()) if n > 1]
     return Counter({"lost": len(lost) + len(back), "doubled": len(doubled)})
+
+
+async def _chats(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
+    """What was said to a server that answered is there once, with the answer. What it was telling
+    when it was killed is there once at most."""
+    turns = await memory.turns(USER)
+    said = Counter(turn.text for turn in turns if turn.text.startswith(("I know ", "You know ")))
+    wanted = [text for w in told.get("told", ()) for text in (f"I know {w}.", f"You know {w}.")]
+    lost = [text for text in wanted if not said[text]]
+    return Counter({"lost": len(lost), "doubled": sum(n > 1 for n in said.values())})
 
 
 async def _versions(memory: Memory) -> Counter[str]:

@@ -10,7 +10,7 @@ HEAD = (
     "| cross-tenant reads | seconds | beside |"
 )
 
-KEPT = ("said", "ended", "recalled", "stated", "erased", "moved")
+KEPT = ("said", "told", "ended", "recalled", "stated", "erased", "moved")
 """Verbs of promises."""
 
 

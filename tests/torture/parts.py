@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from omoide.engine.memory import Memory
     from omoide.ports import Clock, Completion, Request, Store
+    from omoide.ports.spool import Spool
 
 TENANTS = ("acme", "zeta")
 """Both have a user of the same name, who says other words."""
@@ -60,6 +61,7 @@ class Choices(TypedDict, total=False):
     model: ScriptedModel | None
     clock: Clock | None
     form: str
+    spool: Spool | None
 
 
 def remember(store: Store, tenant: str, **choices: Unpack[Choices]) -> Memory:
@@ -76,6 +78,7 @@ def runtime_over(
     model: ScriptedModel | None = None,
     clock: Clock | None = None,
     form: str = "paper",
+    spool: Spool | None = None,
 ) -> Runtime:
     """A runtime whose tenant that is."""
     return Runtime(
@@ -88,6 +91,7 @@ def runtime_over(
         embedder=HashEmbedder(),
         clock=clock or SystemClock(),
         name=worker_name(),
+        spool=spool,
     )
 
 

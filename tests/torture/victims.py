@@ -1,6 +1,6 @@
 """The programs that are killed. Each runs until then, and writes a line when something is promised:
-`said ID`, `ended N`, `recalled ID`, `stated ID`, `erasing ID`, `erased ID`; the tenant stands
-before."""
+`said ID`, `told ID`, `ended N`, `recalled ID`, `stated ID`, `erasing ID`, `erased ID`; the
+tenant stands before."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import Event, Fact, FactChanges, FactEnd, MemoryKind, Owner, Speaker
 from omoide.engine.messages import Utterance
 from tests.torture.parts import TENANTS, USER, remember, runtime_over, worked
+from tests.torture.serving import serve
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -189,6 +190,7 @@ async def _erase_one(memory: Memory, run: str, number: int, promise: Promise) ->
 
 
 VICTIMS: dict[str, Victim] = {
+    "serve": serve,
     "record": record,
     "reply": reply,
     "digest": digest,
