@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Promises = dict[str, dict[str, list[str]]]
     Counts = dict[str, int]
 
+AT_ONCE = 3
+"""Processes that use the database at the same time, and are killed together."""
 LOOK = 25
 """Kills between two looks at the database."""
 PROMISES = 12
@@ -43,12 +45,13 @@ def kill(name: str, place: Place, *, kills: int, seconds: float, dice: random.Ra
         asked(lambda: seed_events(place))
     done = 0
     while done < kills and (done < LEAST or time.monotonic() - began < seconds):
-        run = f"{done:04}"
+        together = min(AT_ONCE, kills - done)
+        works = [partial(VICTIMS[name], place, f"{done + n:04}") for n in range(together)]
         most = PROMISES if name == "serve" else 1
-        for tenant, verb, what in killed(partial(VICTIMS[name], place, run), dice=dice, most=most):
+        for tenant, verb, what in killed(*works, dice=dice, most=most):
             promises[tenant].setdefault(verb, []).append(what)
-        done += 1
-        if done % LOOK == 0:
+        done += together
+        if done // LOOK > (done - together) // LOOK:
             found = asked(lambda: look(place, promises, settle=False))
             if any(found.values()):
                 break

@@ -92,6 +92,7 @@ def runtime_over(
         clock=clock or SystemClock(),
         name=worker_name(),
         spool=spool,
+        owns=[spool] if spool is not None else (),
     )
 
 

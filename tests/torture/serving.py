@@ -60,7 +60,7 @@ def served(store: Store, place: Place) -> Runtime:
 async def serve(place: Place, run: str, promise: Promise) -> None:
     """Every tenant talks over the protocols in turn, streamed and not; every fifth message ends the
     session, and every seventh is of a guest, who is erased at once."""
-    store = await place.open()
+    store = await place.open(patience=60.0)
     _refuse_some(store, random.Random(run))
     keys = ApiKeys(Path(tempfile.mkdtemp()) / "keys")
     now = datetime.now(UTC)

@@ -34,7 +34,7 @@ def word(tenant: str, run: str, number: int) -> str:
 
 async def record(place: Place, run: str, promise: Promise) -> None:
     """Batches of three turns, for both tenants in turn."""
-    store = await place.open()
+    store = await place.open(patience=60.0)
     memories = [remember(store, tenant) for tenant in TENANTS]
     number = 0
     while True:
@@ -52,7 +52,7 @@ async def record(place: Place, run: str, promise: Promise) -> None:
 
 async def reply(place: Place, run: str, promise: Promise) -> None:
     """A chat: what the user said is promised before the model answers."""
-    store = await place.open()
+    store = await place.open(patience=60.0)
     memories = [remember(store, tenant) for tenant in TENANTS]
     number = 0
     while True:
@@ -66,7 +66,7 @@ async def reply(place: Place, run: str, promise: Promise) -> None:
 
 async def digest(place: Place, run: str, promise: Promise) -> None:
     """Short sessions that end, and a worker that digests them meanwhile."""
-    store = await place.open()
+    store = await place.open(patience=60.0)
     runtimes = [runtime_over(store, tenant) for tenant in TENANTS]
     memories = [runtime.memory() for runtime in runtimes]
     workers = [asyncio.create_task(worked(runtime, every=0.01)) for runtime in runtimes]
@@ -77,8 +77,8 @@ async def digest(place: Place, run: str, promise: Promise) -> None:
             said = Utterance(speaker=Speaker.USER, text=f"My word is {w}.", id=w)
             await memory.record(USER, [said])
             promise(f"{memory.tenant} said {w}")
-            (*_, ended) = await memory.end_session(USER)
-            promise(f"{memory.tenant} ended {ended.number}")
+            for ended in await memory.end_session(USER):  # unless another process has done it
+                promise(f"{memory.tenant} ended {ended.number}")
         number += 1
         await asyncio.sleep(0.005)
         for worker in workers:
@@ -88,7 +88,7 @@ async def digest(place: Place, run: str, promise: Promise) -> None:
 
 async def seed_events(place: Place) -> None:
     """What `consolidate` recalls: events that are told before the first kill."""
-    store = await place.open()
+    store = await place.open(patience=60.0)
     told = datetime.now(UTC)
     for tenant in TENANTS:
         owner = Owner(tenant=tenant, user=USER)
@@ -109,7 +109,7 @@ async def seed_events(place: Place) -> None:
 
 async def consolidate(place: Place, run: str, promise: Promise) -> None:
     """Replies that bring events to mind; each recall is to be counted once."""
-    store = await place.open()
+    store = await place.open(patience=60.0)
     memories = [remember(store, tenant, mechanisms=("human-recall",)) for tenant in TENANTS]
     number = int(run) * 7
     while True:
@@ -128,7 +128,7 @@ async def consolidate(place: Place, run: str, promise: Promise) -> None:
 
 async def facts(place: Place, run: str, promise: Promise) -> None:
     """Facts of which each replaces the one before; every fourth is erased again."""
-    store = await place.open()
+    store = await place.open(patience=60.0)
     memories = [remember(store, tenant) for tenant in TENANTS]
     newest = dict.fromkeys(TENANTS, "")
     number = 0
@@ -154,7 +154,7 @@ async def facts(place: Place, run: str, promise: Promise) -> None:
 
 async def erase(place: Place, run: str, promise: Promise) -> None:
     """Three turns of which the second is erased; now and then a session, or a whole user."""
-    store = await place.open()
+    store = await place.open(patience=60.0)
     memories = [remember(store, tenant) for tenant in TENANTS]
     number = 0
     while True:
@@ -179,8 +179,8 @@ async def _erase_one(memory: Memory, run: str, number: int, promise: Promise) ->
     elif number % 12 == 4:
         for w in words[:3]:
             promise(f"{tenant} erasing {w}")
-        *_, last = await memory.sessions(USER)
-        await memory.erase(USER, session=last.number)
+        [own] = [s for s in await memory.sessions(USER) if s.key == f"{run}-{number}"]
+        await memory.erase(USER, session=own.number)
         for w in words[:3]:
             promise(f"{tenant} erased {w}")
     else:
