@@ -45,7 +45,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.torture")
     parser.add_argument("--minutes", type=float, default=15.0, help="for each store's kills")
     parser.add_argument(
-        "--kills", type=int, default=522, help="of each store, all victims together"
+        "--kills", type=int, default=1040, help="of each store, all victims together"
     )
     parser.add_argument("--seed", type=int, default=20260105)
     parser.add_argument(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import JobState, Origin
 from tests.torture.outcome import outcome_of
-from tests.torture.parts import TENANTS, USER, remember
+from tests.torture.parts import TENANTS, USER, Endless, noted, remember
 from tests.torture.processes import asked, killed
 from tests.torture.serving import replay
 from tests.torture.victims import VICTIMS, seed_events
@@ -55,7 +55,8 @@ def kill(name: str, place: Place, *, kills: int, seconds: float, dice: random.Ra
             found = asked(lambda: look(place, promises, settle=False))
             if any(found.values()):
                 break
-    found = asked(lambda: look(place, promises, settle=True))
+    form = "small" if name == "serve" else "paper"
+    found = asked(lambda: look(place, promises, settle=True, form=form))
     words = erased(promises)
 
     async def beside() -> str:
@@ -72,16 +73,22 @@ async def touch(place: Place) -> None:
 
 
 async def look(
-    place: Place, promises: Promises, *, settle: bool, clock: Clock | None = None
+    place: Place,
+    promises: Promises,
+    *,
+    settle: bool,
+    clock: Clock | None = None,
+    form: str = "paper",
 ) -> Counts:
-    """What does not hold. With `settle`, work that was interrupted is done first, and must be; work
-    that is to be tried later needs a clock that is ahead."""
+    """What does not hold. With `settle`, work that was interrupted is done first, and must be, in
+    the form in which it was begun; work that is to be tried later needs a clock that is ahead."""
     store = await place.open()
     counts = Counter({"lost": 0, "doubled": 0, "emptied": 0, "crossed": 0})
     if place.spool.exists():
         await replay(store, place)
     for tenant in TENANTS:
-        memory = remember(store, tenant, clock=clock)
+        writer = Endless(noted) if form == "small" else None
+        memory = remember(store, tenant, clock=clock, form=form, iterator=writer)
         told = promises[tenant]
         if settle:
             await memory.end_session(USER)
