@@ -7,10 +7,9 @@ import os
 import subprocess
 import sys
 import time
-from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import coverage
 import pytest
@@ -31,9 +30,9 @@ WANTED = "not heavy and not model and not data"
 class CoverageMap:
     """Tests by the lines they run."""
 
-    seconds: dict[str, float]
+    seconds: dict[str, float] = field(default_factory=dict)
     """By test."""
-    lines: dict[str, dict[int, tuple[str, ...]]]
+    lines: dict[str, dict[int, tuple[str, ...]]] = field(default_factory=dict)
     """By file and line."""
 
     def covering(self, path: str, lines: Collection[int]) -> set[str]:
@@ -41,23 +40,65 @@ class CoverageMap:
         known = self.lines.get(path, {})
         return {test for line in lines for test in known.get(line, ())}
 
+    def __or__(self, other: CoverageMap) -> CoverageMap:
+        """Both; what the other knows of a test file counts."""
+        files = {test.split("::")[0] for test in other.seconds}
+        seconds = {n: s for n, s in self.seconds.items() if n.split("::")[0] not in files}
+        lines = {
+            path: {
+                n: tuple(test for test in tests if test in seconds) for n, tests in known.items()
+            }
+            for path, known in self.lines.items()
+        }
+        for path, known in other.lines.items():
+            mine = lines.setdefault(path, {})
+            for line, tests in known.items():
+                mine[line] = mine.get(line, ()) + tests
+        return CoverageMap(seconds | other.seconds, lines)
+
+    @classmethod
+    def load(cls, file: Path) -> CoverageMap:
+        """As it was saved: a test is a number there."""
+        kept = json.loads(file.read_text("utf-8"))
+        names = list(kept["seconds"])
+        lines = {
+            path: {int(line): tuple(names[n] for n in found) for line, found in known.items()}
+            for path, known in kept["lines"].items()
+        }
+        return cls(kept["seconds"], lines)
+
+    def save(self, file: Path) -> None:
+        """Write it down."""
+        numbers = {name: number for number, name in enumerate(self.seconds)}
+        lines = {
+            path: {line: [numbers[test] for test in tests] for line, tests in known.items()}
+            for path, known in self.lines.items()
+        }
+        file.write_text(json.dumps({"seconds": self.seconds, "lines": lines}), "utf-8")
+
 
 def coverage_map(file: Path, tests: list[Path], *, processes: int) -> CoverageMap:
-    """The map of these tests, from the file if it is there; else they are run."""
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        parts = [file.with_suffix(f".{number}") for number in range(processes)]
-        running = [_watched(part, tests[n::processes]) for n, part in enumerate(parts)]
-        for process in running:
-            process.wait()
-        file.write_text(json.dumps(_merged(parts)), "utf-8")
-    kept = json.loads(file.read_text("utf-8"))
-    names = list(kept["seconds"])
-    lines = {
-        path: {int(line): tuple(names[number] for number in found) for line, found in known.items()}
-        for path, known in kept["lines"].items()
-    }
-    return CoverageMap(kept["seconds"], lines)
+    """The map of these test files, as far as they did not change since it was saved; the others are
+    run."""
+    known = CoverageMap.load(file) if file.exists() else CoverageMap()
+    since = file.stat().st_mtime if file.exists() else 0.0
+    mapped = {test.split("::")[0] for test in known.seconds}
+    changed = [
+        test
+        for test in tests
+        if test.stat().st_mtime > since or test.relative_to(ROOT).as_posix() not in mapped
+    ]
+    if not changed:
+        return known
+    file.parent.mkdir(parents=True, exist_ok=True)
+    parts = [file.with_suffix(f".{number}") for number in range(min(processes, len(changed)))]
+    running = [_watched(part, changed[n :: len(parts)]) for n, part in enumerate(parts)]
+    for part, process in zip(parts, running, strict=True):
+        process.wait()
+        known |= CoverageMap.load(part)
+        part.unlink()
+    known.save(file)
+    return known
 
 
 def _watched(part: Path, tests: list[Path]) -> subprocess.Popen[bytes]:
@@ -66,20 +107,6 @@ def _watched(part: Path, tests: list[Path]) -> subprocess.Popen[bytes]:
     command += ["-p", "tests.mutants.coverage_map", *map(str, tests)]
     environment = {**os.environ, "MUTANTS_MAP": str(part)}
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=sys.stderr)
-
-
-def _merged(parts: list[Path]) -> dict[str, Any]:
-    """One map of several, which are removed. Tests are numbered in their order."""
-    seconds: dict[str, float] = {}
-    lines: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for part in parts:
-        kept = json.loads(part.read_text("utf-8"))
-        for path, known in kept["lines"].items():
-            for line, found in known.items():
-                lines[path][line] += [len(seconds) + number for number in found]
-        seconds |= kept["seconds"]
-        part.unlink()
-    return {"seconds": seconds, "lines": lines}
 
 
 class _Watch:
@@ -112,13 +139,14 @@ class _Watch:
         self._coverage.stop()
         data = self._coverage.get_data()
         seconds = {n: taken for n, taken in self._seconds.items() if n not in self._failed}
-        numbers = {name: number for number, name in enumerate(seconds)}
-        lines: dict[str, dict[int, list[int]]] = defaultdict(dict)
-        for measured in data.measured_files():
-            path = Path(measured).relative_to(SOURCES).as_posix()
-            for line, contexts in data.contexts_by_lineno(measured).items():
-                lines[path][line] = [numbers[name] for name in contexts if name in numbers]
-        self._file.write_text(json.dumps({"seconds": seconds, "lines": lines}), "utf-8")
+        lines: dict[str, dict[int, tuple[str, ...]]] = {
+            Path(measured).relative_to(SOURCES).as_posix(): {
+                line: tuple(name for name in contexts if name in seconds)
+                for line, contexts in data.contexts_by_lineno(measured).items()
+            }
+            for measured in data.measured_files()
+        }
+        CoverageMap(seconds, lines).save(self._file)
 
 
 def pytest_configure(config: pytest.Config) -> None:

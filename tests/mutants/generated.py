@@ -3,14 +3,16 @@
     python -m tests.mutants.generated --out docs/mutants.md
     python -m tests.mutants.generated --area jobs --each 5 --seed 7
 
-Which test runs which line is found out first, with coverage, and kept in `.cache/mutants`: remove
-that folder when tests or sources changed. A survivor is explained in `explained.toml`, by the
+Which test runs which line is found out first, with coverage, and kept in `.cache/mutants`, and so
+are the outcomes: with `--again` only those that were left are tried. Remove that folder when the
+sources changed much. A survivor is explained in `explained.toml`, by the
 name that is printed. It fails if 15 % or more survive, or one that is not explained.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 import tomllib
@@ -19,16 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.mutants.areas import AREAS, ROOT, SOURCES
-from tests.mutants.coverage_map import coverage_map
+from tests.mutants.coverage_map import CoverageMap, coverage_map
 from tests.mutants.mutations import mutants_of
-from tests.mutants.trying import all_tried
+from tests.mutants.trying import Verdict, all_tried
 
 if TYPE_CHECKING:
     from tests.mutants.areas import Area
     from tests.mutants.mutations import Mutant
-    from tests.mutants.trying import Verdict
 
 ALLOWED = 0.15
+NOTICED = ("noticed", "hung")
 EXPLAINED = Path(__file__).with_name("explained.toml")
 
 
@@ -38,22 +40,32 @@ def main() -> int:
     names = [area.name for area in AREAS]
     parser.add_argument("--area", action="append", choices=names, help="by default all")
     parser.add_argument("--each", type=int, default=22, help="mutants of each area")
+    parser.add_argument(
+        "--again", action="store_true", help="try only those that were left the last time"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--maps", type=Path, default=ROOT / ".cache" / "mutants")
     parser.add_argument("--out", type=Path, help="write the tables into this Markdown file")
     given = parser.parse_args()
     began = time.monotonic()
-    verdicts: dict[str, list[Verdict]] = {}
-    for area in AREAS:
-        if area.name not in (given.area or names):
-            continue
+    areas = [area for area in AREAS if area.name in (given.area or names)]
+    known = CoverageMap()
+    for area in areas:
         file = given.maps / f"{area.name}.json"
-        known = coverage_map(file, area.test_files(), processes=given.processes)
-        verdicts[area.name] = []
+        known |= coverage_map(file, area.test_files(), processes=given.processes)
+    before = given.maps / "verdicts.json"
+    kept: dict[str, str] = json.loads(before.read_text("utf-8")) if before.exists() else {}
+    verdicts: dict[str, list[Verdict]] = {}
+    for area in areas:
         sample = sampled(area, each=given.each, seed=given.seed)
-        for verdict in all_tried(sample, known, processes=given.processes):
+        done = [m for m in sample if given.again and kept.get(m.name) in NOTICED]
+        verdicts[area.name] = [Verdict(mutant, kept[mutant.name]) for mutant in done]
+        rest = [mutant for mutant in sample if mutant not in done]
+        for verdict in all_tried(rest, known, processes=given.processes):
             verdicts[area.name].append(verdict)
+            kept[verdict.mutant.name] = verdict.outcome
+            before.write_text(json.dumps(kept), "utf-8")
             sys.stderr.write(f"{verdict.outcome:8} {verdict.mutant.name}\n")
     explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
     command = f"python -m tests.mutants.generated --each {given.each} --seed {given.seed}"
@@ -76,7 +88,7 @@ def sampled(area: Area, *, each: int, seed: int) -> list[Mutant]:
 
 def good(verdict: Verdict) -> bool:
     """Whether the tests noticed it."""
-    return verdict.outcome in ("noticed", "hung")
+    return verdict.outcome in NOTICED
 
 
 def document(verdicts: dict[str, list[Verdict]], explained: dict[str, str], *, command: str) -> str:
@@ -109,7 +121,7 @@ def _cell(text: str) -> str:
 # ruff: noqa: E501 - lines of a Markdown file
 ABOUT = """# Mutants
 
-Would the tests notice a slip? `make mutants` answers in two ways. It puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. And it changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), among the test files that `tests/mutants/areas.py` names for its area: others might notice more. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
+Would the tests notice a slip? `make mutants` answers in two ways. It puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. And it changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), among the test files that `tests/mutants/areas.py` names: others might notice more. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
 
 | area | mutants | noticed | hung, so noticed | survived | no test runs it | left |
 |---|---:|---:|---:|---:|---:|---:|

@@ -60,8 +60,8 @@ class Mutant:
     line: int
     lines: tuple[int, ...]
     """Those of which one must be run for the change to matter."""
-    constant: str
-    """The name that the file gives to a value which is changed outside of functions, or nothing."""
+    constants: tuple[str, ...]
+    """The names that the file gives to a value which is changed outside of functions."""
     start: int
     end: int
     """Where the old text is, in bytes of UTF-8."""
@@ -112,7 +112,7 @@ def mutants_of(file: Path, path: str) -> list[Mutant]:
     source = file.read_bytes()
     found: dict[str, Mutant] = {}
     for mutant in _Finder(source, path).found():
-        if mutant.name in found:
+        if mutant.name in found or mutant.old == mutant.new:
             continue
         try:
             compile(mutant.applied(source), path, "exec")
@@ -149,7 +149,7 @@ class _Finder:
                 lines = tuple(range(statement.body[0].lineno, (statement.end_lineno or 0) + 1))
                 for default in (*arguments.defaults, *arguments.kw_defaults):
                     if default is not None:
-                        yield from self._expression(default, statement, lines, "")
+                        yield from self._expression(default, statement, lines, ())
                 yield from self._body(statement.body, statement)
             elif isinstance(statement, ast.ClassDef):
                 yield from self._body(statement.body, function)
@@ -159,7 +159,7 @@ class _Finder:
     def _statement(
         self, statement: ast.stmt, function: ast.FunctionDef | ast.AsyncFunctionDef | None
     ) -> Iterator[Mutant]:
-        constant = "" if function else _assigned(statement)
+        constants = () if function else _assigned(statement)
         nested: list[ast.stmt] = []
         for name, value in ast.iter_fields(statement):
             if name in ("annotation", "type_params"):
@@ -170,9 +170,9 @@ class _Finder:
                 elif isinstance(part, ast.ExceptHandler | ast.match_case):
                     nested += part.body
                 elif isinstance(part, ast.withitem):
-                    yield from self._expression(part.context_expr, function, None, constant)
+                    yield from self._expression(part.context_expr, function, None, constants)
                 elif isinstance(part, ast.expr):
-                    yield from self._expression(part, function, None, constant)
+                    yield from self._expression(part, function, None, constants)
         yield from self._whole(statement, function)
         yield from self._body(nested, function)
 
@@ -199,10 +199,10 @@ class _Finder:
         expression: ast.expr,
         function: ast.FunctionDef | ast.AsyncFunctionDef | None,
         lines: tuple[int, ...] | None,
-        constant: str,
+        constants: tuple[str, ...],
     ) -> Iterator[Mutant]:
         def change(kind: str, node: ast.expr, new: str) -> Mutant:
-            return self._change(kind, node, new, function, lines=lines, constant=constant)
+            return self._change(kind, node, new, function, lines=lines, constants=constants)
 
         for node in _walk(expression):
             text = self._text(node)
@@ -244,7 +244,7 @@ class _Finder:
         function: ast.FunctionDef | ast.AsyncFunctionDef | None,
         *,
         lines: tuple[int, ...] | None = None,
-        constant: str = "",
+        constants: tuple[str, ...] = (),
     ) -> Mutant:
         start, end = self._span(node)
         line = self._source.splitlines()[node.lineno - 1].decode().strip()
@@ -254,7 +254,7 @@ class _Finder:
             kind=kind,
             line=node.lineno,
             lines=lines or tuple(range(node.lineno, (node.end_lineno or node.lineno) + 1)),
-            constant=constant,
+            constants=constants,
             start=start,
             end=end,
             old=self._text(node),
@@ -300,14 +300,16 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _assigned(statement: ast.stmt) -> str:
-    """The name that a statement outside of functions gives a value to."""
-    targets = (
-        statement.targets
-        if isinstance(statement, ast.Assign)
-        else ([statement.target] if isinstance(statement, ast.AnnAssign) else [])
+def _assigned(statement: ast.stmt) -> tuple[str, ...]:
+    """The names that a statement outside of functions gives a value to."""
+    targets = [*getattr(statement, "targets", ()), getattr(statement, "target", None)]
+    return tuple(
+        node.id
+        for target in targets
+        if target is not None
+        for node in ast.walk(target)
+        if isinstance(node, ast.Name)
     )
-    return targets[0].id if targets and isinstance(targets[0], ast.Name) else ""
 
 
 def _root(function: ast.expr) -> str:

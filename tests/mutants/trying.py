@@ -52,7 +52,6 @@ class Verdict:
     mutant: Mutant
     outcome: str
     """`noticed`, `hung`, `survived`, or `not run`: no test reaches it."""
-    tests: int
 
 
 class Changed(MetaPathFinder, Loader):
@@ -85,12 +84,15 @@ def tests_for(mutant: Mutant, known: CoverageMap) -> list[str]:
     """Those that run the line; for a value outside of functions, those that run a line with its
     name."""
     found = known.covering(mutant.path, mutant.lines)
-    if mutant.constant:
-        for path, lines in known.lines.items():
-            text = (SOURCES / path).read_text("utf-8").splitlines()
-            used = [n for n in lines if n <= len(text) and mutant.constant in text[n - 1]]
-            found |= known.covering(path, used)
+    for path, lines in known.lines.items() if mutant.constants else ():
+        text = (SOURCES / path).read_text("utf-8").splitlines()
+        named = [n for n in lines if n <= len(text) and _has(text[n - 1], mutant.constants)]
+        found |= known.covering(path, named)
     return sorted(found, key=lambda test: known.seconds[test])
+
+
+def _has(text: str, names: Sequence[str]) -> bool:
+    return any(name in text for name in names)
 
 
 def nearest(tests: Iterable[str], known: CoverageMap) -> list[str]:
@@ -119,14 +121,14 @@ def tried(mutant: Mutant, known: CoverageMap) -> Verdict:
     """Run the tests near the change, then all that reach it."""
     tests = tests_for(mutant, known)
     if not tests:
-        return Verdict(mutant, "not run", 0)
+        return Verdict(mutant, "not run")
     near = nearest(tests, known)
     rest = within([t for t in tests if t not in set(near)], known, ALL_SECONDS)
     for chosen in (near, rest):
         outcome = run(mutant, chosen, sum(known.seconds[test] for test in chosen))
         if outcome != "survived":
             break
-    return Verdict(mutant, outcome, len(near) + len(rest))
+    return Verdict(mutant, outcome)
 
 
 def run(mutant: Mutant | None, tests: Sequence[str], seconds: float) -> str:
