@@ -54,7 +54,7 @@ AREAS = (
             "language/periods",
             "domain/timeline",
         ),
-        ("unit/test_times*", "unit/test_dates", "unit/test_human_time"),
+        ("unit/test_times*", "unit/test_timeline", "unit/test_dates", "unit/test_human_time"),
     ),
     Area(
         "forgetting",
@@ -77,6 +77,7 @@ AREAS = (
             "unit/test_gate",
             "unit/test_question",
             "unit/test_nearest",
+            "contract/test_mechanism",
             "unit/test_fitting",
         ),
     ),
