@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from omoide.domain import Event, Fact, FactChanges, FactEnd, MemoryKind, Owner, Speaker
 from omoide.engine.messages import Utterance
-from tests.torture.parts import TENANTS, USER, remember, runtime_over, worked
+from tests.torture.parts import TENANTS, USER, insisted, remember, runtime_over, worked
 from tests.torture.serving import serve
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ async def facts(place: Place, run: str, promise: Promise) -> None:
             promise(f"{tenant} stated {w}")
             if number % 4 == 3:
                 promise(f"{tenant} erasing {w}")
-                await memory.erase(USER, facts=[w])
+                await insisted(partial(memory.erase, USER, facts=[w]))
                 promise(f"{tenant} erased {w}")
             else:
                 newest[tenant] = w
@@ -174,18 +175,18 @@ async def _erase_one(memory: Memory, run: str, number: int, promise: Promise) ->
         guest = f"guest-{run}-{number}"
         promise(f"{tenant} erasing {words[3]}")
         await memory.record(guest, said[3:])
-        await memory.erase(guest)
+        await insisted(partial(memory.erase, guest))
         promise(f"{tenant} erased {words[3]}")
     elif number % 12 == 4:
         for w in words[:3]:
             promise(f"{tenant} erasing {w}")
         [own] = [s for s in await memory.sessions(USER) if s.key == f"{run}-{number}"]
-        await memory.erase(USER, session=own.number)
+        await insisted(partial(memory.erase, USER, session=own.number))
         for w in words[:3]:
             promise(f"{tenant} erased {w}")
     else:
         promise(f"{tenant} erasing {words[1]}")
-        await memory.erase(USER, turns=[words[1]])
+        await insisted(partial(memory.erase, USER, turns=[words[1]]))
         promise(f"{tenant} erased {words[1]}")
 
 
