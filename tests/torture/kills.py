@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import Counter
 from functools import partial
@@ -18,6 +19,7 @@ from tests.torture.victims import VICTIMS, seed_events
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Sequence
 
     from omoide.engine.memory import Memory
     from omoide.ports import Clock
@@ -102,13 +104,21 @@ async def look(
         counts += await _facts(memory, told)
         counts["crossed"] += await crossed(memory)
     await store.close()
-    counts["lost"] += place.traces(erased(promises))
+    left = place.traces(erased(promises))
+    _tell("erased words in the files", [left] if left else [])
+    counts["lost"] += left
     return {name: counts[name] for name in ("lost", "doubled", "emptied", "crossed")}
 
 
 def erased(promises: Promises) -> set[str]:
     """The words that are to be gone."""
     return {word for told in promises.values() for word in told.get("erased", ())}
+
+
+def _tell(what: str, names: Sequence[object]) -> None:
+    """Say on standard error what does not hold, for whoever has to find out why."""
+    if names:
+        sys.stderr.write(f"{what}: {names}\n")
 
 
 async def _turns(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
@@ -120,6 +130,8 @@ async def _turns(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
     said = Counter(turn.text for turn in turns if turn.id.startswith("code-"))
     places = Counter(turn.position for turn in turns)
     doubled = [n for n in (*ids.values(), *said.values(), *places.values()) if n > 1]
+    _tell("lost turns", lost)
+    _tell("turns that are back", back)
     return Counter({"lost": len(lost) + len(back), "doubled": len(doubled)})
 
 
@@ -130,6 +142,7 @@ async def _chats(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
     said = Counter(turn.text for turn in turns if turn.text.startswith(("I know ", "You know ")))
     wanted = [text for w in told.get("told", ()) for text in (f"I know {w}.", f"You know {w}.")]
     lost = [text for text in wanted if not said[text]]
+    _tell("lost chats", lost)
     return Counter({"lost": len(lost), "doubled": sum(n > 1 for n in said.values())})
 
 
@@ -155,6 +168,8 @@ async def _work(memory: Memory) -> Counter[str]:
     digested = {v.session for v in history if v.origin is Origin.DIGEST}
     undone = [job for job in await memory.jobs(USER) if job.state is not JobState.DONE]
     missing = [number for number in sessions if number not in digested]
+    _tell("sessions not digested", missing)
+    _tell("jobs not done", undone)
     return Counter({"lost": len(missing) + len(undone)})
 
 
@@ -184,6 +199,9 @@ async def _facts(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
         or (fact.ended_by and fact.id not in facts[fact.ended_by].supersedes)
         or (fact.ended is None) != (not (fact.ended_by or fact.end_reason))
     ]
+    _tell("lost facts", lost)
+    _tell("facts that are back", back)
+    _tell("facts changed by half", [repr(facts[name]) for name in halves])
     return Counter({"lost": len(lost) + len(back) + len(halves)})
 
 
