@@ -121,7 +121,7 @@ def _cell(text: str) -> str:
 # ruff: noqa: E501 - lines of a Markdown file
 ABOUT = """# Mutants
 
-Would the tests notice a slip? `make mutants` answers in two ways. It puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. And it changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), among the test files that `tests/mutants/areas.py` names: others might notice more. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
+Would the tests notice a slip? `make mutants` puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. `make mutants-random` changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), among the test files that `tests/mutants/areas.py` names: others might notice more. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
 
 | area | mutants | noticed | hung, so noticed | survived | no test runs it | left |
 |---|---:|---:|---:|---:|---:|---:|
