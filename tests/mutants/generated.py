@@ -4,7 +4,8 @@
     python -m tests.mutants.generated --area jobs --each 5 --seed 7
 
 Which test runs which line is found out first, with coverage, and kept in `.cache/mutants`, and so
-are the outcomes: with `--again` only those that were left are tried. Remove that folder when the
+are the outcomes: with `--again` only those that were left and
+are not explained are tried. Remove that folder when the
 sources changed much. A survivor is explained in `explained.toml`, by the
 name that is printed. It fails if 15 % or more survive, or one that is not explained.
 """
@@ -41,7 +42,7 @@ def main() -> int:
     parser.add_argument("--area", action="append", choices=names, help="by default all")
     parser.add_argument("--each", type=int, default=22, help="mutants of each area")
     parser.add_argument(
-        "--again", action="store_true", help="try only those that were left the last time"
+        "--again", action="store_true", help="try only those that were left and are not explained"
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
@@ -54,12 +55,17 @@ def main() -> int:
     for area in areas:
         file = given.maps / f"{area.name}.json"
         known |= coverage_map(file, area.test_files(), processes=given.processes)
+    explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
     before = given.maps / "verdicts.json"
     kept: dict[str, str] = json.loads(before.read_text("utf-8")) if before.exists() else {}
     verdicts: dict[str, list[Verdict]] = {}
     for area in areas:
         sample = sampled(area, each=given.each, seed=given.seed)
-        done = [m for m in sample if given.again and kept.get(m.name) in NOTICED]
+        done = [
+            m
+            for m in sample
+            if given.again and m.name in kept and (kept[m.name] in NOTICED or m.name in explained)
+        ]
         verdicts[area.name] = [Verdict(mutant, kept[mutant.name]) for mutant in done]
         rest = [mutant for mutant in sample if mutant not in done]
         for verdict in all_tried(rest, known, processes=given.processes):
@@ -67,7 +73,6 @@ def main() -> int:
             kept[verdict.mutant.name] = verdict.outcome
             before.write_text(json.dumps(kept), "utf-8")
             sys.stderr.write(f"{verdict.outcome:8} {verdict.mutant.name}\n")
-    explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
     command = f"python -m tests.mutants.generated --each {given.each} --seed {given.seed}"
     minutes = (time.monotonic() - began) / 60
     text = document(verdicts, explained, command=f"{command}`, {minutes:.0f} minutes")
