@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Speaker
+from omoide.language.terms import terms
 from omoide.testing.contracts.making import ANN, BOB, HOUR, say, tell
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ async def test_only_the_words_of_the_former_reply_are_not_found_any_more(tmp_pat
     await store.turns.append(ANN, [again], session=None, idle=HOUR, replaces=[former.id])
 
     async def found(word: str) -> list[set[str]]:
-        hits = [await store.index.search_words(owner, [word], k=9) for owner in (ANN, BOB)]
+        hits = [await store.index.search_words(owner, terms(word), k=9) for owner in (ANN, BOB)]
         return [{hit.id for hit in some} for some in hits]
 
     assert await found("milk") == [set(), set()]
