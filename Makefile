@@ -15,7 +15,7 @@ PYTEST := $(PYTHON) -m pytest
 LEAN   := -p no:schemathesis -p no:anyio
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: frameworks mutants chat quick test test-all lint types types-core types-all unit light all model tuning torture \
+.PHONY: frameworks mutants mutants-random chat quick test test-all lint types types-core types-all unit light all model tuning torture \
   encrypted wheels installed clean size screenshots reference docs
 
 chat: $(CHAT) ## Talk to a local model that remembers you
@@ -60,6 +60,9 @@ torture: $(ALL) ## Kill, starve and mislead real processes on both stores; the t
 MUTANTS ?=
 mutants: $(READY) ## Put kept faults into the code one at a time: every one must be noticed
 	$(PYTHON) -m tests.mutants $(MUTANTS)
+
+mutants-random: $(READY) ## Change random places of the code one at a time: the table goes into docs/mutants.md
+	$(PYTHON) -m tests.mutants.generated --out docs/mutants.md
 
 # The encrypting SQLite installs the same module `apsw` as the plain one, so it goes into a separate
 # folder that comes first in PYTHONPATH.

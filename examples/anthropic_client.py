@@ -6,7 +6,7 @@ import httpx
 from anthropic import Anthropic
 
 URL = os.environ.get("OMOIDE_URL", "http://127.0.0.1:8377")
-KEY = os.environ.get("OMOIDE_KEY", "none")
+KEY = os.environ.get("OMOIDE_SERVER_KEY", "none")
 
 client = Anthropic(base_url=URL, api_key=KEY)
 

@@ -2,7 +2,7 @@
 # Say something, end the session, and see it remembered. Needs a running `omoide serve`.
 set -eu
 url="${OMOIDE_URL:-http://127.0.0.1:8377}"
-key="${OMOIDE_KEY:-none}"
+key="${OMOIDE_SERVER_KEY:-none}"
 call() { curl --silent --show-error --fail-with-body -H "Authorization: Bearer $key" -H "Content-Type: application/json" "$@"; echo; }
 
 call "$url/v1/chat/completions" -d '{

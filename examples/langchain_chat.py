@@ -5,7 +5,7 @@ import os
 from langchain_openai import ChatOpenAI
 
 URL = os.environ.get("OMOIDE_URL", "http://127.0.0.1:8377")
-KEY = os.environ.get("OMOIDE_KEY", "none")
+KEY = os.environ.get("OMOIDE_SERVER_KEY", "none")
 
 
 def talk(thread: str) -> ChatOpenAI:

@@ -6,7 +6,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.llms.openai_like import OpenAILike
 
 URL = os.environ.get("OMOIDE_URL", "http://127.0.0.1:8377")
-KEY = os.environ.get("OMOIDE_KEY", "none")
+KEY = os.environ.get("OMOIDE_SERVER_KEY", "none")
 
 
 def talk(thread: str) -> OpenAILike:

@@ -6,7 +6,7 @@ import httpx
 from ollama import Client
 
 URL = os.environ.get("OMOIDE_URL", "http://127.0.0.1:8377")
-KEY = os.environ.get("OMOIDE_KEY", "none")
+KEY = os.environ.get("OMOIDE_SERVER_KEY", "none")
 
 headers = {"Authorization": f"Bearer {KEY}", "X-Omoide-User": "ana"}
 client = Client(URL, headers=headers)

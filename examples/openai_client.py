@@ -6,7 +6,7 @@ import httpx
 from openai import OpenAI
 
 URL = os.environ.get("OMOIDE_URL", "http://127.0.0.1:8377")
-KEY = os.environ.get("OMOIDE_KEY", "none")
+KEY = os.environ.get("OMOIDE_SERVER_KEY", "none")
 
 client = OpenAI(base_url=f"{URL}/v1", api_key=KEY)
 

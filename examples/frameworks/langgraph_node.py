@@ -11,7 +11,7 @@ from omoide_frameworks.langgraph import memory_node
 
 MODEL = os.environ.get("MODEL_URL", "http://localhost:11434/v1")
 URL = os.environ.get("OMOIDE_URL", "http://127.0.0.1:8377")
-KEY = os.environ.get("OMOIDE_KEY", "")
+KEY = os.environ.get("OMOIDE_SERVER_KEY", "")
 
 model: BaseChatModel = ChatOpenAI(model="llama3.2", base_url=MODEL, api_key="none")
 

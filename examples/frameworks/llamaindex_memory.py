@@ -10,7 +10,7 @@ from omoide_frameworks.llamaindex import OmoideMemory
 
 MODEL = os.environ.get("MODEL_URL", "http://localhost:11434/v1")
 URL = os.environ.get("OMOIDE_URL", "http://127.0.0.1:8377")
-KEY = os.environ.get("OMOIDE_KEY", "")
+KEY = os.environ.get("OMOIDE_SERVER_KEY", "")
 
 llm = OpenAILike(model="llama3.2", api_base=MODEL, api_key="none", is_chat_model=True)
 

@@ -11,7 +11,7 @@ from omoide_frameworks.openai_agents import OmoideSession
 
 MODEL = os.environ.get("MODEL_URL", "http://localhost:11434/v1")
 URL = os.environ.get("OMOIDE_URL", "http://127.0.0.1:8377")
-KEY = os.environ.get("OMOIDE_KEY", "")
+KEY = os.environ.get("OMOIDE_SERVER_KEY", "")
 
 
 async def main() -> None:

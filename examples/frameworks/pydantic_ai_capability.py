@@ -11,7 +11,7 @@ from omoide_frameworks.pydantic_ai import OmoideCapability
 
 MODEL = os.environ.get("MODEL_URL", "http://localhost:11434/v1")
 URL = os.environ.get("OMOIDE_URL", "http://127.0.0.1:8377")
-KEY = os.environ.get("OMOIDE_KEY", "")
+KEY = os.environ.get("OMOIDE_SERVER_KEY", "")
 
 provider = OpenAIProvider(base_url=MODEL, api_key="none")
 model = OpenAIChatModel("llama3.2", provider=provider)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from datetime import timedelta
@@ -48,6 +49,11 @@ def database(text: str) -> Path | Address:
     if "://" in text:
         return Address(text)
     return Path(text).expanduser()
+
+
+OF_CLIENTS = frozenset({"OMOIDE_URL", "OMOIDE_SERVER_KEY"})
+"""Where clients of a server find it, and their API key for it: no settings of omoide itself."""
+SERVER_KEY = re.compile(r"omo_[0-9a-f]{10}_")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,9 +262,18 @@ class Settings:
         this by the environment. An unknown `OMOIDE_…` variable is an error, since it is most
         likely misspelt."""
         known = {f"OMOIDE_{f.name.upper()}": f.name for f in dataclass_fields(cls)}
-        variables = {k: v for k, v in environment.items() if k.startswith("OMOIDE_") and v}
+        variables = {
+            k: v
+            for k, v in environment.items()
+            if k.startswith("OMOIDE_") and v and k not in OF_CLIENTS
+        }
         if unknown := sorted(variables.keys() - known.keys()):
             raise BadInput(f"unknown setting {unknown[0]}; there are {', '.join(sorted(known))}")
+        if SERVER_KEY.match(variables.get("OMOIDE_KEY", "")):
+            raise BadInput(
+                "OMOIDE_KEY is the key that encrypts the database file, and what it holds is an "
+                "API key of a server: put that into OMOIDE_SERVER_KEY, and unset OMOIDE_KEY"
+            )
         named = variables.pop("OMOIDE_PRESET", DEFAULT)
         base = cls.of(preset or named)
         parsed: dict[str, Any] = {

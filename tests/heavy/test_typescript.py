@@ -55,7 +55,7 @@ async def test_the_client_is_built_and_talks_to_a_server(
         FakeEndpoint([facts], otherwise="I see you.") as endpoint,
         served(tmp_path, "--upstream", f"{endpoint.url}#fake-1", "--no-work") as (_, url),
     ):
-        output = await run(package, "npm", "test", OMOIDE_URL=url, OMOIDE_KEY=made.secret)
+        output = await run(package, "npm", "test", OMOIDE_URL=url, OMOIDE_SERVER_KEY=made.secret)
     assert "pass 8" in output
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 import pytest
@@ -318,3 +318,37 @@ async def test_an_erasure_keeps_the_caches_of_others(tmp_path: Path) -> None:
     assert all(old is new for old, new in zip(bob, await shown(BOB), strict=True))
     assert all(old is not new for old, new in zip(ann, await shown(ANN), strict=True))
     await store.close()
+
+
+async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_cleaned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another process erased after this one has rewritten the file is still to be cleaned."""
+    path = tmp_path / "omoide.db"
+    ours = await SqliteStore.open(path)
+    await fill(ours, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=20)
+    theirs = await SqliteStore.open(path)
+    remove_traces = SqliteArchive._remove_traces
+
+    def late(archive: SqliteArchive, connection: apsw.Connection) -> None:
+        class Watched:
+            """A connection; when it has rewritten the file, the other process erases Bob."""
+
+            def execute(self, statement: str, *values: Any) -> apsw.Cursor:  # noqa: ANN401
+                if statement.startswith("DELETE FROM meta"):
+                    with apsw.Connection(str(path)) as other:
+                        archive._mark(cast("Connection", other))
+                return connection.execute(statement, *values)
+
+        remove_traces(archive, cast("apsw.Connection", Watched()))
+
+    monkeypatch.setattr(SqliteArchive, "_remove_traces", late)
+    await ours.archive.erase(ANN)
+    monkeypatch.undo()
+    left = apsw.Connection(str(path))
+    assert len(left.execute("SELECT 1 FROM meta WHERE name = 'traces'").fetchall()) == 1
+    left.close()
+    await theirs.archive.scrub()
+    assert traces(path, "Zqxann") == 0
+    await theirs.close()
+    await ours.close()

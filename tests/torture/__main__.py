@@ -20,6 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads do n
 
 from tests.postgres import running
 from tests.torture import faults
+from tests.torture.conversations import converse
 from tests.torture.kills import kill
 from tests.torture.moves import kill_moves
 from tests.torture.outcome import document, table
@@ -37,7 +38,11 @@ if TYPE_CHECKING:
 STORES = ("sqlite", "postgres")
 VICTIMS_AND_MOVES = (*VICTIMS, "migrate")
 SERVER = ("connections", "process", "server")
-ROWS = (*VICTIMS_AND_MOVES, *"full clock model-paper model-small many locked".split(), *SERVER)
+ROWS = (
+    *VICTIMS_AND_MOVES,
+    *"full clock model-paper model-small many locked conversations".split(),
+    *SERVER,
+)
 
 
 def main() -> int:
@@ -45,8 +50,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.torture")
     parser.add_argument("--minutes", type=float, default=15.0, help="for each store's kills")
     parser.add_argument(
-        "--kills", type=int, default=522, help="of each store, all victims together"
+        "--kills", type=int, default=1040, help="of each store, all victims together"
     )
+    parser.add_argument("--steps", type=int, default=20_000, help="of random conversations")
     parser.add_argument("--seed", type=int, default=20260105)
     parser.add_argument(
         "--store",
@@ -101,12 +107,15 @@ def _run(given: argparse.Namespace, places: Places, other: Places) -> Iterator[O
             outcome = kill(name, places.create(name), kills=kills, seconds=seconds, dice=dice)
         left -= outcome.trials
         yield outcome
-    for name, inflict in _faults(10 if given.small else 1, places, dice).items():
+    share = 10 if given.small else 1
+    for name, inflict in _faults(share, places, dice, steps=given.steps // share**2).items():
         if name in (given.only or ROWS):
             yield inflict()
 
 
-def _faults(share: int, places: Places, dice: random.Random) -> dict[str, Callable[[], Outcome]]:
+def _faults(
+    share: int, places: Places, dice: random.Random, *, steps: int
+) -> dict[str, Callable[[], Outcome]]:
     """What else is done, or only a share of it."""
     at = places.create
 
@@ -126,6 +135,8 @@ def _faults(share: int, places: Places, dice: random.Random) -> dict[str, Callab
         "many": lambda: faults.many_at_once(at("many"), turns=max(5 // share, 1)),
         "locked": lambda: faults.locked(at("locked"), seconds=30.0 / share, dice=dice),
     }
+    if places.name == "sqlite":
+        rows["conversations"] = lambda: converse(steps=steps)
     if places.name == "postgres":
         for row, (name, trials) in zip(SERVER, TRIALS.items(), strict=True):
             rows[row] = partial(fall, name, trials)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import Counter
 from functools import partial
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import JobState, Origin
 from tests.torture.outcome import outcome_of
-from tests.torture.parts import TENANTS, USER, remember
+from tests.torture.parts import TENANTS, USER, Endless, noted, remember
 from tests.torture.processes import asked, killed
+from tests.torture.serving import replay
 from tests.torture.victims import VICTIMS, seed_events
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Sequence
 
     from omoide.engine.memory import Memory
     from omoide.ports import Clock
@@ -26,8 +29,12 @@ if TYPE_CHECKING:
     Promises = dict[str, dict[str, list[str]]]
     Counts = dict[str, int]
 
+AT_ONCE = 3
+"""Processes that use the database at the same time, and are killed together."""
 LOOK = 25
 """Kills between two looks at the database."""
+PROMISES = 12
+"""A server is killed after at most so many, so that all protocols have their turn."""
 LEAST = 3
 """Kills that are not given up for want of time."""
 
@@ -40,15 +47,18 @@ def kill(name: str, place: Place, *, kills: int, seconds: float, dice: random.Ra
         asked(lambda: seed_events(place))
     done = 0
     while done < kills and (done < LEAST or time.monotonic() - began < seconds):
-        run = f"{done:04}"
-        for tenant, verb, what in killed(partial(VICTIMS[name], place, run), dice=dice):
+        together = min(AT_ONCE, kills - done)
+        works = [partial(VICTIMS[name], place, f"{done + n:04}") for n in range(together)]
+        most = PROMISES if name == "serve" else 1
+        for tenant, verb, what in killed(*works, dice=dice, most=most):
             promises[tenant].setdefault(verb, []).append(what)
-        done += 1
-        if done % LOOK == 0:
+        done += together
+        if done // LOOK > (done - together) // LOOK:
             found = asked(lambda: look(place, promises, settle=False))
             if any(found.values()):
                 break
-    found = asked(lambda: look(place, promises, settle=True))
+    form = "small" if name == "serve" else "paper"
+    found = asked(lambda: look(place, promises, settle=True, form=form))
     words = erased(promises)
 
     async def beside() -> str:
@@ -65,14 +75,22 @@ async def touch(place: Place) -> None:
 
 
 async def look(
-    place: Place, promises: Promises, *, settle: bool, clock: Clock | None = None
+    place: Place,
+    promises: Promises,
+    *,
+    settle: bool,
+    clock: Clock | None = None,
+    form: str = "paper",
 ) -> Counts:
-    """What does not hold. With `settle`, work that was interrupted is done first, and must be; work
-    that is to be tried later needs a clock that is ahead."""
+    """What does not hold. With `settle`, work that was interrupted is done first, and must be, in
+    the form in which it was begun; work that is to be tried later needs a clock that is ahead."""
     store = await place.open()
     counts = Counter({"lost": 0, "doubled": 0, "emptied": 0, "crossed": 0})
+    if place.spool.exists():
+        await replay(store, place)
     for tenant in TENANTS:
-        memory = remember(store, tenant, clock=clock)
+        writer = Endless(noted) if form == "small" else None
+        memory = remember(store, tenant, clock=clock, form=form, iterator=writer)
         told = promises[tenant]
         if settle:
             await memory.end_session(USER)
@@ -80,18 +98,27 @@ async def look(
                 pass
             counts += await _work(memory)
         counts += await _turns(memory, told)
+        counts += await _chats(memory, told)
         counts += await _versions(memory)
         counts += await _events(memory, told)
         counts += await _facts(memory, told)
         counts["crossed"] += await crossed(memory)
     await store.close()
-    counts["lost"] += place.traces(erased(promises))
+    left = place.traces(erased(promises))
+    _tell("erased words in the files", [left] if left else [])
+    counts["lost"] += left
     return {name: counts[name] for name in ("lost", "doubled", "emptied", "crossed")}
 
 
 def erased(promises: Promises) -> set[str]:
     """The words that are to be gone."""
     return {word for told in promises.values() for word in told.get("erased", ())}
+
+
+def _tell(what: str, names: Sequence[object]) -> None:
+    """Say on standard error what does not hold, for whoever has to find out why."""
+    if names:
+        sys.stderr.write(f"{what}: {names}\n")
 
 
 async def _turns(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
@@ -103,7 +130,20 @@ async def _turns(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
     said = Counter(turn.text for turn in turns if turn.id.startswith("code-"))
     places = Counter(turn.position for turn in turns)
     doubled = [n for n in (*ids.values(), *said.values(), *places.values()) if n > 1]
+    _tell("lost turns", lost)
+    _tell("turns that are back", back)
     return Counter({"lost": len(lost) + len(back), "doubled": len(doubled)})
+
+
+async def _chats(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
+    """What was said to a server that answered is there once, with the answer. What it was telling
+    when it was killed is there once at most."""
+    turns = await memory.turns(USER)
+    said = Counter(turn.text for turn in turns if turn.text.startswith(("I know ", "You know ")))
+    wanted = [text for w in told.get("told", ()) for text in (f"I know {w}.", f"You know {w}.")]
+    lost = [text for text in wanted if not said[text]]
+    _tell("lost chats", lost)
+    return Counter({"lost": len(lost), "doubled": sum(n > 1 for n in said.values())})
 
 
 async def _versions(memory: Memory) -> Counter[str]:
@@ -128,6 +168,8 @@ async def _work(memory: Memory) -> Counter[str]:
     digested = {v.session for v in history if v.origin is Origin.DIGEST}
     undone = [job for job in await memory.jobs(USER) if job.state is not JobState.DONE]
     missing = [number for number in sessions if number not in digested]
+    _tell("sessions not digested", missing)
+    _tell("jobs not done", undone)
     return Counter({"lost": len(missing) + len(undone)})
 
 
@@ -157,6 +199,9 @@ async def _facts(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
         or (fact.ended_by and fact.id not in facts[fact.ended_by].supersedes)
         or (fact.ended is None) != (not (fact.ended_by or fact.end_reason))
     ]
+    _tell("lost facts", lost)
+    _tell("facts that are back", back)
+    _tell("facts changed by half", [repr(facts[name]) for name in halves])
     return Counter({"lost": len(lost) + len(back) + len(halves)})
 
 

@@ -10,7 +10,7 @@ HEAD = (
     "| cross-tenant reads | seconds | beside |"
 )
 
-KEPT = ("said", "ended", "recalled", "stated", "erased", "moved")
+KEPT = ("said", "told", "ended", "recalled", "stated", "erased", "moved")
 """Verbs of promises."""
 
 
@@ -78,13 +78,15 @@ ABOUT = """# Torture
 
 `make torture` runs real processes on real databases, a file and a PostgreSQL server that it starts, and subjects them to real-life
 failures. `TORTURE_MINUTES=` bounds the time for the kills of each store (default 15); the rest takes about five
-more minutes for each. Each database has two tenants with a user of the same name. Whatever a process had acknowledged when it was killed must
+more minutes for each, and 20,000 steps of random conversations about ten. Each database has two tenants with a user of the same name. Whatever a process had acknowledged when it was killed must
 hold afterwards: turns and ends of sessions are there once, recalls are counted, migrated users are in the target row by
 row, erased words are gone. "Lost" counts what does not hold, and jobs left undone; "doubled" counts duplicate turns, digests, recalls and
 rows; "cross-tenant reads" counts words of one tenant that any verb of the other returned.
 
-Every row is one database that goes through all its trials (for migrations: one for each move that finished). One kill in
-five comes within the first tenth of a second after the start; the others up to a fifth of a second after the first acknowledgement, or,
+Every row is one database that goes through all its trials (for migrations: one for each move that finished). Three processes use
+it at the same time and are killed together. One kill in
+five comes within the first tenth of a second after the start; the others up to a fifth of a second after the first acknowledgement of the last of the
+three, for a server after one of the first twelve, or,
 for a migration, after any of them.
 
 {tables}
@@ -95,11 +97,18 @@ for a migration, after any of them.
 - **Migrate.** 12 users of two tenants, each with rows in every table, are moved from the other kind of store into this one. After
   every kill all rows of all tables of both are read without omoide's code and compared: every user reported as moved must be
   there, and no user may be there in part.
+- **Serve.** A server over each of Chat Completions, Responses, Messages and Ollama's protocol, streamed and not, with an API key for each
+  tenant. A quarter of the writes of turns are refused as by a locked database, so that words wait in the spool; sessions are ended and
+  their facts written; every seventh user is a guest who is erased at once. What was answered with `yes` or `waiting` is there
+  once afterwards, message and reply.
 - **Facts.** Each new fact replaces the one before, in one change, and every fourth is erased again. After a kill every fact that was
   acknowledged is there, and what ended a fact and what it ended agree, so that no change was made by half.
 - **Erase.** On SQLite the test searches the bytes of the file and of its write-ahead log for the words. On PostgreSQL it searches
   every row of every table and the server's column samples. The last column says what the server's files still hold then; removing that
   is the administrator's job ([postgres.md](postgres.md#erasure-honestly)).
+- **Random conversations.** Several conversations of one user through the proxy, as a state machine of Hypothesis: failures, retries, regenerated
+  and broken replies, edits, tools, prefills, idempotency keys, ends and erasures. A trial is a step, after which all that is stored is
+  compared with what was said.
 - **Disk full.** SQLite gets no more pages, or the kernel refuses the write (`RLIMIT_FSIZE`). For the PostgreSQL server
   the kernel refuses the write as well: to a table, where the statement fails; and every third time to the write-ahead log, where the whole
   server crashes, cannot recover, and is restarted when there is room. On the server only a limit on file sizes was tested, not a

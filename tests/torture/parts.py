@@ -4,19 +4,22 @@ store."""
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from omoide.bootstrap import SystemClock, worker_name
 from omoide.engine.runtime import Runtime
+from omoide.errors import StoreLocked
 from omoide.settings import Settings
 from omoide.testing import HashEmbedder, ScriptedModel
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from omoide.engine.memory import Memory
     from omoide.ports import Clock, Completion, Request, Store
+    from omoide.ports.spool import Spool
 
+T = TypeVar("T")
 TENANTS = ("acme", "zeta")
 """Both have a user of the same name, who says other words."""
 USER = "ana"
@@ -60,6 +63,7 @@ class Choices(TypedDict, total=False):
     model: ScriptedModel | None
     clock: Clock | None
     form: str
+    spool: Spool | None
 
 
 def remember(store: Store, tenant: str, **choices: Unpack[Choices]) -> Memory:
@@ -76,6 +80,7 @@ def runtime_over(
     model: ScriptedModel | None = None,
     clock: Clock | None = None,
     form: str = "paper",
+    spool: Spool | None = None,
 ) -> Runtime:
     """A runtime whose tenant that is."""
     return Runtime(
@@ -88,7 +93,19 @@ def runtime_over(
         embedder=HashEmbedder(),
         clock=clock or SystemClock(),
         name=worker_name(),
+        spool=spool,
+        owns=[spool] if spool is not None else (),
     )
+
+
+async def insisted(ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask until it is done. An erasure says so if another process that reads keeps traces of it
+    alive, and is to be asked for again."""
+    while True:
+        try:
+            return await ask()
+        except StoreLocked:
+            await asyncio.sleep(0.02)
 
 
 async def worked(runtime: Runtime, *, every: float) -> None:

@@ -31,6 +31,10 @@ class Place(Protocol):
     def where(self) -> Path | Address:
         """As `omoide migrate` wants it."""
 
+    @property
+    def spool(self) -> Path:
+        """The folder for words that wait to be stored in it."""
+
     async def open(self, *, patience: float = 5.0) -> Store:
         """A store over it, whose calls wait so many seconds for others."""
 
@@ -72,6 +76,11 @@ class Places(Protocol):
         """It is needed no more."""
 
 
+def waiting_bytes(place: Place) -> bytes:
+    """All bytes of the files with words that wait."""
+    return b"".join(path.read_bytes() for path in place.spool.glob("*"))
+
+
 @dataclass(frozen=True)
 class SqlitePlace:
     """A file."""
@@ -82,6 +91,11 @@ class SqlitePlace:
     def where(self) -> Path:
         """See `Place.where`."""
         return self.path
+
+    @property
+    def spool(self) -> Path:
+        """See `Place.spool`."""
+        return Path(f"{self.path}.spool")
 
     async def open(self, *, patience: float = 5.0) -> Store:
         """See `Place.open`."""
@@ -116,8 +130,8 @@ class SqlitePlace:
             connection.close()
 
     def traces(self, words: set[str]) -> int:
-        """In the bytes of the file and its write-ahead log."""
-        held = b""
+        """In the bytes of the file, its write-ahead log, and what waits."""
+        held = waiting_bytes(self)
         for path in (self.path, Path(f"{self.path}-wal")):
             with suppress(FileNotFoundError):
                 held += path.read_bytes()

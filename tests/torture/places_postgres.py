@@ -13,6 +13,7 @@ import psycopg
 
 from omoide.adapters.stores.postgres import PostgresStore
 from omoide.settings import Address
+from tests.torture.places import waiting_bytes
 from tests.torture.processes import asked
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class PostgresPlace:
         """See `Place.where`."""
         return Address(self.server.url(self.name, role=ROLE))
 
+    @property
+    def spool(self) -> Path:
+        """See `Place.spool`."""
+        return self.server.data.with_name(f"{self.name}.spool")
+
     async def open(self, *, patience: float = 5.0) -> Store:
         """See `Place.open`."""
         return await PostgresStore.open(self.where, patience=patience, partitions=PARTITIONS)
@@ -76,8 +82,9 @@ class PostgresPlace:
             connection.rollback()
 
     def traces(self, words: set[str]) -> int:
-        """In the rows of all tables, and in the samples that the server keeps of them."""
-        held = b""
+        """In the rows of all tables, in the samples that the server keeps of them, and in what
+        waits."""
+        held = waiting_bytes(self)
         with self.raw() as connection:
             tables = connection.execute(
                 "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace "

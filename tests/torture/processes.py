@@ -75,17 +75,19 @@ class Running:
         return [line.split() for line in lines]
 
 
-def killed(work: Work, *, dice: random.Random, most: int = 1) -> list[list[str]]:
-    """Start a victim, kill it at a random moment, and give its promises. One in five is killed in
-    the first tenth of a second, whatever it is doing; the others some time after the first promise,
-    or after as many as the dice say, `most` at most."""
-    victim = Running(work)
+def killed(*works: Work, dice: random.Random, most: int = 1) -> list[list[str]]:
+    """Start victims, kill them together at a random moment, and give their promises. One time in
+    five that is in the first tenth of a second, whatever they are doing; else some time after the
+    last one's first promise, or after as many as the dice say, `most` at most."""
+    victims = [Running(work) for work in works]
     if dice.random() < 0.2:
-        victim.listen(dice.uniform(0.0, 0.1))
+        victims[-1].listen(dice.uniform(0.0, 0.1))
     else:
-        victim.listen(PATIENCE, until="\n", times=dice.randint(1, most))
-        victim.listen(dice.uniform(0.0, 0.2))
-    return victim.kill()
+        victims[-1].listen(PATIENCE, until="\n", times=dice.randint(1, most))
+        victims[-1].listen(dice.uniform(0.0, 0.2))
+    for victim in victims:
+        victim.interrupt()
+    return [line for victim in victims for line in victim.finished()]
 
 
 def asked(work: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 - JSON

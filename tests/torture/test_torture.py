@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the server's processes as Linux does")
-@pytest.mark.parametrize(("store", "expected"), [("sqlite", 13), ("postgres", 16)])
+@pytest.mark.parametrize(("store", "expected"), [("sqlite", 15), ("postgres", 17)])
 def test_a_little_torture_loses_nothing(store: str, expected: int) -> None:
     """Some kills and a little of every fault, on each store: nothing acknowledged is lost or
     doubled, no memory is emptied, and no tenant sees another's words."""

@@ -31,6 +31,7 @@ def test_emphasis_counts_only_a_little_by_itself() -> None:
     """Exclamation marks alone do not make an event of a life."""
     assert 0 < feeling("I bought milk!!!") < 0.2
     assert feeling("I am SO happy!") > feeling("I am happy.")
+    assert feeling("I am happy.") < feeling("I am very happy.") < feeling("My father died.")
 
 
 @given(st.text(), st.sampled_from([*LANGUAGES, None, "fr"]))

@@ -90,6 +90,9 @@ def test_items_far_behind_the_best_are_left_out() -> None:
     assert [i.score for i in remark] == [9.0, 8.5, 8.0]
     assert len(remark) == SAID_ITEMS
     assert admitted([], SURE, far=5) == ()
+    behind = [item(score) for score in (9.0, 8.5, 5.0)]
+    assert len(admitted(behind, SURE, far=5)) == 3
+    assert [i.score for i in admitted(behind, replace(SURE, asks=False), far=5)] == [9.0, 8.5]
 
 
 @pytest.mark.parametrize(

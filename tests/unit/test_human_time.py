@@ -96,3 +96,12 @@ def test_any_past_can_be_said(ago: timedelta, language: str) -> None:
 def test_the_day_that_a_text_names(language: str, text: str, day: int | None) -> None:
     """One day of the week, or none."""
     assert weekday_named(text, language) == day
+
+
+@pytest.mark.parametrize(
+    ("hour", "part"),
+    [(0, "night"), (4, "night"), (5, "morning"), (12, "afternoon"), (18, "evening")],
+)
+def test_parts_of_the_day(hour: int, part: str) -> None:
+    """Each begins on its hour."""
+    assert present(NOW.replace(hour=hour), "en").endswith(f"({part})")

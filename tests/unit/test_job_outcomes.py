@@ -10,7 +10,7 @@ import pytest
 
 from omoide.domain import JobState, JobTask
 from omoide.engine.worker import TRIES, Worker
-from omoide.errors import BadReply, ModelUnavailable, StaleVersion, StoreLocked
+from omoide.errors import BadReply, ModelUnavailable, NoModel, StaleVersion, StoreLocked
 from omoide.testing import FrozenClock
 from omoide.testing.contracts.making import ANN, START, say
 
@@ -82,6 +82,25 @@ async def test_a_job_is_tried_eight_times_with_doubling_waits(
     clock.advance(timedelta(days=1))
     await serving.drain("acme")
     assert tries == TRIES
+
+
+async def test_a_job_that_lacks_a_model_waits_for_it_without_end(store: Store) -> None:
+    """It is never given up, and looked at again at least every quarter of an hour."""
+    clock = FrozenClock(START)
+
+    async def fails(job: Job) -> None:
+        raise NoModel("none is installed")
+
+    serving = worker(store, clock, fails)
+    waits = []
+    for _ in range(3 * TRIES):
+        await serving.drain("acme")
+        job = await digest_job(store)
+        assert job.state is JobState.WAITING
+        waits.append(job.due - clock.now())
+        clock.time = job.due
+    assert waits == sorted(waits)
+    assert waits[-1] == timedelta(minutes=15)
 
 
 async def test_a_job_that_is_cancelled_is_free_for_others_at_once(store: Store) -> None:

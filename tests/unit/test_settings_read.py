@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from omoide.errors import BadInput
+from omoide.server.keys import ApiKeys, Scope
 from omoide.settings import Settings
 
 WRITTEN = {
@@ -26,6 +27,19 @@ def test_a_variable_is_read_as_its_kind(name: str) -> None:
     field = name.removeprefix("OMOIDE_").lower()
     assert getattr(Settings.read({name: text}), field) == wanted
     assert getattr(Settings().changed(**{field: text}), field) == wanted
+
+
+def test_a_servers_key_is_not_taken_for_the_key_of_the_database(tmp_path: Path) -> None:
+    """It would encrypt a new file, or be refused as wrong: the error says where it belongs."""
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    made = ApiKeys(tmp_path / "keys").create(
+        tenant="default", name="k", scopes=[Scope.READ], at=now
+    )
+    with pytest.raises(BadInput, match="OMOIDE_SERVER_KEY"):
+        Settings.read({"OMOIDE_KEY": made.secret})
+    assert Settings.read({"OMOIDE_KEY": "omo is my passphrase"}).key == "omo is my passphrase"
+    clients = {"OMOIDE_SERVER_KEY": made.secret, "OMOIDE_URL": "http://127.0.0.1:8377"}
+    assert Settings.read(clients) == Settings()
 
 
 def test_a_number_for_a_duration_is_minutes() -> None:

@@ -30,3 +30,10 @@ WEDNESDAY = date(2023, 6, 14)
 def test_which_one_is_meant(text: str, first: str, last: str) -> None:
     """Said on Wednesday, 14 June 2023."""
     assert (date.fromisoformat(first), date.fromisoformat(last)) in spans(text, WEDNESDAY)
+
+
+def test_a_season_has_passed_only_after_its_last_day() -> None:
+    """On its last day "last summer" is still the one before; the day after, it is that one."""
+    before, this = [(date(year, 6, 1), date(year, 8, 31)) for year in (2022, 2023)]
+    assert spans("last summer", date(2023, 8, 31)) == [before]
+    assert spans("last summer", date(2023, 9, 1)) == [this]

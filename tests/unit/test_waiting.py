@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import stat
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -350,6 +351,52 @@ async def test_a_living_process_keeps_its_own_words(tmp_path: Path) -> None:
     await theirs.close()
     assert await ours.replay(written) == 1
     await ours.close()
+
+
+async def test_a_reply_that_comes_while_others_are_replayed_stays_with_its_words(
+    tmp_path: Path,
+) -> None:
+    """An exchange that ends in the middle of a replay, which read only its message, is left for the
+    next one: stored without its message, the reply would answer nothing and be lost."""
+    spool = FileSpool(tmp_path / "spool")
+    await spool.keep(words("First"))
+    await spool.keep(replace(words("Second", exchange="e2"), time=NOON + timedelta(seconds=1)))
+    in_flight = {"e2"}
+    written = Written()
+
+    async def write(found: WaitingExchange) -> None:
+        await written(found)
+        if in_flight:  # the other exchange gets its reply meanwhile, and ends
+            await spool.keep(reply("Answer", exchange="e2"))
+            in_flight.clear()
+
+    assert await spool.replay(write, skip=in_flight) == 1
+    assert await spool.replay(write, skip=in_flight) == 1
+    last = written.found[-1]
+    assert last.words is not None
+    assert last.reply is not None
+    assert written.texts == ["First", "Second", "Answer"]
+    await spool.close()
+
+
+async def test_a_file_is_never_seen_before_it_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process that looks at this very moment must not take it for one left behind, and
+    remove it: what is kept in it later would be lost."""
+    seen: list[list[str]] = []
+    real = fcntl.flock
+
+    def flock(file: int, how: int) -> None:
+        if how == fcntl.LOCK_EX:
+            seen.append([path.name for path in tmp_path.glob("*.words")])
+        real(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    spool = FileSpool(tmp_path)
+    await spool.prepare()
+    assert seen == [[]]
+    await spool.close()
 
 
 async def test_one_user_whose_words_cannot_be_stored_does_not_lose_them(tmp_path: Path) -> None:

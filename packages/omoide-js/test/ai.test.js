@@ -7,7 +7,7 @@ import { MockLanguageModelV3 } from "ai/test";
 import { Omoide } from "omoide";
 import { omoideMiddleware } from "omoide/ai";
 
-const memory = new Omoide(process.env.OMOIDE_URL, { key: process.env.OMOIDE_KEY });
+const memory = new Omoide(process.env.OMOIDE_URL, { key: process.env.OMOIDE_SERVER_KEY });
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 1, text: 1, reasoning: 0 },

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Omoide, OmoideError } from "omoide";
 
 const URL = process.env.OMOIDE_URL;
-const key = process.env.OMOIDE_KEY;
+const key = process.env.OMOIDE_SERVER_KEY;
 const memory = new Omoide(URL, { key });
 const CAT = "The user has a cat called Miso.";
 

@@ -93,11 +93,13 @@ class FileSpool:
             return 0
         written = 0
         async with self._locked():
-            records = await self._in_thread(self._ours_and_orphans)
+            records, end = await self._in_thread(self._ours_and_orphans)
             for exchange, group in _grouped(records).items():
                 found = _together(record.item for record in group)
                 if exchange in skip or owner not in (None, found.owner):
                     continue
+                if any(offset >= end for offset, _ in self._kept.get(exchange, ())):
+                    continue  # its reply came while others were written: next time, with it
                 await write(found)
                 await self._in_thread(self._blank, group)
                 self._kept.pop(exchange, None)
@@ -179,8 +181,11 @@ class FileSpool:
         if self._file >= 0:
             return
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        # Others see it only once it is locked: an unlocked one they would take for left behind.
+        hidden = self._path.with_suffix(".new")
+        self._file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(self._file, fcntl.LOCK_EX)
+        hidden.rename(self._path)
         self._set_aside()
         folder = os.open(self._folder, os.O_RDONLY)
         try:
@@ -228,9 +233,9 @@ class FileSpool:
     def _all(self) -> list[Record]:
         return [record for path in sorted(self._files()) for record in _records(path)]
 
-    def _ours_and_orphans(self) -> list[Record]:
+    def _ours_and_orphans(self) -> tuple[list[Record], int]:
         """Records of our own file, and of files whose processes died; such a file is removed once
-        it is empty."""
+        it is empty. Also the end of our own: what is kept later begins there."""
         found: list[Record] = []
         for path in sorted(self._files()):
             if path != self._path and not _is_orphan(path):
@@ -239,7 +244,7 @@ class FileSpool:
             found += records
             if path != self._path and not records:
                 path.unlink(missing_ok=True)
-        return sorted(found, key=lambda record: record.item.time)
+        return sorted(found, key=lambda record: record.item.time), self._end
 
     def _files(self) -> list[Path]:
         return [path for path in self._folder.iterdir() if path.suffix == SUFFIX]

@@ -154,14 +154,15 @@ def prepare(
         _set_meta(connection, "schema", len(_steps()))
         _set_meta(connection, "written_by", __version__)
         _partition(connection, int(count))
-    _close_partitions(connection)
+        _close_partitions(connection)
 
 
 def _close_partitions(connection: psycopg.Connection[Any]) -> None:
     """Force row-level security on partitions that this role owns. They have no policy, so no role
-    but a superuser sees their rows, the owner included, except through the parent table."""
-    with connection.transaction():
-        for (name,) in connection.execute(_UNFORCED).fetchall():
+    but a superuser sees their rows, the owner included, except through the parent table. Each
+    is locked alone: with several at a time, others that write could wait in a circle."""
+    for (name,) in connection.execute(_UNFORCED).fetchall():
+        with connection.transaction():
             connection.execute(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY".encode())
 
 

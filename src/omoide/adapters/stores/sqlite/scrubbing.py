@@ -10,6 +10,7 @@ dies or gives up, the next opening does it.
 
 from __future__ import annotations
 
+import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -40,10 +41,12 @@ class SqliteArchive(SqlArchive):
             await self._file.without_transaction(self._remove_traces)
 
     def _mark(self, connection: Connection) -> None:
-        connection.execute("INSERT OR REPLACE INTO meta VALUES ('traces', 'yes')")
+        mark = secrets.token_hex(8)
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('traces', ?)", (mark,))
 
     def _remove_traces(self, connection: apsw.Connection) -> None:
-        if not connection.execute("SELECT 1 FROM meta WHERE name = 'traces'").fetchall():
+        marks = connection.execute("SELECT value FROM meta WHERE name = 'traces'").fetchall()
+        if not marks:
             return
         busy: Any = True
         with suppress(apsw.BusyError):
@@ -55,4 +58,5 @@ class SqliteArchive(SqlArchive):
                 f"{self._file.where} while another process reads it; close that process and "
                 "erase again, or reopen the database"
             )
-        connection.execute("DELETE FROM meta WHERE name = 'traces'")
+        # Another process may have erased something since: then the mark is another, and stays.
+        connection.execute("DELETE FROM meta WHERE name = 'traces' AND value = ?", marks[0])

@@ -1,0 +1,127 @@
+"""The parts of the code that mutants are drawn from, each with the tests nearest to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "src" / "omoide"
+
+
+@dataclass(frozen=True)
+class Area:
+    """Some files of `src/omoide`, and test files: patterns of both."""
+
+    name: str
+    sources: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def files(self) -> list[Path]:
+        """Its sources, but not those of an area before it."""
+        before = AREAS[: AREAS.index(self)]
+        taken = {file for area in before for file in _files(SOURCES, area.sources)}
+        return sorted(_files(SOURCES, self.sources) - taken)
+
+    def test_files(self) -> list[Path]:
+        """Its tests."""
+        return sorted(_files(ROOT / "tests", self.tests))
+
+
+def _files(folder: Path, patterns: tuple[str, ...]) -> set[Path]:
+    return {file for pattern in patterns for file in folder.glob(f"{pattern}.py")}
+
+
+AREAS = (
+    Area(
+        "jobs",
+        ("engine/worker", "adapters/stores/sql/jobs", "domain/jobs"),
+        (
+            "unit/test_job*",
+            "unit/test_lease",
+            "unit/test_work",
+            "unit/test_webhooks",
+            "contract/test_workers",
+            "contract/test_store",
+        ),
+    ),
+    Area(
+        "times",
+        (
+            "language/times",
+            "language/dates",
+            "language/relative",
+            "language/periods",
+            "domain/timeline",
+        ),
+        ("unit/test_times*", "unit/test_timeline", "unit/test_dates", "unit/test_human_time"),
+    ),
+    Area(
+        "forgetting",
+        ("domain/forgetting", "domain/event", "engine/forgetting", "mechanisms/events/*"),
+        (
+            "unit/test_forgetting*",
+            "unit/test_human_*",
+            "unit/test_calibration",
+            "unit/test_events_*",
+            "unit/test_feeling",
+        ),
+    ),
+    Area(
+        "recall",
+        ("mechanisms/search/*", "domain/recall"),
+        (
+            "unit/test_recall*",
+            "unit/test_evidence",
+            "unit/test_ranking_rules",
+            "unit/test_gate",
+            "unit/test_question",
+            "unit/test_nearest",
+            "unit/test_fitting",
+        ),
+    ),
+    Area(
+        "engine",
+        ("engine/*",),
+        (
+            "unit/test_engine",
+            "unit/test_exchange*",
+            "unit/test_waiting",
+            "unit/test_amend",
+            "unit/test_change",
+            "unit/test_facts_*",
+            "unit/test_receipt",
+            "unit/test_rollback",
+            "unit/test_replies",
+            "unit/test_memory_folder",
+            "unit/test_messages",
+            "unit/test_server_recording",
+            "unit/test_server_taking_back",
+            "unit/test_webhooks",
+        ),
+    ),
+    Area(
+        "stores",
+        ("adapters/stores/sql/*", "adapters/stores/sqlite/*", "documents/*"),
+        (
+            "contract/test_store",
+            "contract/test_sql_*",
+            "integration/test_sqlite_*",
+            "unit/test_erased_notes",
+            "unit/test_replaced_turns",
+            "unit/test_facts_kept",
+        ),
+    ),
+    Area(
+        "server",
+        ("server/*", "server/protocols/*"),
+        (
+            "unit/test_server_*",
+            "unit/test_idempotency",
+            "unit/test_scopes",
+            "unit/test_limits",
+            "unit/test_answer_parser",
+            "unit/test_embedded_tools",
+        ),
+    ),
+)

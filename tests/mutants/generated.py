@@ -1,0 +1,146 @@
+"""Change random places of the code, one at a time: how many changes do the tests notice?
+
+    python -m tests.mutants.generated --out docs/mutants.md
+    python -m tests.mutants.generated --area jobs --each 5 --seed 7
+
+Which test runs which line is found out first, with coverage, and kept in `.cache/mutants`, and so
+are the outcomes: with `--again` only those that were left and
+are not explained are tried. Remove that folder when the
+sources changed much. A survivor is explained in `explained.toml`, by the
+name that is printed. It fails if 15 % or more survive, or one that is not explained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.mutants.areas import AREAS, ROOT, SOURCES
+from tests.mutants.coverage_map import CoverageMap, coverage_map
+from tests.mutants.mutations import mutants_of
+from tests.mutants.trying import Verdict, all_tried
+
+if TYPE_CHECKING:
+    from tests.mutants.areas import Area
+    from tests.mutants.mutations import Mutant
+
+ALLOWED = 0.15
+NOTICED = ("noticed", "hung")
+EXPLAINED = Path(__file__).with_name("explained.toml")
+
+
+def main() -> int:
+    """Draw a sample, try it, and tell; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants.generated")
+    names = [area.name for area in AREAS]
+    parser.add_argument("--area", action="append", choices=names, help="by default all")
+    parser.add_argument("--each", type=int, default=22, help="mutants of each area")
+    parser.add_argument(
+        "--again", action="store_true", help="try only those that were left and are not explained"
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--maps", type=Path, default=ROOT / ".cache" / "mutants")
+    parser.add_argument("--out", type=Path, help="write the tables into this Markdown file")
+    given = parser.parse_args()
+    began = time.monotonic()
+    areas = [area for area in AREAS if area.name in (given.area or names)]
+    known = CoverageMap()
+    for area in areas:
+        file = given.maps / f"{area.name}.json"
+        known |= coverage_map(file, area.test_files(), processes=given.processes)
+    explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
+    before = given.maps / "verdicts.json"
+    kept: dict[str, str] = json.loads(before.read_text("utf-8")) if before.exists() else {}
+    verdicts: dict[str, list[Verdict]] = {}
+    for area in areas:
+        sample = sampled(area, each=given.each, seed=given.seed)
+        done = [
+            m
+            for m in sample
+            if given.again and m.name in kept and (kept[m.name] in NOTICED or m.name in explained)
+        ]
+        verdicts[area.name] = [Verdict(mutant, kept[mutant.name]) for mutant in done]
+        rest = [mutant for mutant in sample if mutant not in done]
+        for verdict in all_tried(rest, known, processes=given.processes):
+            verdicts[area.name].append(verdict)
+            kept[verdict.mutant.name] = verdict.outcome
+            before.write_text(json.dumps(kept), "utf-8")
+            sys.stderr.write(f"{verdict.outcome:8} {verdict.mutant.name}\n")
+    command = f"python -m tests.mutants.generated --each {given.each} --seed {given.seed}"
+    minutes = (time.monotonic() - began) / 60
+    text = document(verdicts, explained, command=f"{command}`, {minutes:.0f} minutes")
+    sys.stdout.write(text)
+    if given.out:
+        given.out.write_text(text, "utf-8")
+    left = [v.mutant.name for found in verdicts.values() for v in found if not good(v)]
+    total = sum(len(found) for found in verdicts.values())
+    return int(len(left) >= ALLOWED * total or any(name not in explained for name in left))
+
+
+def sampled(area: Area, *, each: int, seed: int) -> list[Mutant]:
+    """As many mutants of the area, drawn at random."""
+    files = area.files()
+    found = [m for file in files for m in mutants_of(file, file.relative_to(SOURCES).as_posix())]
+    return sorted(found, key=lambda mutant: mutant.rank(seed))[:each]
+
+
+def good(verdict: Verdict) -> bool:
+    """Whether the tests noticed it."""
+    return verdict.outcome in NOTICED
+
+
+def document(verdicts: dict[str, list[Verdict]], explained: dict[str, str], *, command: str) -> str:
+    """The page."""
+    rows = []
+    outcomes = ("noticed", "hung", "survived", "not run")
+    for area, found in [
+        *verdicts.items(),
+        ("all", [v for all_ in verdicts.values() for v in all_]),
+    ]:
+        counts = Counter(v.outcome for v in found)
+        left = counts["survived"] + counts["not run"]
+        cells = [area, len(found), *(counts[name] for name in outcomes)]
+        rows.append(f"| {' | '.join(map(str, cells))} | {left / max(len(found), 1):.0%} |")
+    survivors = [
+        f"| {_cell(v.mutant.name)} | {v.outcome} | {explained.get(v.mutant.name, '**not explained**')} |"
+        for found in verdicts.values()
+        for v in found
+        if not good(v)
+    ]
+    return ABOUT.format(
+        rows="\n".join(rows), survivors="\n".join(survivors) or "| none | | |", command=command
+    )
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+# ruff: noqa: E501 - lines of a Markdown file
+ABOUT = """# Mutants
+
+Would the tests notice a slip? `make mutants` puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. `make mutants-random` changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), among the test files that `tests/mutants/areas.py` names: others might notice more. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
+
+| area | mutants | noticed | hung, so noticed | survived | no test runs it | left |
+|---|---:|---:|---:|---:|---:|---:|
+{rows}
+
+`{command}.
+
+## What was left
+
+| place and change | | why |
+|---|---|---|
+{survivors}
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
