@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omoide.presets.papers import BUDGET, MODEL, PARTS, SOURCES, WORDS
+from omoide.presets.papers import BUDGET, MODEL, PARTS, PENALTY, SOURCES, WORDS
 from omoide.presets.preset import Departure, Number, Preset
 
 REPLY = Departure(
@@ -43,6 +43,7 @@ MEMOCHAT = Preset(
             why="The reply should not go without memory because of a slip of the model.",
         ),
         REPLY,
+        PENALTY,
         BUDGET,
         SOURCES,
     ),
@@ -88,6 +89,7 @@ MEMORYBANK = Preset(
             why="By it stronger memories fade faster; the paper has e^(−t/S).",
         ),
         REPLY,
+        PENALTY,
         PARTS,
     ),
 )
@@ -142,6 +144,7 @@ GENERATIVE_AGENTS = Preset(
             what="Five memories enter the prompt.",
             why="The paper takes as many as fit; a reply needs few.",
         ),
+        PENALTY,
         SOURCES,
         PARTS,
     ),
