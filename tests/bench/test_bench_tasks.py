@@ -197,7 +197,7 @@ async def test_recall_protocol() -> None:
     work = job("recall", sets="locomo")
     async with lab() as parts:
         result = await execute(work, lab=parts, course=course(work))
-    assert [m.name for m in result.methods] == list(TASKS["recall"].alternatives)
+    assert [m.name for m in result.methods] == list(TASKS["recall"].default_methods)
     losses = [i.scores["loss"] for m in result.methods for i in m.items]
     assert losses
     assert all(0.17 < loss < 0.54 for loss in losses)

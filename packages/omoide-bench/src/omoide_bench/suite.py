@@ -168,7 +168,10 @@ SUITE: tuple[SuiteRun, ...] = (
         name="recall-protocol",
         about="paper B's protocol on LoCoMo and MSC, no model calls",
         task="recall",
-        methods=("human-recall", "human-recall:raw", "generative-agents", "cosine"),
+        methods=(
+            *("as:hou2024", "as:hou2024,event_relevance=cosine", "as:omoide"),
+            *("generative-agents:heuristic", "cosine"),
+        ),
     ),
     SuiteRun(
         name="growth",

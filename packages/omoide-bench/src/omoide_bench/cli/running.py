@@ -46,11 +46,17 @@ WAITING = 75
     help="What a --tuned model is used for (see `omoide models list`), once for each.  "
     f"[default: {DEFAULT_SKILLS}]",
 )
+@click.option("--iterator", default="", help="The model that writes memory, if it is another one.")
 @click.option("--judge", default="", help="The model that judges, for tasks with a judge.")
 @click.option("--pairs", default="", help="Judge this method's replies against all others'.")
 @EMBEDDER
 @click.option(
     "--encoder", default="", help="For the likeness measure: gte-small, bert-score:MODEL."
+)
+@click.option(
+    "--tokens",
+    default="",
+    help="Model whose tokens random compression drops: a name from the catalogue or a GGUF file.",
 )
 @click.option("--method", "methods", multiple=True, help="Such as summary+search; repeatable.")
 @click.option("--only", is_flag=True, help="Do not run the baselines.")
@@ -96,10 +102,12 @@ def run(
     model: str | None,
     tuned: tuple[str, ...],
     skills: tuple[str, ...],
+    iterator: str,
     judge: str,
     pairs: str,
     embedder: str | None,
     encoder: str,
+    tokens: str,
     methods: tuple[str, ...],
     only: bool,
     limit: int | None,
@@ -139,9 +147,12 @@ def run(
     sample = Sample(limit=limit, seed=seed, options=options)
     making = CliRunOptions(
         model=model or scope.settings.model,
+        iterator=iterator,
         judge=judge,
         embedder=embedder or scope.settings.embedder,
         cache=cache,
+        data=data,
+        tokens=tokens,
         concurrency=concurrency,
         grammar=grammar,
         window=window or scope.settings.window,

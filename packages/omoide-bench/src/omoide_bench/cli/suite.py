@@ -78,6 +78,7 @@ def suite(
         judge=judge,
         embedder=embedder or scope.settings.embedder,
         cache=cache or out / "cache.sqlite",
+        data=data,
         concurrency=concurrency,
         grammar=grammar,
         window=window or scope.settings.window,
