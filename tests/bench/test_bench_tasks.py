@@ -109,6 +109,8 @@ async def test_carecall() -> None:
         result = await execute(work, lab=parts, course=course(work))
     for method in result.methods:
         assert [i.group for i in method.items if i.group.startswith("session")] == ["session 2"]
+    assert job("carecall", "summary", sessions="2").cases
+    assert not job("carecall", "summary", sessions="5").cases  # the paper's, of longer episodes
 
 
 async def test_locomo_by_category() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omoide.presets.papers import BUDGET, MODEL, PARTS, PENALTY, SOURCES, WORDS
+from omoide.presets.papers import BUDGET, MODEL, PARTS, PENALTY, SOURCES, TRIGGER, WORDS
 from omoide.presets.preset import Departure, Number, Preset
 
 REPLY = Departure(
@@ -25,6 +25,7 @@ MEMOCHAT = Preset(
     prompts=("memo_write", "memo_choose", "reply", "reply_recalled"),
     numbers=(
         Number(what="turns that stay in the prompt, at least", value="2", where="its code"),
+        TRIGGER,
         Number(what="dialogue dropped, in percent", value="0", where="there is no compression"),
     ),
     departures=(

@@ -36,6 +36,12 @@ PENALTY = Departure(
     "al.'s own prompts are sent without.",
 )
 
+TRIGGER = Number(
+    what="tokens of dialogue after which memos are written",
+    value="1024",
+    where="a set length that the paper does not give",
+)
+
 WANG2023 = Preset(
     name="wang2023",
     about="A memory of both speakers in natural sentences. After each session the model rewrites "
@@ -153,6 +159,7 @@ TANIGUCHI2025 = Preset(
         ),
         Number(what="context window, in tokens", value="4096", where="section 3.1"),
         Number(what="turns that stay in the prompt, at least", value="2", where="MemoChat"),
+        TRIGGER,
     ),
     departures=(
         WORDS,

@@ -59,7 +59,7 @@ class Msc:
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
         """Dialogues that have the wanted sessions."""
         dialogues = msc.load(data, sample.option("split", "test"))
-        wanted = _sessions(sample.option("sessions", "4,5"))
+        wanted = wanted_sessions(sample.option("sessions", "4,5"))
         if sample.option("memory", "yes") == "only":
             have = [d for d in dialogues if len(d.sessions) >= max(wanted) - 1]
         else:
@@ -71,7 +71,7 @@ class Msc:
         return await dialogue_items(
             case,
             trial,
-            wanted=_sessions(trial.option("sessions", "4,5")),
+            wanted=wanted_sessions(trial.option("sessions", "4,5")),
             memory=trial.option("memory", "yes"),
         )
 
@@ -259,7 +259,8 @@ async def _reply(
     )
 
 
-def _sessions(text: str) -> list[int]:
+def wanted_sessions(text: str) -> list[int]:
+    """The numbers in an option such as `4,5`. Raises `BadInput` for anything else."""
     try:
         return sorted(int(part) for part in text.split(","))
     except ValueError as error:
