@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omoide.cli import Prices, Scope, as_json, emit, scoped, table
-from omoide_bench.cli.options import EMBEDDER, OUT
+from omoide_bench.cli.options import EMBEDDER, ITERATOR, OUT, TOKENS
 from omoide_bench.cli.progress import RunProgress, clock
 from omoide_bench.cli.run_options import DEFAULT_SKILLS, CliRunOptions, lab
 
@@ -46,18 +46,14 @@ WAITING = 75
     help="What a --tuned model is used for (see `omoide models list`), once for each.  "
     f"[default: {DEFAULT_SKILLS}]",
 )
-@click.option("--iterator", default="", help="The model that writes memory, if it is another one.")
+@ITERATOR
 @click.option("--judge", default="", help="The model that judges, for tasks with a judge.")
 @click.option("--pairs", default="", help="Judge this method's replies against all others'.")
 @EMBEDDER
 @click.option(
     "--encoder", default="", help="For the likeness measure: gte-small, bert-score:MODEL."
 )
-@click.option(
-    "--tokens",
-    default="",
-    help="Model whose tokens random compression drops: a name from the catalogue or a GGUF file.",
-)
+@TOKENS
 @click.option("--method", "methods", multiple=True, help="Such as summary+search; repeatable.")
 @click.option("--only", is_flag=True, help="Do not run the baselines.")
 @click.option("--limit", type=click.IntRange(min=1), help="Number of cases, drawn by the seed.")
