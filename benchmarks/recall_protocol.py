@@ -125,8 +125,8 @@ def learnt_generative(
         for a in (0.0, 0.1, 0.3, 1.0)
         for b in (0.0, 0.1, 0.3, 1.0)
     ]
-    best = min(choices, key=lambda w: fmean(loss(generative(w)(t)) for t in training))
-    return generative(best), f"recency {best.recency:g}, importance {best.importance:g}"
+    best = min(choices, key=lambda w: fmean(loss(generative(weights=w)(t)) for t in training))
+    return generative(weights=best), f"recency {best.recency:g}, importance {best.importance:g}"
 
 
 def report(label: str, made: Sequence[RecallTask], calibration: Calibration) -> None:

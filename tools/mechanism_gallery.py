@@ -162,7 +162,7 @@ async def run_with(settings: Settings, dialogue: Dialogue, *, gold: bool = False
     made = await _made(memory)
     await runtime.close()
     return {
-        "model": settings.model,
+        "model": model.name,
         "turns": turns,
         "calls": len(calls),
         "prompt_tokens": sum(c.prompt_tokens for c in calls),

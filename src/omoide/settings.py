@@ -120,8 +120,8 @@ class Settings:
     reply_form: str = ""
     """How the model is asked for a reply: `small`, with worked examples (the default for a local
     model); `chat` (the default for an endpoint); `agent`, with a sense of time, and `agent+clock`,
-    with the time to the minute; or one of Wang et al.'s single prompts: `paper`, `retrieval`,
-    `retrieval+memory`, `2-shot`, `3-shot`."""
+    with the time to the minute; or one of Wang et al.'s single prompts: `paper`, `context`,
+    `retrieval`, `retrieval+memory`, `2-shot`, `3-shot`."""
     persona: str = ""
     """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""
     guards: str = "refuse"
@@ -217,6 +217,9 @@ class Settings:
     language's word analyser) or `none`."""
     compression_percent: int = 25
     """How much of it is dropped, 0 to 100: of all tokens, or of all function words."""
+    keep_negation: bool = True
+    """Whether `function-words` keeps auxiliaries that negate (Japanese ない, ず). Without them a
+    memo may say the opposite of what was said."""
     reply_tokens: int = 400
     """Most tokens of a reply."""
     max_turn_chars: int = 100_000

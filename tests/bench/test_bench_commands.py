@@ -68,7 +68,7 @@ def _plain(task: str) -> str:
     """A method of the task."""
     rivals = TASKS[task].alternatives
     if task == "recall":
-        return "generative-agents"
+        return "as:generative-agents"
     return rivals[0] if rivals else "summary"
 
 

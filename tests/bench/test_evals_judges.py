@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from omoide.engine import complete
 from omoide.errors import BadInput, ModelUnavailable
 from omoide.language import LANGUAGES
+from omoide.prompts import vocabulary
 from omoide.testing import ScriptedModel
 from omoide_bench.agreement import agreement
 from omoide_bench.judges import (
@@ -53,6 +54,9 @@ def asker(model: ScriptedModel) -> Ask:
 SCORES = [
     ('{"score": 77}', 77),
     ('Sure! {"score": 100}', 100),
+    ('{"why": "It names 3 of the {bees}.", "score": 45}', 45),
+    ('{"why": "It names 3 of the bees and', None),
+    ("It names 3 of 5 bees.\n70", 70),
     ('{"score": 80.0}', 80),
     ('{"score": "65"}', 65),
     ("Rating: [[90]]", 90),
@@ -77,8 +81,8 @@ def test_reading_a_score(answer: str, score: int | None) -> None:
 
 BETTER = [
     ('{"better": "A"}', Better.FIRST),
-    ('{"better": "neither"}', Better.NEITHER),
-    ("Both are fine.\nAnswer: tie", Better.TIE),
+    ('{"why": "It fits {well}.", "better": "slightly B"}', Better.SLIGHTLY_SECOND),
+    ("Both are fine.\nAnswer: slightly A", Better.SLIGHTLY_FIRST),
     ("[[B]]", Better.SECOND),
     ("Reply B", Better.SECOND),
     ("B.", Better.SECOND),
@@ -161,9 +165,9 @@ PAIR = Pair(known="", dialogue="User: Hi", ours="Hello!", theirs="Go away.")
         ("A", "B", "win", True),
         ("B", "A", "loss", True),
         ("A", "A", "tie", False),
-        ("tie", "tie", "tie", True),
-        ("neither", "neither", "neither", True),
-        ("A", "tie", "tie", False),
+        ("slightly A", "slightly B", "win", True),
+        ("slightly B", "A", "loss", True),
+        ("A", "slightly A", "tie", False),
         ("A", "?", None, None),
     ],
 )
@@ -181,6 +185,21 @@ async def test_pairs_are_asked_in_both_orders(
     shown = [request.messages[-1].content for request in model.requests]
     assert shown[0].index("Hello!") < shown[0].index("Go away.")
     assert shown[1].index("Go away.") < shown[1].index("Hello!")
+
+
+async def test_slight_preferences_are_counted_apart() -> None:
+    """A win is slight only if it is in both orders; a judge explains itself before it picks."""
+    model = ScriptedModel(
+        [f'{{"better": "{pick}"}}' for pick in ("slightly A", "slightly B", "A", "slightly B")]
+    )
+    judge = PairJudge(ask=asker(model))
+    report = pair_report([await judge.compare(PAIR) for _ in range(2)])
+    assert (report.wins, report.slight_wins, report.slight_losses) == (2, 1, 0)
+    request = model.requests[0]
+    assert request.schema is not None
+    assert list(request.schema["properties"]) == ["why", "better"]
+    for name in ("engaging", "coherent", "consistent"):
+        assert vocabulary("en")[f"criterion_{name}"] in request.messages[0].content
 
 
 async def test_position_bias_is_reported() -> None:
@@ -209,7 +228,9 @@ async def test_answer_judge() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_judges_ask_in_every_language(language: str) -> None:
     """Each judge has its prompt and its criteria in all five."""
-    model = ScriptedModel(['{"score": 50}'] * 4 + ['{"better": "tie"}'] * 2 + ['{"correct": true}'])
+    model = ScriptedModel(
+        ['{"score": 50}'] * 4 + ['{"better": "slightly A"}'] * 2 + ['{"correct": true}']
+    )
     single = SingleJudge(
         ask=asker(model),
         language=language,

@@ -212,6 +212,8 @@ def test_taniguchi2025_has_the_papers_numbers() -> None:
     assert (settings.compression, settings.compression_percent) == ("function-words", share)
     for name in ("taniguchi2025", "memochat"):
         assert MemoTrigger().recent == number(name, "turns that stay in the prompt, at least")
+        length = number(name, "tokens of dialogue after which memos are written")
+        assert MemoTrigger().tokens == length
 
 
 def test_memorybank_has_the_papers_numbers() -> None:

@@ -268,18 +268,25 @@ async def temporary_store() -> Store:
 
 def text_tools(settings: Settings) -> TextTools:
     """What compression needs: the word analysers, and the tokens of an embedded model."""
-    from omoide.adapters.models.catalogue import CatalogueModel, GgufFile, resolve
     from omoide.mechanisms.memos.compressors import TextTools
 
-    tokenizer: Tokenizer | None = None
-    if settings.compression == "random" and settings.model != NO_MODEL:
-        choice = resolve(settings.model)
-        if isinstance(choice, CatalogueModel | GgufFile):
-            from omoide.adapters.analysers.gguf_tokens import LazyTokens
-            from omoide.bootstrap.models import weights_of
-
-            tokenizer = LazyTokens(lambda: weights_of(settings, settings.model))
+    random = settings.compression == "random"
+    tokenizer = model_tokens(settings, settings.model) if random else None
     return TextTools(analyser=word_analyser, tokenizer=tokenizer)
+
+
+def model_tokens(settings: Settings, spec: str) -> Tokenizer | None:
+    """The tokens of a model in a GGUF file, which is found or fetched when they are first needed;
+    None for a model behind an endpoint, whose tokens are not known."""
+    from omoide.adapters.models.catalogue import CatalogueModel, GgufFile, resolve
+
+    choice = None if spec == NO_MODEL else resolve(spec)
+    if not isinstance(choice, CatalogueModel | GgufFile):
+        return None
+    from omoide.adapters.analysers.gguf_tokens import LazyTokens
+    from omoide.bootstrap.models import weights_of
+
+    return LazyTokens(lambda: weights_of(settings, spec))
 
 
 def word_analyser(language: str) -> Analyser:

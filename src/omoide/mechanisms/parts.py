@@ -146,7 +146,8 @@ class MechanismParts:
         percent = self.settings.compression_percent
         if not 0 <= percent <= 100:
             raise BadInput(f"compression_percent must be between 0 and 100, not {percent}")
-        return make(percent / 100, self.text_tools)
+        tools = replace(self.text_tools, keep_negation=self.settings.keep_negation)
+        return make(percent / 100, tools)
 
     @cached_property
     def iteration(self) -> Summariser:

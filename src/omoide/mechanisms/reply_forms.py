@@ -1,7 +1,8 @@
 """The prompt of a reply: the memory, what was recalled, and the session so far.
 
 `paper` is Wang et al. 2023, Table 2: r_t = LLM(C_t, M_N) in one message of five steps; appendix B
-has its baselines: `retrieval`, `retrieval+memory`, and worked examples before the case. `chat`
+has its baselines: `context`, `retrieval`, `retrieval+memory`, and worked examples before the case.
+`chat`
 sends the session as chat messages after a system message that does not change during a session,
 so that every turn hits the model's prefix cache; what was recalled goes with the last message.
 `agent` is the same with the prompt of Hou et al. 2024: a persona with a sense of time;
@@ -204,6 +205,16 @@ def is_looping(text: str) -> bool:
     return _LOOP.search(text[-400:]) is not None
 
 
+def context_form(
+    request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
+) -> Request:
+    """The paper's context-only baseline: the earlier sessions and the dialogue."""
+    history = "\n".join(_once(contributions)) or vocabulary(request.language)["none"]
+    dialogue = _dialogue(request, window - max_tokens - estimate_tokens(history) - 300)
+    prompt = render("reply_context", request.language, history=history, dialogue=dialogue)
+    return Request(messages=prompt.messages, max_tokens=max_tokens, skill=Skill.REPLY)
+
+
 def retrieval_form(
     request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
@@ -217,7 +228,7 @@ def retrieval_form(
 def retrieval_and_memory_form(
     request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
-    """The paper's combination: the memory, retrieved utterances and the dialogue."""
+    """The paper's combination: retrieved utterances, the memory and the dialogue."""
     none = vocabulary(request.language)["none"]
     known = _listed(contributions, PromptPlace.MEMORY)
     memory = "\n".join(known) or none
@@ -297,6 +308,7 @@ FORMS: dict[str, ReplyForm] = {
     "agent": agent_form,
     "agent+clock": clock_form,
     "paper": paper_form,
+    "context": context_form,
     "retrieval": retrieval_form,
     "retrieval+memory": retrieval_and_memory_form,
     "2-shot": FewShotForm(k=2),

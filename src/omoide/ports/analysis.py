@@ -17,6 +17,8 @@ class Role(StrEnum):
     """Grammar that a reader can supply: particles, auxiliaries, articles, prepositions."""
     FIXED = "fixed"
     """Names, numbers, dates, negation: dropping it would change the meaning."""
+    NEGATION = "negation"
+    """An auxiliary that negates: both grammar and fixed."""
     CONTENT = "content"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omoide.presets.papers import BUDGET, MODEL, PARTS, SOURCES, WORDS
+from omoide.presets.papers import BUDGET, MODEL, PARTS, PENALTY, SOURCES, TRIGGER, WORDS
 from omoide.presets.preset import Departure, Number, Preset
 
 REPLY = Departure(
@@ -25,6 +25,7 @@ MEMOCHAT = Preset(
     prompts=("memo_write", "memo_choose", "reply", "reply_recalled"),
     numbers=(
         Number(what="turns that stay in the prompt, at least", value="2", where="its code"),
+        TRIGGER,
         Number(what="dialogue dropped, in percent", value="0", where="there is no compression"),
     ),
     departures=(
@@ -43,6 +44,7 @@ MEMOCHAT = Preset(
             why="The reply should not go without memory because of a slip of the model.",
         ),
         REPLY,
+        PENALTY,
         BUDGET,
         SOURCES,
     ),
@@ -88,6 +90,7 @@ MEMORYBANK = Preset(
             why="By it stronger memories fade faster; the paper has e^(−t/S).",
         ),
         REPLY,
+        PENALTY,
         PARTS,
     ),
 )
@@ -142,6 +145,7 @@ GENERATIVE_AGENTS = Preset(
             what="Five memories enter the prompt.",
             why="The paper takes as many as fit; a reply needs few.",
         ),
+        PENALTY,
         SOURCES,
         PARTS,
     ),

@@ -30,6 +30,18 @@ BUDGET = Departure(
     why="The prompt must fit the window. A larger `memory_tokens` makes more room.",
 )
 
+PENALTY = Departure(
+    what="Replies are asked for with a frequency penalty of 0.4.",
+    why="The papers name none; without it small models at temperature 0 fall into loops. Wang et "
+    "al.'s own prompts are sent without.",
+)
+
+TRIGGER = Number(
+    what="tokens of dialogue after which memos are written",
+    value="1024",
+    where="a set length that the paper does not give",
+)
+
 WANG2023 = Preset(
     name="wang2023",
     about="A memory of both speakers in natural sentences. After each session the model rewrites "
@@ -116,6 +128,7 @@ HOU2024 = Preset(
             what="Events and vectors are in omoide's store instead of Firestore and Qdrant.",
             why="Every preset runs on every store; Qdrant can be one (`vectors`).",
         ),
+        PENALTY,
         SOURCES,
         PARTS,
     ),
@@ -134,6 +147,7 @@ TANIGUCHI2025 = Preset(
         "guards": "flag",
         "compression": "function-words",
         "compression_percent": 25,
+        "keep_negation": False,
         "window": 4096,
     },
     prompts=("memo_write", "memo_choose", "reply", "reply_recalled"),
@@ -145,6 +159,7 @@ TANIGUCHI2025 = Preset(
         ),
         Number(what="context window, in tokens", value="4096", where="section 3.1"),
         Number(what="turns that stay in the prompt, at least", value="2", where="MemoChat"),
+        TRIGGER,
     ),
     departures=(
         WORDS,
@@ -164,17 +179,22 @@ TANIGUCHI2025 = Preset(
             why="Memos only grow, and the window does not.",
         ),
         Departure(
-            what="Negation, names and numbers are never dropped as function words.",
-            why="Without ない a memo says the opposite of what was said.",
+            what="Names, numbers and particles between two numbers are never dropped as function "
+            "words.",
+            why="The particles hold a date or a range together. Negation goes as in the paper, "
+            "though without ない a memo says the opposite of what was said; `keep_negation` keeps "
+            "it.",
         ),
         Departure(
-            what="In other languages than Japanese the words of the same use are dropped.",
+            what="In other languages than Japanese the words of the same use are dropped; negation "
+            "stays there.",
             why="Particles and auxiliaries in the paper's sense are Japanese.",
         ),
         Departure(
             what="The reply prompt is the product's, with the related memos beside the message.",
             why="The paper gives the parts of the prompt, not its text.",
         ),
+        PENALTY,
         BUDGET,
         SOURCES,
     ),

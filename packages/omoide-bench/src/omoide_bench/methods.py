@@ -2,14 +2,15 @@
 
 Examples: `summary`, `summary+search`, `bm25:3`, `memos:random-50`, `gold`. Each is built like the
 product, over its own store. `summary+memos+human-recall@fused` writes everything from one call per
-session. `as:wang2023` is a preset: a paper's method with all its settings.
+session. `as:wang2023` is a preset: a paper's method with all its settings, of which some may be
+set otherwise: `as:wang2023,mechanisms=bm25:5+summary,reply_form=retrieval+memory`.
 `memos:random-50:forced` takes the best memos regardless of their similarity, with a budget
 for all of them, so that a sweep compares compressions and not empty prompts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from omoide.mechanisms import Mechanism, MechanismParts
     from omoide.mechanisms.memos import Compressor
     from omoide.ports import Analyser
+    from omoide.ports.analysis import Tokenizer
 
 ALWAYS = ("context", "session", "bm25")
 """The baselines of every run: the full history, the current session only, plain retrieval."""
@@ -53,6 +55,8 @@ class Method:
     """The writer of sessions, if not the one in the settings."""
     preset: str = ""
     """The preset that it is, if it is one."""
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """Settings that it has otherwise than its preset, as text."""
 
     @property
     def needs_vectors(self) -> bool:
@@ -62,13 +66,11 @@ class Method:
     def settings(self, base: Settings) -> Settings:
         """The settings of the method. All methods have the same token budget for memory, except
         that the full history (`context`) gets the whole window. A preset has its own settings."""
-        if self.preset:
-            return base.changed(preset=self.preset)
-        changed = replace(base, mechanisms=self.mechanisms)
+        given = {"preset": self.preset, **self.changes} if self.preset else {}
+        changed = replace(base.changed(**given), mechanisms=self.mechanisms)
         if "context" in self.mechanisms:
-            changed = replace(
-                changed, memory_tokens=base.window - base.reply_tokens - REPLY_TOKENS_RESERVED
-            )
+            room = changed.window - changed.reply_tokens - REPLY_TOKENS_RESERVED
+            changed = replace(changed, memory_tokens=room)
         if any(name.endswith(FORCED) for name in self.mechanisms):
             changed = replace(changed, memory_tokens=max(base.memory_tokens, FORCED_ROOM))
         if "summary:paper" in self.mechanisms:
@@ -91,22 +93,46 @@ the budget."""
 def parse(name: str, known: Mapping[str, MechanismEntry]) -> Method:
     """The method of that name. Raises `BadInput` that lists the known names."""
     if name.startswith(AS):
-        settings = Settings.of(name.removeprefix(AS))
-        return Method(name=name, mechanisms=settings.mechanisms, preset=str(settings.preset))
+        return _preset(name, known)
     named, _, writer = name.partition("@")
     if writer and writer not in WRITERS:
         raise BadInput(
             f"the writer after @ must be {' or '.join(WRITERS)}, got {writer!r} in {name}"
         )
-    mechanisms = tuple(part.strip() for part in named.split("+"))
+    mechanisms = _mechanisms(named, known)
+    called = "+".join(mechanisms) + (f"@{writer}" if writer else "")
+    return Method(name=called, mechanisms=mechanisms, writer=writer)
+
+
+def _preset(name: str, known: Mapping[str, MechanismEntry]) -> Method:
+    """A preset's method, `as:NAME,setting=value,…`."""
+    preset, *given = name.removeprefix(AS).split(",")
+    changes: dict[str, str] = {}
+    for one in given:
+        setting, mark, value = one.partition("=")
+        if not mark:
+            raise BadInput(f"{name}: wanted SETTING=VALUE after the preset, got {one!r}")
+        changes[setting.strip()] = value.strip()
+    mechanisms = changes.pop("mechanisms", "")
+    settings = Settings.of(preset, **changes)
+    return Method(
+        name=name,
+        mechanisms=_mechanisms(mechanisms, known) if mechanisms else settings.mechanisms,
+        preset=str(settings.preset),
+        changes=changes,
+    )
+
+
+def _mechanisms(names: str, known: Mapping[str, MechanismEntry]) -> tuple[str, ...]:
+    """Mechanisms joined by +. Raises `BadInput` that lists the known ones."""
+    mechanisms = tuple(part.strip() for part in names.split("+"))
     for mechanism in mechanisms:
         if mechanism not in known:
             raise BadInput(
                 f"unknown method {mechanism!r}; known methods: {', '.join(sorted(known))}, "
                 "combinations such as summary+search, and presets such as as:wang2023"
             )
-    called = "+".join(mechanisms) + (f"@{writer}" if writer else "")
-    return Method(name=called, mechanisms=mechanisms, writer=writer)
+    return mechanisms
 
 
 def choose(
@@ -125,6 +151,7 @@ def registry(
     *,
     gold: Mapping[str, Sequence[str]] | None = None,
     analyser: Callable[[str], Analyser] | None = None,
+    tokenizer: Tokenizer | None = None,
 ) -> dict[str, MechanismEntry]:
     """Every mechanism of the product, and variants for benchmarks only."""
     known = dict(MECHANISMS)
@@ -138,7 +165,7 @@ def registry(
     known["summary:paper"] = replace(
         MECHANISMS["summary"], about="the summary, with the paper's prompt"
     )
-    for name, (compressor, about) in _compressions(analyser).items():
+    for name, (compressor, about) in _compressions(analyser, tokenizer).items():
         known[name] = _entry(_memos(compressor), about)
         known[name + FORCED] = _entry(
             _memos(compressor, least=ANYTHING),
@@ -155,15 +182,17 @@ def registry(
 
 
 def _compressions(
-    analyser: Callable[[str], Analyser] | None,
+    analyser: Callable[[str], Analyser] | None, tokenizer: Tokenizer | None
 ) -> dict[str, tuple[Compressor, str]]:
-    """Paper C's sweep of compressions. Those by function words need an analyser."""
+    """Paper C's sweep of compressions. Those by function words need an analyser; those at random
+    drop a model's tokens if there is a tokenizer."""
     compressions: dict[str, tuple[Compressor, str]] = {
         "memos:whole": (NoCompression(), "memos without compression")
     }
     for share in (25, 50, 75):
-        about = f"memos without {share} % of the words, at random"
-        compressions[f"memos:random-{share}"] = (RandomTokenCompressor(share=share / 100), about)
+        about = f"memos without {share} % of the tokens, at random (words without --tokens)"
+        random = RandomTokenCompressor(share=share / 100, tokenizer=tokenizer)
+        compressions[f"memos:random-{share}"] = (random, about)
     if analyser is None:
         return compressions
     for share in (25, 50, 75, 100):

@@ -42,6 +42,32 @@ SWEEP = (
     "memos:function-100",
 )
 """Paper C's compressions."""
+WANG = "as:wang2023"
+WANG_BASELINES = (
+    f"{WANG},mechanisms=session",
+    f"{WANG},mechanisms=context,reply_form=context",
+    *(
+        f"{WANG},mechanisms={ranker}:{k},reply_form=retrieval"
+        for ranker in ("bm25", "dense")
+        for k in (3, 5)
+    ),
+    *(
+        f"{WANG},mechanisms={ranker}:5+summary,reply_form=retrieval+memory"
+        for ranker in ("bm25", "dense")
+    ),
+    f"{WANG},mechanisms=gold",
+)
+"""Paper A's baselines and combinations in the prompts of its appendix."""
+TANIGUCHI = "as:taniguchi2025"
+TANIGUCHI_SWEEP = (
+    f"{TANIGUCHI},mechanisms=session,memory_tokens=1",
+    f"{TANIGUCHI},compression=none,compression_percent=0",
+    *(f"{TANIGUCHI},compression=random,compression_percent={n}" for n in (25, 50, 75)),
+    TANIGUCHI,
+    *(f"{TANIGUCHI},compression_percent={n}" for n in (50, 75, 100)),
+    "as:omoide,window=4096",
+)
+"""Paper C's Tables 2 to 4: without memos, whole, compressed; and ours in the same window."""
 THREE = "summary+memos+human-recall"
 """All three mechanisms that digest sessions."""
 SUITE: tuple[SuiteRun, ...] = (
@@ -168,7 +194,10 @@ SUITE: tuple[SuiteRun, ...] = (
         name="recall-protocol",
         about="paper B's protocol on LoCoMo and MSC, no model calls",
         task="recall",
-        methods=("human-recall", "human-recall:raw", "generative-agents", "cosine"),
+        methods=(
+            *("as:hou2024", "as:hou2024,event_relevance=cosine", "as:omoide"),
+            *("generative-agents:heuristic", "cosine"),
+        ),
     ),
     SuiteRun(
         name="growth",
@@ -176,17 +205,47 @@ SUITE: tuple[SuiteRun, ...] = (
         task="growth",
         methods=(*PLAIN, "summary", "search", "summary+search", "memos", "human-recall"),
     ),
+    SuiteRun(
+        name="wang2023",
+        about="replies and memory at session 5 of MSC with the paper's prompts (Tables 3, 5, 8)",
+        task="msc",
+        methods=(WANG, *WANG_BASELINES, "as:memochat", "as:memorybank", "as:omoide"),
+        limit=50,
+        options={"sessions": "5", "audit": "yes"},
+    ),
+    SuiteRun(
+        name="wang2023-judged",
+        about="the same by three criteria and in pairs (Table 4, Figure 4)",
+        task="msc",
+        methods=(WANG, WANG_BASELINES[1], "as:memochat", "as:memorybank", "as:omoide"),
+        limit=50,
+        options={"sessions": "5", "memory": "no"},
+        against=WANG,
+    ),
     *(
         SuiteRun(
-            name=f"msc-{shots}",
-            about=f"replies at session 5 of MSC, the paper's prompt, {shots} (Table 7)",
+            name=f"wang2023-{shots}-shot",
+            about=f"the same after {shots} examples of the valid part (Table 7)",
             task="msc",
-            methods=("summary",),
+            methods=(WANG,),
             limit=50,
-            options={"sessions": "5", "memory": "no"},
-            settings={"reply_form": form},
+            options={"sessions": "4,5", "memory": "no", "shots": shots},
         )
-        for shots, form in (("0-shot", "paper"), ("2-shot", "2-shot"), ("3-shot", "3-shot"))
+        for shots in ("2", "3")
+    ),
+    SuiteRun(
+        name="taniguchi2025",
+        about="all of MT-Bench+ by compression, each method with its own history (Tables 2 to 4)",
+        task="mtbench-plus",
+        methods=TANIGUCHI_SWEEP,
+        options={"history": "own"},
+    ),
+    SuiteRun(
+        name="taniguchi2025-japanese",
+        about="Japanese replies with the same methods",
+        task="realpersona",
+        methods=TANIGUCHI_SWEEP,
+        limit=30,
     ),
     SuiteRun(
         name="msc-session-4",

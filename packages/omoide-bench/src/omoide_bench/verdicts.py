@@ -182,7 +182,7 @@ async def judge_agreement(
         )
         for item, one, other in pairs
     )
-    points = {"win": 1.0, "loss": 0.0, "tie": 0.5, "neither": 0.5}
+    points = {"win": 1.0, "loss": 0.0, "tie": 0.5}
     outcomes = {
         (item.item, one, other): points[verdict.outcome]
         for (item, one, other), verdict in zip(pairs, given, strict=True)

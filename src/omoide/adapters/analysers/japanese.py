@@ -20,11 +20,8 @@ _GRAMMAR = frozenset({"助詞", "助動詞"})
 
 
 class Japanese(TaggingAnalyser):
-    """Particles (助詞) and auxiliaries (助動詞) are grammar, except negations such as ない and ず.
-
-    This departs from the paper, which drops every auxiliary: without 「ない」 a memo says the
-    opposite of what was said.
-    """
+    """Particles (助詞) and auxiliaries (助動詞) are grammar. Auxiliaries that negate, such as ない
+    and ず, have a role of their own; the paper drops them too."""
 
     @cached_property
     def _tagger(self) -> Any:  # noqa: ANN401 - fugashi ships no types
@@ -47,15 +44,17 @@ class Japanese(TaggingAnalyser):
         """As in the base class, and a negation keeps the auxiliary before it (ませ in ません)."""
         words = list(super().judge(pairs))
         for i in range(len(words) - 1, 0, -1):
-            negates = words[i].role is Role.FIXED and pairs[i][1].startswith("助動詞")
+            negates = words[i].role is Role.NEGATION
             if negates and words[i - 1].role is Role.FUNCTION and not words[i - 1].space:
-                words[i - 1] = replace(words[i - 1], role=Role.FIXED)
+                words[i - 1] = replace(words[i - 1], role=Role.NEGATION)
         return tuple(words)
 
     def role(self, word: str, tag: str) -> Role:
-        """By part of speech; proper nouns, numerals and negation are fixed."""
+        """By part of speech; proper nouns, numerals and other negation are fixed."""
         part, _, rest = tag.partition("/")
         kind, _, lemma = rest.partition("/")
-        if kind in ("固有名詞", "数詞") or lemma in _NEGATION or any(c.isdigit() for c in word):
+        if lemma in _NEGATION:
+            return Role.NEGATION if part in _GRAMMAR else Role.FIXED
+        if kind in ("固有名詞", "数詞") or any(c.isdigit() for c in word):
             return Role.FIXED
         return Role.FUNCTION if part in _GRAMMAR else Role.CONTENT

@@ -116,13 +116,7 @@ class GenerativeAgents:
     async def _ratings(self, events: Sequence[Event], to_digest: SessionToDigest) -> list[int]:
         if not events or not self._by_model:
             return [heuristic_importance(event.text, to_digest.language) for event in events]
-        listed = numbered([event.text for event in events])
-        prompt = render("importance", to_digest.language, events=listed)
-        request = Request(
-            messages=prompt.messages,
-            max_tokens=20 + 6 * len(events),
-            schema=ratings_schema(len(events)),
-        )
+        request = importance_request([event.text for event in events], to_digest.language)
         return await self._asked(to_digest, request, lambda text: read_ratings(text, len(events)))
 
     async def _reflect(
@@ -256,6 +250,16 @@ class GenerativeAgents:
         notes = await self._store.notes.read(owner, kind=REFLECTION)
         parsed = [(json.loads(note.text), note) for note in notes if note.time <= now]
         return [(fields["text"], tuple(fields["sources"]), note) for fields, note in parsed]
+
+
+def importance_request(events: Sequence[str], language: str) -> Request:
+    """The request that asks how important each event is; `read_ratings` reads its answer."""
+    prompt = render("importance", language, events=numbered(events))
+    return Request(
+        messages=prompt.messages,
+        max_tokens=20 + 6 * len(events),
+        schema=ratings_schema(len(events)),
+    )
 
 
 def _contribution(event: Event, request: ReplyRequest) -> Contribution:

@@ -5,8 +5,8 @@ auxiliaries. Both are here, the second for five languages; `compression_budget` 
 that considers what the words say. No method asks a model, and the turns keep the original.
 
 Departures: the speaker is never dropped; a token that is part of a character is dropped only with
-the whole character; names, numbers, dates and negation are never function words, whatever their
-part of speech.
+the whole character; names, numbers and dates are never function words, whatever their part of
+speech, and neither is negation, except for auxiliaries if `keep_negation` is off, as in the paper.
 """
 
 from __future__ import annotations
@@ -108,10 +108,19 @@ _PIECE = re.compile(
 
 
 class FunctionWordCompressor:
-    """The paper's second method: drops a share of the particles and auxiliaries."""
+    """The paper's second method: drops a share of the particles and auxiliaries. With
+    `keep_negation`, which is ours, auxiliaries that negate stay."""
 
-    def __init__(self, *, share: float, analyser: Callable[[str], Analyser], seed: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        share: float,
+        analyser: Callable[[str], Analyser],
+        keep_negation: bool = True,
+        seed: int = 0,
+    ) -> None:
         self._share = checked_share(share)
+        self._dropped = {Role.FUNCTION} if keep_negation else {Role.FUNCTION, Role.NEGATION}
         self._analyser = analyser
         self._seed = seed
 
@@ -131,7 +140,7 @@ class FunctionWordCompressor:
             (t, w)
             for t, words in enumerate(analysed)
             for w, word in enumerate(words)
-            if word.role is Role.FUNCTION
+            if word.role in self._dropped
         ]
         gone = drawn_places(places, share=self._share, seed=f"{self._seed}:{_first(turns)}")
         return tuple(

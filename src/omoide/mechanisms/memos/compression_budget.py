@@ -237,7 +237,7 @@ def _term_values(clause: _Clause, weight: Mapping[str, float], rarest: float) ->
     """The value of each term of a clause."""
     fixed: set[str] = set()
     for word in clause.words:
-        if word.role is Role.FIXED:
+        if word.role in (Role.FIXED, Role.NEGATION):
             fixed |= content_terms(word.text)
     factor = ASKED if clause.asks else 1.0
     return {

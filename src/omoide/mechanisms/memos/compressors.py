@@ -37,13 +37,15 @@ class TextTools:
     tokenizer: Tokenizer | None = None
     """None if the model's tokens are not known: then words count, and characters in Chinese,
     Japanese and Korean."""
+    keep_negation: bool = True
+    """Whether auxiliaries that negate stay where function words are dropped."""
 
 
 COMPRESSORS: dict[str, Callable[[float, TextTools], Compressor]] = {
     "none": lambda share, tools: NoCompression(),
     "random": lambda share, tools: RandomTokenCompressor(share=share, tokenizer=tools.tokenizer),
     "function-words": lambda share, tools: FunctionWordCompressor(
-        share=share, analyser=tools.analyser
+        share=share, analyser=tools.analyser, keep_negation=tools.keep_negation
     ),
     "budget": lambda share, tools: BudgetCompressor(share=share, unspaced=tools.analyser),
 }

@@ -145,7 +145,7 @@ def agreement(
 
         if model is None:
             return None
-        judging = PairJudge(ask=lambda request: complete(model, request), about=criterion)
+        judging = PairJudge(ask=lambda request: complete(model, request), about=(criterion,))
         drawn = Sample(limit=limit).draw(items)
         name = f"{model.name}, {criterion}"
         return await kept.judge_agreement(verdicts, drawn, judging, measure=name)

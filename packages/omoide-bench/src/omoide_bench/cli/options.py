@@ -14,6 +14,14 @@ DATA = click.option(
     help="Folder of the data set, or of several data sets in subfolders.",
 )
 EMBEDDER = click.option("--embedder", help="The embedder, or `none`.  [default: from settings]")
+ITERATOR = click.option(
+    "--iterator", default="", help="The model that writes memory, if it is another one."
+)
+TOKENS = click.option(
+    "--tokens",
+    default="",
+    help="Model whose tokens random compression drops: a name from the catalogue or a GGUF file.",
+)
 OUT = click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON."
 )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.ports import ChatModel, TokenEncoder
+    from omoide.ports.analysis import Tokenizer
     from omoide.settings import Settings
 
 STAND_IN = "stand-in"
@@ -43,6 +44,12 @@ class CliRunOptions:
     window: int
     encoder: str = ""
     """Encoder for the likeness measure; none if empty."""
+    iterator: str = ""
+    """The model that writes memory; `model` if empty."""
+    tokens: str = ""
+    """The model whose tokens random compression drops; `model` if empty and embedded."""
+    data: Path | None = None
+    """The folder of the data sets."""
     tuned: tuple[str, ...] = ()
     """The same model with a LoRA adapter merged in, perhaps in several strengths."""
     skills: tuple[str, ...] = ()
@@ -71,6 +78,7 @@ async def lab(
     judge = _model(settings, making.judge) if making.judge else None
     embedder = bootstrap.make_embedder(settings)
     encoder = _encoder(settings, making.encoder) if making.encoder else None
+    iterator = _model(settings, making.iterator) if making.iterator else None
     tuned = _tuned(settings, making)
 
     folder = BatchFolder.open(making.batch) if making.batch else None
@@ -102,12 +110,15 @@ async def lab(
             embedder=CachedEmbedder(embedder, cache) if embedder else None,
             settings=settings,
             judge=shared_judge,
+            iterator=share(iterator, role=batches.ITERATOR) if iterator is not None else None,
+            data=making.data,
+            tokenizer=_tokenizer(settings, making),
             analyser=bootstrap.word_analyser,
             encoder=encoder,
             batches=folder,
         )
     finally:
-        for part in (model, judge, embedder, encoder, *(one.model for one in tuned)):
+        for part in (model, judge, iterator, embedder, encoder, *(one.model for one in tuned)):
             if part is not None:
                 await part.close()
         cache.close()
@@ -136,6 +147,11 @@ def _skills(names: str) -> frozenset[Skill]:
         if not Skill.knows(name):
             raise BadInput(f"unknown skill {name!r}; known skills: {', '.join(Skill)}")
     return frozenset(map(Skill, listed))
+
+
+def _tokenizer(settings: Settings, making: CliRunOptions) -> Tokenizer | None:
+    spec = making.tokens or making.model
+    return None if spec == STAND_IN else bootstrap.model_tokens(settings, spec)
 
 
 def _encoder(settings: Settings, spec: str) -> TokenEncoder | BertScore:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omoide.cli import Prices, Scope, as_json, emit, scoped, table
-from omoide_bench.cli.options import EMBEDDER, OUT
+from omoide_bench.cli.options import EMBEDDER, ITERATOR, OUT, TOKENS
 from omoide_bench.cli.progress import RunProgress, clock
 from omoide_bench.cli.run_options import DEFAULT_SKILLS, CliRunOptions, lab
 
@@ -46,12 +46,14 @@ WAITING = 75
     help="What a --tuned model is used for (see `omoide models list`), once for each.  "
     f"[default: {DEFAULT_SKILLS}]",
 )
+@ITERATOR
 @click.option("--judge", default="", help="The model that judges, for tasks with a judge.")
 @click.option("--pairs", default="", help="Judge this method's replies against all others'.")
 @EMBEDDER
 @click.option(
     "--encoder", default="", help="For the likeness measure: gte-small, bert-score:MODEL."
 )
+@TOKENS
 @click.option("--method", "methods", multiple=True, help="Such as summary+search; repeatable.")
 @click.option("--only", is_flag=True, help="Do not run the baselines.")
 @click.option("--limit", type=click.IntRange(min=1), help="Number of cases, drawn by the seed.")
@@ -96,10 +98,12 @@ def run(
     model: str | None,
     tuned: tuple[str, ...],
     skills: tuple[str, ...],
+    iterator: str,
     judge: str,
     pairs: str,
     embedder: str | None,
     encoder: str,
+    tokens: str,
     methods: tuple[str, ...],
     only: bool,
     limit: int | None,
@@ -139,9 +143,12 @@ def run(
     sample = Sample(limit=limit, seed=seed, options=options)
     making = CliRunOptions(
         model=model or scope.settings.model,
+        iterator=iterator,
         judge=judge,
         embedder=embedder or scope.settings.embedder,
         cache=cache,
+        data=data,
+        tokens=tokens,
         concurrency=concurrency,
         grammar=grammar,
         window=window or scope.settings.window,

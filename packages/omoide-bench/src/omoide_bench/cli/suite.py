@@ -14,7 +14,7 @@ import click
 
 from omoide.cli import Scope, scoped
 from omoide.errors import BadInput, OmoideError
-from omoide_bench.cli.options import DATA, EMBEDDER
+from omoide_bench.cli.options import DATA, EMBEDDER, ITERATOR, TOKENS
 from omoide_bench.cli.progress import RunProgress
 from omoide_bench.cli.run_options import CliRunOptions, lab
 
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 @click.command()
 @DATA
 @click.option("--model", help="Model that replies and writes memory.  [default: from settings]")
+@ITERATOR
 @click.option("--judge", default="", help="The model that judges.  [default: none]")
 @EMBEDDER
 @click.option(
     "--encoder", default="", help="For the likeness measure: gte-small, bert-score:MODEL."
 )
+@TOKENS
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Result folder."
 )
@@ -51,9 +53,11 @@ def suite(
     scope: Scope,
     data: Path,
     model: str | None,
+    iterator: str,
     judge: str,
     embedder: str | None,
     encoder: str,
+    tokens: str,
     out: Path,
     minutes: float | None,
     concurrency: int,
@@ -75,9 +79,12 @@ def suite(
     out.mkdir(parents=True, exist_ok=True)
     making = CliRunOptions(
         model=model or scope.settings.model,
+        iterator=iterator,
+        tokens=tokens,
         judge=judge,
         embedder=embedder or scope.settings.embedder,
         cache=cache or out / "cache.sqlite",
+        data=data,
         concurrency=concurrency,
         grammar=grammar,
         window=window or scope.settings.window,

@@ -66,6 +66,7 @@ class LongTalk:
     """Indices into `turns` that the last question is about."""
     start: datetime = FIRST_DAY
     """Invented; turns are a minute apart."""
+    language: str = "en"
 
     def at(self, turn: int) -> datetime:
         """The time of a turn; the question comes after the last turn."""
@@ -120,9 +121,11 @@ class ChatInstruction:
 Instruction = WritingInstruction | ChoiceInstruction | ChatInstruction
 
 
-def load_mtbench_plus(data: Path | None) -> list[LongTalk]:
-    """The 54 dialogues of MT-Bench+."""
-    return [_talk(record) for record in json_file(SOURCE.find(data, "mtbenchplus.json")).each()]
+def load_mtbench_plus(data: Path | None, language: str = "en") -> list[LongTalk]:
+    """The 54 dialogues of MT-Bench+. In another language than English they are read from a
+    translation, `mtbenchplus.LANGUAGE.json`, of the same form."""
+    name = "mtbenchplus.json" if language == "en" else f"mtbenchplus.{language}.json"
+    return [_talk(record, language) for record in json_file(SOURCE.find(data, name)).each()]
 
 
 def load_instructions(data: Path | None, split: str = "test") -> list[Instruction]:
@@ -149,7 +152,7 @@ def _train(file: JsonRecord) -> Iterator[Instruction]:
         yield _instruction(record, record.of("id").plain, instruction, answer)
 
 
-def _talk(record: JsonRecord) -> LongTalk:
+def _talk(record: JsonRecord, language: str) -> LongTalk:
     user_turns = [
         part for part in record.of("conversations").each() if part.of("from").text == "human"
     ]
@@ -168,6 +171,7 @@ def _talk(record: JsonRecord) -> LongTalk:
         evidence=frozenset(
             i for i, name in enumerate(info[:-1]) if name.rpartition("-")[0] in about
         ),
+        language=language,
     )
 
 

@@ -15,15 +15,17 @@ if TYPE_CHECKING:
 
     Ask = Callable[[Request], Awaitable[Completion]]
 
-_OBJECT = re.compile(r"\{[^{}]*\}")
+EXPLAINED = 240
+"""Most tokens of a verdict with its explanation. A verdict that is cut off is unreadable."""
+_DECODER = json.JSONDecoder()
 
 
 def field(answer: str, name: str) -> object:
     """The field's value in the last JSON object that has it; None if there is none."""
-    for text in reversed(_OBJECT.findall(answer)):
+    for brace in reversed([match.start() for match in re.finditer(r"\{", answer)]):
         try:
-            value = json.loads(text)
-        except json.JSONDecodeError:
+            value, _ = _DECODER.raw_decode(answer, brace)
+        except (json.JSONDecodeError, RecursionError):
             continue
         if isinstance(value, dict) and name in value:
             return value[name]

@@ -1,8 +1,8 @@
-"""Which of two replies to the same dialogue is better, asked in both orders.
+"""Which of two replies to the same dialogue is better, asked in both orders, as in paper A.
 
-Four options: the first, the second, both equally good, neither good. A reply wins only if it is
-picked in both orders; if the order decides, the pair is a tie and is reported as position bias.
-(Paper A also offers "slightly" and asks in one order only.)
+The judge explains itself, then picks one of four: the first, slightly the first, slightly the
+second, the second. A reply wins only if it is picked in both orders; if the order decides, the pair
+is a tie and is reported as position bias. (Paper A asks in one order only.)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from omoide.ports import Request
 from omoide.prompts import render
 from omoide_bench.concurrency import gather_both
-from omoide_bench.judges.asking import bracketed, criterion, field, shown
+from omoide_bench.judges.asking import EXPLAINED, bracketed, criterion, field, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,15 +27,30 @@ class Better(StrEnum):
     """A judge's verdict on two replies, in the order it saw them."""
 
     FIRST = "A"
+    SLIGHTLY_FIRST = "slightly A"
+    SLIGHTLY_SECOND = "slightly B"
     SECOND = "B"
-    TIE = "tie"
-    NEITHER = "neither"
+
+    @property
+    def first(self) -> bool:
+        """Whether the first reply is the better one."""
+        return self in (Better.FIRST, Better.SLIGHTLY_FIRST)
+
+    @property
+    def slight(self) -> bool:
+        """Whether the difference is slight."""
+        return self in (Better.SLIGHTLY_FIRST, Better.SLIGHTLY_SECOND)
 
 
+ASPECTS = ("engaging", "coherent", "consistent")
+"""What paper A's judge compares replies by, all in one question."""
 SCHEMA = {
     "type": "object",
-    "properties": {"better": {"enum": [option.value for option in Better]}},
-    "required": ["better"],
+    "properties": {
+        "why": {"type": "string"},
+        "better": {"enum": [option.value for option in Better]},
+    },
+    "required": ["why", "better"],
     "additionalProperties": False,
 }
 
@@ -63,25 +78,25 @@ class PairVerdict:
 
     @property
     def outcome(self) -> str | None:
-        """win, loss, tie or neither; None (unscored) unless both verdicts were readable."""
+        """win, loss or tie; None (unscored) unless both verdicts were readable."""
         if self.ours_first is None or self.consistent is None:
             return None
         if not self.consistent:
             return "tie"
-        return {
-            Better.FIRST: "win",
-            Better.SECOND: "loss",
-            Better.TIE: "tie",
-            Better.NEITHER: "neither",
-        }[self.ours_first]
+        return "win" if self.ours_first.first else "loss"
 
     @property
     def consistent(self) -> bool | None:
-        """Whether both orders gave the same verdict; None if either was unreadable."""
+        """Whether both orders preferred the same reply; None if either was unreadable."""
         if self.ours_first is None or self.theirs_first is None:
             return None
-        swapped = {Better.FIRST: Better.SECOND, Better.SECOND: Better.FIRST}
-        return self.ours_first is swapped.get(self.theirs_first, self.theirs_first)
+        return self.ours_first.first is not self.theirs_first.first
+
+    @property
+    def slight(self) -> bool:
+        """Whether a win or loss is slight in both orders."""
+        picks = [pick for pick in (self.ours_first, self.theirs_first) if pick is not None]
+        return self.outcome in ("win", "loss") and all(pick.slight for pick in picks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +106,12 @@ class PairReport:
     wins: int
     losses: int
     ties: int
-    neither: int
+    slight_wins: int
+    """How many of the wins are slight in both orders."""
+    slight_losses: int
     unscored: int
     consistent: float | None
-    """Share of scored pairs with the same verdict in both orders."""
+    """Share of scored pairs in which both orders preferred the same reply."""
     first_picked: int
     """How often the first reply was picked, over both orders."""
     second_picked: int
@@ -107,12 +124,12 @@ class PairReport:
 
 
 class PairJudge:
-    """Compares replies through `ask`, by one criterion."""
+    """Compares replies through `ask`, by one criterion or several."""
 
-    def __init__(self, *, ask: Ask, language: str = "en", about: str = "consistent") -> None:
+    def __init__(self, *, ask: Ask, language: str = "en", about: Sequence[str] = ASPECTS) -> None:
         self._ask = ask
         self._language = language
-        self._about = criterion(about, language)
+        self._about = "\n".join(f"- {criterion(name, language)}" for name in about)
 
     async def compare(self, pair: Pair) -> PairVerdict:
         """Compare in both orders, one call each. Raises `ModelError` if the model fails."""
@@ -130,18 +147,19 @@ class PairJudge:
         prompt = render(
             "judge_pair",
             self._language,
-            criterion=self._about,
+            criteria=self._about,
             known=shown(pair.known, self._language),
             dialogue=shown(pair.dialogue, self._language),
             first=shown(first, self._language),
             second=shown(second, self._language),
         )
-        done = await self._ask(Request(messages=prompt.messages, max_tokens=24, schema=SCHEMA))
+        request = Request(messages=prompt.messages, max_tokens=EXPLAINED, schema=SCHEMA)
+        done = await self._ask(request)
         return read_better(done.text), prompt.hash, done.text
 
 
 _ALONE = re.compile(
-    r"(?:^|answer|better|verdict|winner|choice)\W*(?:(?:is|reply)\W*)*(a|b|tie|neither)\W*$",
+    r"(?:^|answer|better|verdict|winner|choice)\W*(?:(?:is|reply)\W*)*((?:slightly )?[ab])\W*$",
     re.IGNORECASE,
 )
 
@@ -149,8 +167,8 @@ _ALONE = re.compile(
 def read_better(answer: str) -> Better | None:
     """The option in a verdict: in its JSON, in [[…]], or alone on the last line.
 
-    >>> read_better('{"better": "tie"}'), read_better("I like them."), read_better("Answer: B")
-    (<Better.TIE: 'tie'>, None, <Better.SECOND: 'B'>)
+    >>> read_better("I like them."), read_better("Answer: slightly B")
+    (None, <Better.SLIGHTLY_SECOND: 'slightly B'>)
     """
     value = field(answer, "better")
     if not isinstance(value, str):
@@ -172,9 +190,10 @@ def pair_report(verdicts: Sequence[PairVerdict]) -> PairReport:
         wins=outcomes.count("win"),
         losses=outcomes.count("loss"),
         ties=outcomes.count("tie"),
-        neither=outcomes.count("neither"),
+        slight_wins=sum(v.slight for v in verdicts if v.outcome == "win"),
+        slight_losses=sum(v.slight for v in verdicts if v.outcome == "loss"),
         unscored=outcomes.count(None),
         consistent=sum(consistent) / len(consistent) if consistent else None,
-        first_picked=picks.count(Better.FIRST),
-        second_picked=picks.count(Better.SECOND),
+        first_picked=sum(pick.first for pick in picks),
+        second_picked=sum(not pick.first for pick in picks),
     )

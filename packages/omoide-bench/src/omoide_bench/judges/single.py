@@ -1,4 +1,5 @@
-"""Grades one reply from 1 to 100, one criterion at a time, as in papers A and C.
+"""Grades one reply from 1 to 100, one criterion at a time, as in papers A and C. The judge explains
+itself before it grades.
 
 Departures: each criterion is a separate call, since a small model that is asked for three numbers
 gives three equal ones; and an unreadable answer is unscored, where paper A's released code counts
@@ -15,7 +16,7 @@ from omoide.errors import BadInput
 from omoide.ports import Request
 from omoide.prompts import render
 from omoide_bench.concurrency import gather_all
-from omoide_bench.judges.asking import bracketed, criterion, field, shown
+from omoide_bench.judges.asking import EXPLAINED, bracketed, criterion, field, shown
 from omoide_bench.statistics import estimate
 
 if TYPE_CHECKING:
@@ -29,8 +30,11 @@ CRITERIA = ("engaging", "coherent", "consistent", "faithful", "past")
 is ours: whether the reply uses what is known from earlier sessions."""
 SCHEMA = {
     "type": "object",
-    "properties": {"score": {"type": "integer", "minimum": 1, "maximum": 100}},
-    "required": ["score"],
+    "properties": {
+        "why": {"type": "string"},
+        "score": {"type": "integer", "minimum": 1, "maximum": 100},
+    },
+    "required": ["why", "score"],
     "additionalProperties": False,
 }
 
@@ -98,7 +102,7 @@ class SingleJudge:
             dialogue=shown(case.dialogue, self._language),
             reply=shown(case.reply, self._language),
         )
-        request = Request(messages=prompt.messages, max_tokens=24, schema=SCHEMA)
+        request = Request(messages=prompt.messages, max_tokens=EXPLAINED, schema=SCHEMA)
         done = await self._ask(request)
         return Rating(
             criterion=name, score=read_score(done.text), answer=done.text, prompt=prompt.hash
@@ -111,7 +115,7 @@ _NUMBER = re.compile(r"(?<![\d.])\d{1,3}(?![\d.]*\d)")
 
 def read_score(answer: str) -> int | None:
     """The grade in an answer: in its JSON, in [[…]], before "/100", or the only number from 1 to
-    100 in it. None for anything else.
+    100 in its last line. None for anything else, such as an explanation that was cut off.
 
     >>> read_score('{"score": 77}'), read_score("[[80]]"), read_score("between 60 and 70")
     (77, 80, None)
@@ -121,8 +125,9 @@ def read_score(answer: str) -> int | None:
         value = bracketed(answer)
     if isinstance(value, str):
         value = int(value) if value.isdigit() else None
-    if value is None:
-        numbers = _OUT_OF.findall(answer) or _NUMBER.findall(answer)
+    if value is None and not answer.lstrip().startswith("{"):
+        last = (answer.strip().splitlines() or [""])[-1]
+        numbers = _OUT_OF.findall(answer) or _NUMBER.findall(last)
         value = int(numbers[0]) if len(set(numbers)) == 1 else None
     if isinstance(value, float) and value.is_integer():
         value = int(value)

@@ -15,16 +15,21 @@ from omoide.domain import forgetting
 from omoide.language import content_terms
 from omoide.mechanisms.baselines import generative_agents_scoring
 from omoide.mechanisms.events import emotion
+from omoide.mechanisms.parts import recall_settings
+from omoide.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime, timedelta
 
-    from omoide.mechanisms.events import Calibration
+    from omoide.mechanisms.events.scoring import RecallSettings
     from omoide_bench.protocol.people import Person, PersonEvent
 
     Cosines = Callable[[str, Sequence[str]], list[float]]
     """Cosines of a text with each of the others."""
+
+PAPER = recall_settings(Settings.of("hou2024"))
+"""The paper's constants."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,16 +92,21 @@ def human(
 
 
 def generative(
+    importance: Callable[[str], float] | None = None,
+    *,
     weights: generative_agents_scoring.AgentWeights = generative_agents_scoring.PAPER,
     decay: float = 0.995,
 ) -> Callable[[RecallTask], list[float]]:
-    """Scores of Generative Agents: recency, importance (here without a model) and relevance."""
+    """Scores of Generative Agents: recency, importance (without a model unless it is given) and
+    relevance."""
+
+    rate = importance or (lambda text: generative_agents_scoring.heuristic_importance(text, "en"))
 
     def score(task: RecallTask) -> list[float]:
         traces = [
             generative_agents_scoring.ScoreTrace(
                 elapsed=task.now - last,
-                importance=generative_agents_scoring.heuristic_importance(event.text, "en"),
+                importance=rate(event.text),
                 relevance=cosine,
             )
             for event, cosine, last in zip(task.events, task.cosines, task.recalled, strict=True)
@@ -112,7 +122,12 @@ def by_cosine(task: RecallTask) -> list[float]:
 
 
 def replayed(
-    person: Person, cosines: Cosines, calibration: Calibration, *, until: datetime
+    person: Person,
+    cosines: Cosines,
+    relevance: Callable[[float], float],
+    *,
+    until: datetime,
+    knobs: RecallSettings = PAPER,
 ) -> tuple[list[float], list[datetime]]:
     """g and the last recall of each event, if the mechanism had processed the dialogue so far."""
     grown = [1.0] * len(person.events)
@@ -124,28 +139,40 @@ def replayed(
         raw = cosines(text, [person.events[i].text for i in known])
         chance = {
             i: forgetting.recall_probability(
-                relevance=calibration(c), elapsed=now - last[i], consolidation=grown[i]
+                relevance=relevance(c),
+                elapsed=now - last[i],
+                consolidation=grown[i],
+                unit=knobs.unit,
             )
             for i, c in zip(known, raw, strict=True)
         }
         best = max(chance, key=lambda i: chance[i])
-        if chance[best] > forgetting.THRESHOLD:
-            grown[best] = forgetting.consolidated(grown[best], elapsed=now - last[best])
+        if chance[best] > knobs.threshold:
+            grown[best] = forgetting.consolidated(
+                grown[best], elapsed=now - last[best], unit=knobs.spacing
+            )
             last[best] = now
     return grown, last
 
 
 def ready(
-    people: Sequence[Person], cosines: Cosines, calibration: Calibration, *, hard: bool, each: int
+    people: Sequence[Person],
+    cosines: Cosines,
+    relevance: Callable[[float], float],
+    *,
+    hard: bool,
+    each: int,
+    knobs: RecallSettings = PAPER,
 ) -> list[RecallTask]:
-    """The tasks with cosines, and with the state of each event after the dialogue so far."""
+    """The tasks with cosines, and with the state of each event after the dialogue so far, with
+    these settings of recall."""
     contests = []
     for person in people:
         states: dict[datetime, tuple[list[float], list[datetime]]] = {}
         index = {id(event): i for i, event in enumerate(person.events)}
         for task in tasks([person], each=each, hard=hard, seed=7):
             if task.now not in states:
-                states[task.now] = replayed(person, cosines, calibration, until=task.now)
+                states[task.now] = replayed(person, cosines, relevance, until=task.now, knobs=knobs)
             grown, last = states[task.now]
             chosen = [index[id(event)] for event in task.events]
             contests.append(

@@ -221,14 +221,17 @@ def _duels(result: Result) -> Iterable[Block]:
         (
             duel.one,
             duel.other,
-            *(str(n) for n in (duel.wins, duel.ties, duel.neither, duel.losses, duel.unscored)),
+            f"{duel.wins} ({duel.slight_wins})",
+            str(duel.ties + duel.neither),
+            f"{duel.losses} ({duel.slight_losses})",
+            str(duel.unscored),
             "–" if duel.consistent is None else f"{100 * duel.consistent:.0f} %",
             "–" if duel.position_bias is None else f"{duel.position_bias:+.2f}",
         )
         for duel in result.duels
     ]
     head = (
-        *("one", "other", "wins", "ties", "neither", "losses", "unscored"),
+        *("one", "other", "wins (slight)", "ties", "losses (slight)", "unscored"),
         *("same in both orders", "bias to the first reply"),
     )
     yield ReportTable(head=head, rows=tuple(rows))

@@ -40,7 +40,7 @@ _ROUND = re.compile(r"round-(\d+)\b")
 _URL = "/v1/chat/completions"
 _FINAL = (400, 404, 413, 422)
 """Status codes that another attempt would give again."""
-MODEL, JUDGE, TUNED = "", "judge", "tuned"
+MODEL, JUDGE, TUNED, ITERATOR = "", "judge", "tuned", "iterator"
 
 
 class AnswerDue(ModelUnavailable):

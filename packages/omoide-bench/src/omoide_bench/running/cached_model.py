@@ -127,6 +127,26 @@ class SharedModel:
         raise BadReply(f"{model.name} ended its stream without a Completion")
 
 
+class CallAccount:
+    """What one method spends on one case, over all its models."""
+
+    def __init__(self) -> None:
+        self.spent = CallCost()
+        self.heard: list[Completion] = []
+        self.digests_failed = 0
+
+    def add(self, answer: Completion, *, known: bool) -> None:
+        """Count an answer; `known` if it came from the cache."""
+        self.heard.append(answer)
+        self.spent += CallCost(
+            calls=1,
+            cached=int(known),
+            prompt_tokens=answer.prompt_tokens,
+            completion_tokens=answer.completion_tokens,
+            model_seconds=answer.seconds,
+        )
+
+
 class MethodModel:
     """The model as one method sees it, with its own cost account.
 
@@ -134,13 +154,12 @@ class MethodModel:
     at the same position as with a real stream.
     """
 
-    def __init__(self, shared: SharedModel) -> None:
+    def __init__(
+        self, shared: SharedModel, *, account: CallAccount | None = None, window: int | None = None
+    ) -> None:
         self._shared = shared
-        self.spent = CallCost()
-        self.digests_failed = 0
-        """Sessions that it could not turn into memory."""
-        self.heard: list[Completion] = []
-        """Its answers, in order."""
+        self._account = account or CallAccount()
+        self._window = window or shared.model.window
 
     @property
     def name(self) -> str:
@@ -149,8 +168,35 @@ class MethodModel:
 
     @property
     def window(self) -> int:
-        """The model's context window."""
-        return self._shared.model.window
+        """The context window: the model's, or less if the method has less."""
+        return min(self._window, self._shared.model.window)
+
+    @property
+    def spent(self) -> CallCost:
+        """What the method has spent."""
+        return self._account.spent
+
+    @property
+    def heard(self) -> list[Completion]:
+        """The answers that the method got, in order."""
+        return self._account.heard
+
+    @property
+    def digests_failed(self) -> int:
+        """Sessions that could not be turned into memory."""
+        return self._account.digests_failed
+
+    def failed(self, sessions: int) -> None:
+        """Count sessions that could not be turned into memory."""
+        self._account.digests_failed += sessions
+
+    def limited(self, window: int) -> MethodModel:
+        """The same model and account with a window of at most so many tokens."""
+        return MethodModel(self._shared, account=self._account, window=window)
+
+    def of(self, other: SharedModel) -> MethodModel:
+        """Another model on the same account."""
+        return MethodModel(other, account=self._account, window=self._window)
 
     def author(self, request: Request) -> str:
         """The name of the model that the request goes to, or what that model says."""
@@ -166,14 +212,7 @@ class MethodModel:
     ) -> AsyncGenerator[str | Completion]:
         """The same; the answer is added to `answers`, even if nobody reads it to its end."""
         answer, known = await self._shared.ask(request)
-        self.spent += CallCost(
-            calls=1,
-            cached=int(known),
-            prompt_tokens=answer.prompt_tokens,
-            completion_tokens=answer.completion_tokens,
-            model_seconds=answer.seconds,
-        )
-        self.heard.append(answer)
+        self._account.add(answer, known=known)
         answers.append(answer)
         for start in range(0, len(answer.text), _PIECE):
             yield answer.text[start : start + _PIECE]

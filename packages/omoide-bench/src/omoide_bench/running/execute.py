@@ -273,6 +273,9 @@ def _settings(lab: RunContext) -> dict[str, str]:
         "writer": lab.settings.effective_writer,
     }
     recorded = {name: str(values[name]) for name in _RECORDED}
+    if lab.iterator is not None:
+        recorded["iterator"] = lab.iterator.name
+    recorded["random compression"] = "tokens" if lab.tokenizer else "words"
     if lab.shared_model.tuned:
         recorded["tuned for"] = "; ".join(
             ", ".join(sorted(tuned.skills)) for tuned in lab.shared_model.tuned

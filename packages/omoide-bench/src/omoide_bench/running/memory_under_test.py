@@ -14,17 +14,20 @@ from omoide.engine import Runtime, complete
 from omoide.errors import ModelUnavailable
 from omoide.mechanisms import is_looping
 from omoide.mechanisms.memos import TextTools
+from omoide.mechanisms.memos.compressors import no_analyser
 from omoide_bench.methods import registry
 from omoide_bench.running.cached_model import MethodModel, without_loops
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from omoide import Context
     from omoide.domain import Turn
     from omoide.mechanisms import Contribution
     from omoide.ports import Analyser, Completion, Embedder, Request, Store, TokenEncoder
+    from omoide.ports.analysis import Tokenizer
     from omoide.settings import Settings
     from omoide_bench.methods import Method
     from omoide_bench.metrics.encoded import BertScore
@@ -67,6 +70,12 @@ class RunContext:
     settings: Settings
     judge: SharedModel | None = None
     """The model that judges, if any."""
+    iterator: SharedModel | None = None
+    """The model that writes the memory, if it is not the one that is measured."""
+    data: Path | None = None
+    """The folder of the data sets, for tasks that need more of it than their cases."""
+    tokenizer: Tokenizer | None = None
+    """What random compression takes for tokens; words if None."""
     analyser: Callable[[str], Analyser] | None = None
     encoder: TokenEncoder | BertScore | None = None
     """For the likeness measure, if wanted."""
@@ -98,22 +107,24 @@ class RunContext:
             partner=partner,
             layers=("none",),  # what is measured is what the method itself remembers
         )
+        model = model.limited(settings.window)
         store = await self.open_store()
         runtime = Runtime(
             settings,
             store=store,
             clock=clock,
             model=model,
+            summariser=model.of(self.iterator) if self.iterator else None,
             embedder=self.embedder if method.needs_vectors else None,
-            known=registry(gold=gold, analyser=self.analyser),
-            text_tools=TextTools(analyser=self.analyser) if self.analyser else None,
+            known=registry(gold=gold, analyser=self.analyser, tokenizer=self.tokenizer),
+            text_tools=TextTools(analyser=self.analyser or no_analyser, tokenizer=self.tokenizer),
             owns=[store],
         )
         memory = MemoryUnderTest(runtime=runtime, model=model, clock=clock, user=user)
         try:
             yield memory
         finally:
-            model.digests_failed += len(memory.failed)
+            model.failed(len(memory.failed))
             await runtime.close()
 
 

@@ -70,12 +70,16 @@ class Duel:
     """Wins of `one`: it is picked in both orders."""
     losses: int
     ties: int
-    """Ties by verdict, and pairs where the order decided."""
-    neither: int
+    """Pairs where the order decided."""
     unscored: int
     consistent: float | None
     position_bias: float | None
     """From -1 (always the second) to 1 (always the first)."""
+    slight_wins: int = 0
+    """How many of the wins are slight in both orders."""
+    slight_losses: int = 0
+    neither: int = 0
+    """Pairs in which neither was good, from judges that could say so."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from omoide.language import detect_language
 from omoide_bench.data import carecall
 from omoide_bench.tasks import judging, scoring
-from omoide_bench.tasks.msc import dialogue_items
+from omoide_bench.tasks.msc import dialogue_items, wanted_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CareCall:
-    """Replies in the last session of each episode, and memory before it."""
+    """Replies in the last session of each episode, or in certain ones, and memory before them."""
 
     name = "carecall"
     about = "replies at the last session of check-in calls, and memory against notes (paper A)"
@@ -31,21 +31,23 @@ class CareCall:
     criteria = judging.NAMES
     options: Mapping[str, str] = {
         "language": "ko (default, as published) or en (a translation in the same form)",
+        "sessions": "sessions with replies to score, such as 5 (the paper's; default the last)",
         "memory": "yes (default), no, or only",
         "audit": "yes or no (default): check every remembered sentence against the dialogue",
     }
 
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
-        """Episodes with at least two sessions."""
+        """Episodes with at least two sessions, and with those that are wanted."""
         episodes = carecall.load(data, sample.option("language", "ko"))
-        return sample.draw([episode for episode in episodes if len(episode.sessions) > 1])
+        least = max(wanted_sessions(sample.option("sessions", "2")))
+        return sample.draw([episode for episode in episodes if len(episode.sessions) >= least])
 
     async def run(self, case: Dialogue, trial: Trial) -> list[ScoredItem]:
-        """Score memory before the last session, and its replies."""
+        """Score memory before the wanted session, by default the last, and its replies."""
         return await dialogue_items(
             case,
             trial,
-            wanted=[case.sessions[-1].number],
+            wanted=wanted_sessions(trial.option("sessions", str(case.sessions[-1].number))),
             memory=trial.option("memory", "yes"),
         )
 

@@ -43,6 +43,17 @@ def utterances(
     return [utterance(line, dialogue, named=named) for line in session.lines if line.text.strip()]
 
 
+def transcript_lines(lines: Iterable[DatasetLine], dialogue: Dialogue) -> list[str]:
+    """Lines with the speakers as a prompt names them, without empty ones."""
+    names = vocabulary(dialogue.language)
+    labels = (names[Speaker.USER.value], names[Speaker.ASSISTANT.value])
+    return [
+        f"{labels[line.speaker != dialogue.speakers[0]]}: {line.text}"
+        for line in lines
+        if line.text.strip()
+    ]
+
+
 def gold_facts(dialogue: Dialogue, *, until: int) -> list[str]:
     """The annotated facts about both speakers up to a session, with the speaker, without
     duplicates."""

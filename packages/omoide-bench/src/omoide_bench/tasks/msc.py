@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import CallPurpose, Speaker
 from omoide.errors import BadInput
-from omoide.prompts import vocabulary
 from omoide_bench.concurrency import Started
 from omoide_bench.data import msc
 from omoide_bench.running.items import ScoredItem, failed
 from omoide_bench.tasks import judging, scoring
-from omoide_bench.tasks.dialogues import gold_facts, remembered, utterance, utterances
+from omoide_bench.tasks.dialogues import (
+    gold_facts,
+    remembered,
+    transcript_lines,
+    utterance,
+    utterances,
+)
 from omoide_bench.tasks.memory_parts import WRITTEN, written_scores
+from omoide_bench.tasks.shots import SHOTS, few_shot_form
 from omoide_bench.tasks.survival import TextSet, words_brought_back
 
 if TYPE_CHECKING:
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide import Context
+    from omoide.mechanisms.reply_forms import ReplyForm
     from omoide_bench.data.shapes import DatasetLine, DatasetSession, Dialogue
     from omoide_bench.judges import ReplyCase
     from omoide_bench.running.memory_under_test import MemoryUnderTest
@@ -46,12 +53,13 @@ class Msc:
         "audit": "yes or no (default): check every remembered sentence against the dialogue",
         "split": "test (default) or valid",
         "parts": "yes or no (default): score summary, events, memos and their cost separately",
+        SHOTS: "worked examples of the valid part before each case (default 0; Table 7)",
     }
 
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
         """Dialogues that have the wanted sessions."""
         dialogues = msc.load(data, sample.option("split", "test"))
-        wanted = _sessions(sample.option("sessions", "4,5"))
+        wanted = wanted_sessions(sample.option("sessions", "4,5"))
         if sample.option("memory", "yes") == "only":
             have = [d for d in dialogues if len(d.sessions) >= max(wanted) - 1]
         else:
@@ -63,7 +71,7 @@ class Msc:
         return await dialogue_items(
             case,
             trial,
-            wanted=_sessions(trial.option("sessions", "4,5")),
+            wanted=wanted_sessions(trial.option("sessions", "4,5")),
             memory=trial.option("memory", "yes"),
         )
 
@@ -86,6 +94,7 @@ async def dialogue_items(
     last, audit = max(wanted), trial.option("audit", "no") == "yes"
     apart = trial.option("parts", "no") == "yes"
     began = dialogue.sessions[0].start
+    form = await few_shot_form(trial)
     async with (
         trial.new_memory(user=dialogue.id, began=began, gold=gold) as under_test,
         Started[ScoredItem]() as replies,
@@ -104,7 +113,7 @@ async def dialogue_items(
                 if memory != "only":
                     called = group or f"session {session.number}"
                     known = gold_facts(dialogue, until=session.number - 1)
-                    for due in await _due_replies(dialogue, session, under_test):
+                    for due in await _due_replies(dialogue, session, under_test, form):
                         replies.start(
                             _reply(due, dialogue, under_test, trial, group=called, known=known)
                         )
@@ -172,13 +181,17 @@ class _DueReply:
 
 
 async def _due_replies(
-    dialogue: Dialogue, session: DatasetSession, under_test: MemoryUnderTest
+    dialogue: Dialogue,
+    session: DatasetSession,
+    under_test: MemoryUnderTest,
+    form: ReplyForm | None = None,
 ) -> list[_DueReply]:
-    """Each reply of the assistant that follows a turn of the user. The dialogue goes on with the
-    real replies, so all of the method's replies may be asked for at the same time."""
+    """Each reply of the assistant that follows a turn of the user, in this form or the method's.
+    The dialogue goes on with the real replies, so all of the method's replies may be asked for at
+    the same time."""
     due: list[_DueReply] = []
     earlier = TextSet.of(line.text for line in dialogue.lines if line.session < session.number)
-    names, transcript = vocabulary(dialogue.language), list[str]()
+    transcript: list[str] = []
     turn = None
     for line in session.lines:
         if not line.text.strip():
@@ -186,12 +199,13 @@ async def _due_replies(
         spoken = utterance(line, dialogue)
         if spoken.speaker is Speaker.ASSISTANT and turn is not None:
             context = await under_test.context_of(turn)
+            context = replace(context, form=form) if form else context
             due.append(
                 _DueReply(gold=line, context=context, transcript=tuple(transcript), earlier=earlier)
             )
         (recorded,) = await under_test.say([spoken], session=f"session {session.number}")
         user = spoken.speaker is Speaker.USER
-        transcript.append(f"{names[spoken.speaker.value]}: {line.text}")
+        transcript += transcript_lines([line], dialogue)
         turn = recorded if user else None
     return due
 
@@ -245,7 +259,8 @@ async def _reply(
     )
 
 
-def _sessions(text: str) -> list[int]:
+def wanted_sessions(text: str) -> list[int]:
+    """The numbers in an option such as `4,5`. Raises `BadInput` for anything else."""
     try:
         return sorted(int(part) for part in text.split(","))
     except ValueError as error:

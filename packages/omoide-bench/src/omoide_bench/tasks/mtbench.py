@@ -1,10 +1,15 @@
 """MT-Bench+ (Lu et al. 2023), as paper C uses it: a long chat, then a question about its past.
 
-The data set has the user's side only. The model answers all but the last question once, without
-memory, so that every method has the same history. The history is cut into sessions of about
-`SESSION` tokens, and memos are written at the end of each. The method answers only the last
-question. The paper's figure is a judge's mark, 1 to 100, for how faithful the answer is to the
-history; without a judge only the content of the prompt is measured.
+The data set has the user's side only. By default the model answers all but the last question once,
+without memory, so that every method has the same history; it is cut into sessions of about
+`SESSION` tokens, and memos are written at the end of each. With `history=own`, as in the papers,
+each method answers every question itself in one long session, of which the earlier part becomes
+memos as it grows. The method's answer to the last question is scored. The papers' figure is a
+judge's mark, 1 to 100, for how faithful the answer is to the history; without a judge only the
+content of the prompt is measured.
+
+With `language=ja` the data are `mtbenchplus.ja.json`: paper C had the questions translated into
+Japanese, but that translation is not public. Make one in the form of `mtbenchplus.json`.
 """
 
 from __future__ import annotations
@@ -23,7 +28,6 @@ from omoide_bench.metrics import reply_length
 from omoide_bench.running.cached_model import without_loops
 from omoide_bench.running.items import ScoredItem
 from omoide_bench.tasks import judging, scoring
-from omoide_bench.tasks.dialogues import evidence_share
 from omoide_bench.tasks.survival import TextSet, words_brought_back
 
 if TYPE_CHECKING:
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 
     from omoide_bench.data.memochat import LongTalk
     from omoide_bench.running.cached_model import MethodModel
+    from omoide_bench.running.memory_under_test import MemoryUnderTest
     from omoide_bench.tasks.base import Sample, Trial
 
 SESSION = 1024
@@ -58,20 +63,26 @@ class MtBenchPlus:
     )
     criteria = (scoring.JUDGED.name,)
     options: Mapping[str, str] = {
-        "session": f"tokens after which a session ends and is digested (default {SESSION})"
+        "session": f"tokens after which a session ends and is digested (default {SESSION})",
+        "history": "shared (default) or own: each method answers the earlier questions itself",
+        "language": "en (default), or ja: questions in Japanese, from mtbenchplus.ja.json",
     }
 
     def cases(self, data: Path, sample: Sample) -> tuple[LongTalk, ...]:
         """The dialogues."""
-        return sample.draw(memochat.load_mtbench_plus(data))
+        return sample.draw(memochat.load_mtbench_plus(data, sample.option("language", "en")))
 
     async def run(self, case: LongTalk, trial: Trial) -> list[ScoredItem]:
-        """Generate or reuse the history, replay it, then ask the question."""
-        history = await _history(case, trial.model)
+        """Generate or reuse the history, then ask the question."""
+        own = trial.option("history", "shared") == "own"
         async with trial.new_memory(user=case.id, began=case.start) as under_test:
-            sessions = _sessions(history, int(trial.option("session", str(SESSION))))
-            await under_test.replay(sessions[:-1])
-            await under_test.say(sessions[-1])
+            if own:
+                history = await _own_history(case, under_test)
+            else:
+                history = await _history(case, trial.model)
+                sessions = _sessions(history, int(trial.option("session", str(SESSION))))
+                await under_test.replay(sessions[:-1])
+                await under_test.say(sessions[-1])
             question = Utterance(
                 speaker=Speaker.USER,
                 text=case.question,
@@ -79,7 +90,9 @@ class MtBenchPlus:
                 time=case.at(len(case.turns)),
             )
             (turn,) = await under_test.say([question])
-            answer = await under_test.reply_to(turn)
+            context = await under_test.context_of(turn)
+            answer = await under_test.answer(context)
+        current = context.reply_request.session
         wanted = frozenset(f"user-{i}" for i in case.evidence)
         parts = [
             utterance
@@ -96,19 +109,22 @@ class MtBenchPlus:
             related,
             [one.text for one in answer.contributions],
             said=TextSet.of([related]),
-            seen=TextSet.of(one.text for one in (*sessions[-1], question)),
-            language="en",
-            analyser=None,
+            seen=TextSet.of(turn.text for turn in current),
+            language=case.language,
+            analyser=trial.lab.analyser if case.language != "en" else None,
         )
         if brought_back is not None:
             scores[scoring.EVIDENCE_WORDS.name] = brought_back
         if wanted:
-            in_session = {utterance.id for utterance in sessions[-1] if utterance.id}
-            share = evidence_share(answer.contributions, wanted)
-            seen = len(wanted & in_session) / len(wanted)
-            scores[scoring.EVIDENCE] = min(1.0, share + seen)
+            shown = wanted & {turn.id for turn in current}
+            recalled = {source for one in answer.contributions for source in one.sources}
+            scores[scoring.EVIDENCE] = len(shown | (wanted & recalled)) / len(wanted)
         judged, unscored = await judging.faithful(
-            trial, question=case.question, reply=answer.text, history=related
+            trial,
+            question=case.question,
+            reply=answer.text,
+            history=related,
+            language=case.language,
         )
         return [
             ScoredItem(
@@ -156,6 +172,23 @@ async def _history(case: LongTalk, model: MethodModel) -> list[Utterance]:
     return history
 
 
+async def _own_history(case: LongTalk, under_test: MemoryUnderTest) -> list[Utterance]:
+    """The user's turns and the method's own answers, in one session that is digested as it
+    grows."""
+    history: list[Utterance] = []
+    for i, text in enumerate(case.turns):
+        said = Utterance(speaker=Speaker.USER, text=text, id=f"user-{i}", time=case.at(i))
+        (turn,) = await under_test.say([said])
+        answer = await under_test.reply_to(turn)
+        reply = Utterance(
+            speaker=Speaker.ASSISTANT, text=answer.text or "…", id=f"bot-{i}", time=case.at(i)
+        )
+        await under_test.say([reply])
+        await under_test.digested()
+        history += [said, reply]
+    return history
+
+
 def _request(history: Sequence[Utterance]) -> Request:
     messages: list[Message] = []
     room = WINDOW
@@ -169,12 +202,12 @@ def _request(history: Sequence[Utterance]) -> Request:
     return Request(messages=tuple(reversed(messages)), max_tokens=ANSWER, frequency_penalty=0.4)
 
 
-def _sessions(history: Sequence[Utterance], max_chars: int) -> list[list[Utterance]]:
+def _sessions(history: Sequence[Utterance], max_tokens: int) -> list[list[Utterance]]:
     """The history cut into sessions of complete exchanges; the last one is still open."""
     sessions: list[list[Utterance]] = [[]]
     tokens = 0
     for question, answer in zip(history[::2], history[1::2], strict=True):
-        if tokens > max_chars:
+        if tokens > max_tokens:
             sessions.append([])
             tokens = 0
         sessions[-1] += [question, answer]

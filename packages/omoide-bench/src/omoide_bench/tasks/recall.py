@@ -1,17 +1,29 @@
-"""Paper B's protocol as a task: which of four events is recalled for an input."""
+"""Paper B's protocol as a task: which of four events is recalled for an input.
+
+`as:hou2024` has the paper's constants and `as:omoide` ours, both with relevance calibrated for the
+embedder; with `event_relevance=cosine` it is the cosine as it is. `as:generative-agents` has the
+model rate how important events are, and `generative-agents:heuristic` does without.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from omoide.engine import complete
 from omoide.errors import BadInput
+from omoide.mechanisms.baselines.generative_agents import importance_request
+from omoide.mechanisms.baselines.generative_agents_answers import read_ratings
 from omoide.mechanisms.events import calibration
+from omoide.mechanisms.parts import recall_settings
+from omoide.settings import Settings
+from omoide_bench.concurrency import gather_all
 from omoide_bench.data import locomo as locomo_data
 from omoide_bench.data import msc as msc_data
+from omoide_bench.methods import AS
 from omoide_bench.metrics import choice_loss
 from omoide_bench.protocol import people
-from omoide_bench.protocol.contest import by_cosine, generative, human, ready
+from omoide_bench.protocol.contest import PAPER, by_cosine, generative, human, ready
 from omoide_bench.running.items import ScoredItem
 from omoide_bench.tasks.base import Measure
 
@@ -20,12 +32,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.mechanisms.events import Calibration
+    from omoide.mechanisms.events.scoring import RecallSettings
     from omoide.ports import Embedder
     from omoide_bench.protocol.contest import RecallTask as Contest
     from omoide_bench.protocol.people import Person
+    from omoide_bench.running.cached_model import MethodModel
     from omoide_bench.tasks.base import Sample, Trial
 
-RIVALS = ("human-recall", "human-recall:raw", "generative-agents", "cosine")
+RAW = "as:hou2024,event_relevance=cosine"
+AGENTS, HEURISTIC, COSINE = "as:generative-agents", "generative-agents:heuristic", "cosine"
+WITHOUT_MODEL = ("as:hou2024", RAW, "as:omoide", HEURISTIC, COSINE)
+RIVALS = (*WITHOUT_MODEL, AGENTS)
+RATED = 20
+"""Events that the model rates in one call."""
 EACH = 40
 """Most contests per person."""
 
@@ -44,9 +63,9 @@ class RecallProtocol:
     paper's ten."""
 
     name = "recall"
-    about = "which of four events is recalled for an input, by paper B's protocol; no model calls"
+    about = "which of four events is recalled for an input, by paper B's protocol"
     source = locomo_data.SOURCE
-    default_methods: tuple[str, ...] = RIVALS
+    default_methods: tuple[str, ...] = WITHOUT_MODEL
     alternatives: tuple[str, ...] = RIVALS
     measures = (
         Measure(name="loss", about="half the squared error", percent=False, better=-1),
@@ -80,10 +99,15 @@ class RecallProtocol:
                 "run benchmarks/calibrate.py"
             )
         cosines = await _cosines(case.person, trial.lab.embedder)
-        score = _rival(trial.method.name, measured)
+        knobs, relevance = _recall(trial.method.name, measured)
+        groups = {
+            hard: ready([case.person], cosines, relevance, hard=hard, each=EACH, knobs=knobs)
+            for hard in (False, True)
+        }
+        contests_of_case = [contest for group in groups.values() for contest in group]
+        score = await _rival(trial, contests_of_case, measured)
         items = []
-        for hard in (False, True):
-            contests = ready([case.person], cosines, measured, hard=hard, each=EACH)
+        for hard, contests in groups.items():
             for i, contest in enumerate(contests):
                 relevances = score(contest)
                 items.append(
@@ -113,12 +137,43 @@ def _people(name: str, data: Path, dialogues: int) -> list[Person]:
     raise BadInput(f"the recall protocol has no data set {name!r}; it has locomo and msc")
 
 
-def _rival(name: str, calibration: Calibration) -> Callable[[Contest], list[float]]:
-    if name == "human-recall":
-        return human(relevance=calibration)
-    if name == "human-recall:raw":
-        return human(relevance=lambda cosine: cosine)
-    return generative() if name == "generative-agents" else by_cosine
+def _recall(name: str, calibration: Calibration) -> tuple[RecallSettings, Callable[[float], float]]:
+    """The settings of recall that events grew by before the contest, and their relevance: those of
+    the method, or the paper's for one that has none."""
+    if name not in WITHOUT_MODEL[:3]:
+        return PAPER, calibration
+    preset, _, changed = name.removeprefix(AS).partition(",")
+    changes = dict([changed.split("=")]) if changed else {}
+    knobs = recall_settings(Settings.of(preset, **changes))
+    return knobs, calibration if knobs.calibrated else float
+
+
+async def _rival(
+    trial: Trial, contests: Sequence[Contest], measured: Calibration
+) -> Callable[[Contest], list[float]]:
+    """How the method scores the events of a contest."""
+    name = trial.method.name
+    if name == COSINE:
+        return by_cosine
+    if name == HEURISTIC:
+        return generative()
+    if name == AGENTS:
+        return generative(await _importance(trial.model, contests))
+    knobs, relevance = _recall(name, measured)
+    return human(relevance=relevance, unit=knobs.unit)
+
+
+async def _importance(model: MethodModel, contests: Sequence[Contest]) -> Callable[[str], float]:
+    """How important the model finds each event. Raises `BadReply` for an unreadable rating."""
+    texts = list(dict.fromkeys(e.text for contest in contests for e in contest.events))
+    parts = [texts[i : i + RATED] for i in range(0, len(texts), RATED)]
+    answers = await gather_all(complete(model, importance_request(part, "en")) for part in parts)
+    rated = {
+        text: float(rating)
+        for part, answer in zip(parts, answers, strict=True)
+        for text, rating in zip(part, read_ratings(answer.text, len(part)), strict=True)
+    }
+    return rated.__getitem__
 
 
 async def _cosines(
