@@ -29,6 +29,8 @@ from tests.unit.fact_stories import CAT, add, answer
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from omoide.testing.endpoint import Scripted
+
 PACKAGE = Path(__file__).parents[2] / "packages/omoide-js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -63,16 +65,16 @@ async def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @asynccontextmanager
 async def server(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, *args: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *args: str, first: tuple[Scripted, ...] = ()
 ) -> AsyncIterator[tuple[str, str]]:
-    """A server over a scripted model; its address, and a key that may do everything."""
+    """A server over a model that answers so first, then "I see you."; its address, and a key that
+    may do everything."""
     keys = ApiKeys.for_file(folder / "m.sqlite")
     made = keys.create(tenant="default", name="js", scopes=tuple(Scope), at=FrozenClock().now())
     for name, value in {"FORM": "small", "WRITER": "facts", "PROFILE": "large"}.items():
         monkeypatch.setenv(f"OMOIDE_{name}", value)
-    facts = stream(answer(add(CAT)))
     async with (
-        FakeEndpoint([facts], otherwise="I see you.") as endpoint,
+        FakeEndpoint(list(first), otherwise="I see you.") as endpoint,
         served(folder, "--upstream", f"{endpoint.url}#fake-1", "--no-work", *args) as (_, url),
     ):
         yield url, made.secret
@@ -85,7 +87,8 @@ async def test_the_client_talks_to_a_server(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, passed: str
 ) -> None:
     """All of its own tests, with the AI SDK among them, in Node and in Deno."""
-    async with server(tmp_path, monkeypatch) as (url, key):
+    facts = stream(answer(add(CAT)))
+    async with server(tmp_path, monkeypatch, first=(facts,)) as (url, key):
         output = await run(package, "npm", "run", script, OMOIDE_URL=url, OMOIDE_KEY=key)
     assert re.search(rf"\b{passed}\b", output), output
 
