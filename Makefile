@@ -90,8 +90,16 @@ $(TUNING)/.ready: pyproject.toml
 
 # These need openai 3, which langchain-openai and LlamaIndex's client refuse.
 FRAMEWORKS := $(VENV)/frameworks
-frameworks: $(FRAMEWORKS)/.ready ## The tests of the adapters whose frameworks need their own environment
+CREWAI := $(VENV)/crewai
+frameworks: $(FRAMEWORKS)/.ready $(CREWAI)/.ready ## The tests of the adapters whose frameworks need their own environment
 	$(FRAMEWORKS)/bin/python -m pytest tests/frameworks $(ARGS)
+
+# CrewAI needs mcp 1, our server mcp 2: its example runs in an environment without the server.
+$(CREWAI)/.ready: $(MANIFESTS)
+	python3 -m venv $(CREWAI)
+	$(CREWAI)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --editable . --editable "packages/omoide-frameworks[crewai]"
+	@touch $@
 
 $(FRAMEWORKS)/.ready: $(MANIFESTS)
 	python3 -m venv $(FRAMEWORKS)

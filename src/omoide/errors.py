@@ -38,7 +38,7 @@ OmoideError
 ├── EmbedderMismatch      vectors of two embedders would be compared
 ├── ServerUnavailable     a server that `omoide.connect` uses could not be reached, or is busy
 ├── AccessDenied          the API key is missing or wrong, or lacks a scope
-├── NotOverHttp           a method that works only where the database is
+├── NotOverHttp           a method that the server, of another version, does not offer
 ├── MissingExtra          an optional dependency is not installed
 └── BadPlugin             a plug-in that cannot be loaded
     └── BadLanguage       a language pack with something missing or wrong
@@ -337,10 +337,9 @@ class AccessDenied(OmoideError):
 
 
 class NotOverHttp(OmoideError):
-    """A method that a server does not offer.
+    """A method that the server does not offer, because it is of another version.
 
-    What to do: use it where the database is, with `omoide.open` or on the command line; if the
-    server is of another version, update it."""
+    What to do: update the server or the client, so that both are of the same version."""
 
 
 class MissingExtra(OmoideError):

@@ -96,7 +96,7 @@ class Settings:
     """The model that replies: a name from the catalogue, a GGUF file, a file of the hub
     (`hf:OWNER/REPOSITORY/FILE.gguf`), or the URL of an endpoint followed by `#model-name`; `none`
     to record and recall without a chat model. An endpoint speaks Chat Completions unless its URL
-    begins with `anthropic+` or `ollama+`."""
+    begins with `responses+`, `anthropic+` or `ollama+`."""
     summary_model: str = ""
     """The model that writes the memory; the same as `model` if empty."""
     adapter: str = ""

@@ -21,16 +21,23 @@ EXAMPLES = ROOT / "examples/frameworks"
 NEEDS = {
     "adk_memory_service.py": ("google.adk", "litellm"),
     "agent_framework_provider.py": ("agent_framework",),
+    "crewai_memory.py": (),
     "langgraph_node.py": ("langgraph", "langchain_openai"),
     "litellm_callback.py": ("litellm",),
     "llamaindex_memory.py": ("llama_index.llms.openai_like",),
     "openai_agents_session.py": ("agents",),
     "pydantic_ai_capability.py": ("pydantic_ai",),
 }
+OWN_PYTHON = {"crewai_memory.py": ROOT / ".venv/crewai/bin/python"}
+"""Frameworks that cannot be installed beside our server, each with its own environment."""
+QUIET = {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "false"}
 
 
 def missing(name: str) -> str:
-    """A module that is not installed; empty if none is."""
+    """A module or an environment that is not installed; empty if none is."""
+    own = OWN_PYTHON.get(name)
+    if own is not None and not own.exists():
+        return f"{own.relative_to(ROOT)} (make frameworks)"
     for module in NEEDS[name]:
         try:
             if find_spec(module) is None:
@@ -56,10 +63,10 @@ async def test_what_was_told_in_one_thread_is_known_in_the_next(tmp_path: Path, 
         listening(bench.app) as url,
     ):
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, str(EXAMPLES / name)),
+            *(str(OWN_PYTHON.get(name, sys.executable)), str(EXAMPLES / name)),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
-            env={**os.environ, "OMOIDE_URL": url, "MODEL_URL": model.url},
+            env={**os.environ, **QUIET, "OMOIDE_URL": url, "MODEL_URL": model.url},
         )
         output = (await process.communicate())[0].decode()
         assert process.returncode == 0, output

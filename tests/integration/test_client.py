@@ -14,7 +14,7 @@ import pytest
 
 import omoide
 from omoide import Memory, RemoteMemory, Speaker, Utterance, When
-from omoide.domain import FactMarks, JobState
+from omoide.domain import Event, FactMarks, JobState, Owner
 from omoide.engine import find_fact, forget, memory_tool
 from omoide.errors import (
     AccessDenied,
@@ -26,13 +26,22 @@ from omoide.errors import (
     NoSuchFact,
     NoSuchSession,
     NoSuchVersion,
-    NotOverHttp,
     OmoideError,
     ServerUnavailable,
     TextTooLong,
 )
 from omoide.server.keys import Scope
 from omoide.server.options import Options
+from omoide.transfer import (
+    ForeignConversation,
+    ForeignFact,
+    ForeignMemories,
+    ForeignMessage,
+    KeptItem,
+    MemoriesImportResult,
+    SkippedItem,
+    read_records,
+)
 from tests.unit.fact_stories import CAT, FACTS, OSLO, add, answer
 from tests.unit.serving import Bench, listening, serving
 from tests.unit.test_exchange_used import Noting
@@ -374,22 +383,161 @@ def test_both_memories_have_the_same_methods() -> None:
     for name, verb in verbs.items():
         ours = inspect.signature(getattr(RemoteMemory, name))
         assert ours.parameters == inspect.signature(verb).parameters, name
+        assert hasattr(omoide.SyncMemory, name) or name == "begin", name
 
 
-async def test_what_needs_the_database_says_so(tmp_path: Path) -> None:
-    """Instead of doing something else."""
-    async with serving(tmp_path) as bench, connected(bench) as memory:
-        calls: tuple[Any, ...] = (
-            lambda: memory.explain("ana", "x"),
-            lambda: memory.calibrate("ana"),
-            lambda: memory.end_idle(),
-            lambda: memory.restore("ana", None),
-            lambda: memory.import_conversations("ana", ()),
-            lambda: memory.embed("ana", at=bench.clock.now()),
+async def test_why_an_event_is_recalled_or_not(place: Place) -> None:
+    """With all its numbers, now and at another time."""
+    await events_of("ana", place)
+    later = place.bench.clock.now() + timedelta(days=30)
+    for at in (None, later):
+        explained = await place.memory.explain("ana", "How was the picnic 3?", at=at)
+        assert explained == await place.embedded.explain("ana", "How was the picnic 3?", at=at)
+        assert len(explained.candidates) == 12
+    assert explained.candidates[0].elapsed > timedelta(days=29)
+    ahead = await place.memory.curves("ana", at=later, days=90)
+    assert ahead == await place.embedded.curves("ana", at=later, days=90)
+    assert ahead != await place.embedded.curves("ana", days=90)
+
+
+async def test_recall_is_calibrated_to_a_user(place: Place) -> None:
+    """Which needs some data; the map is used from then on."""
+    with pytest.raises(BadInput, match="needs 10 events"):
+        await place.memory.calibrate("ana")
+    await events_of("ana", place)
+    fitted = await place.memory.calibrate("ana")
+    assert not fitted.measured
+    assert fitted == await place.embedded.calibrate("ana")
+    assert "own events" in (await place.memory.explain("ana", "A picnic?")).calibration
+
+
+async def events_of(user: str, place: Place) -> None:
+    """Twelve events, and as many sessions that they are not from."""
+    now = place.bench.clock.now()
+    for n in range(12):
+        await place.memory.record(user, f"Remark number {n} about nothing.", session=f"s{n}")
+    await place.bench.server.runtime.store.events.add(
+        Owner(tenant="default", user=user),
+        [
+            Event(
+                id=f"e{n}", session=0, text=f"The user had a picnic {n}.", time=now,
+                sources=(), last_recalled=now,
+            )
+            for n in range(12)
+        ],
+    )  # fmt: skip
+    await place.memory.embed(user, at=now)
+    await place.memory.run_jobs()
+
+
+async def test_idle_sessions_are_ended(place: Place) -> None:
+    """Of all users, once they were idle for long."""
+    await place.memory.record("ana", "Hi")
+    await place.memory.record("ben", "Hi")
+    assert await place.memory.end_idle() == 0
+    later = place.bench.clock.now() + FACTS.idle + timedelta(minutes=1)
+    assert await place.memory.end_idle(at=later) == 2
+    assert not (await place.memory.sessions("ben"))[0].open
+
+
+async def test_an_export_is_restored_into_another_user(place: Place) -> None:
+    """To the same state; again it adds nothing; what contradicts it is refused."""
+    await place.told()
+    contents = read_records([record async for record in place.embedded.export("ana")])
+    result = await place.memory.restore("eve", contents)
+    assert (result.sessions, result.turns, result.facts, result.versions) == (1, 2, 2, 1)
+    restored = [record async for record in place.embedded.export("eve")]
+    assert restored[1:] == [record async for record in place.embedded.export("ana")][1:]
+    assert (await place.memory.restore("eve", contents)).turns == 0
+    await place.memory.record("mia", "I am someone else.")
+    with pytest.raises(BadInput, match="other turns than the file"):
+        await place.memory.restore("mia", contents)
+
+
+async def test_conversations_of_another_program_are_imported(place: Place) -> None:
+    """In order of time, each once, with their titles; what was left out of them is told."""
+    then = place.bench.clock.now() - timedelta(days=400)
+
+    def talk(n: int, day: int) -> ForeignConversation:
+        said = ForeignMessage(
+            id=f"m{n}", speaker=Speaker.USER, text=f"Words {n}.", time=then + timedelta(days=day)
         )
-        for call in calls:
-            with pytest.raises(NotOverHttp, match="not offered over HTTP"):
-                await call()
+        skipped = (SkippedItem(where=f"talk {n}", reason="a picture"),)
+        return ForeignConversation(
+            key=f"k{n}", messages=(said,), title=f"Talk {n}", left_out=skipped
+        )
+
+    empty = ForeignConversation(
+        key="", messages=(), left_out=(SkippedItem(where="x", reason="bad"),)
+    )
+    given = [talk(1, 5), talk(2, 3), empty]
+    seen: list[tuple[int, int]] = []
+    result = await place.memory.import_conversations(
+        "ana", given, digest=False, progress=lambda done, total, what: seen.append((done, total))
+    )
+    assert (result.sessions, result.turns, result.to_digest) == (2, 2, 0)
+    assert sorted(item.reason for item in result.left_out) == ["a picture", "a picture", "bad"]
+    assert seen[-1][0] >= 2
+    assert [turn.text for turn in await place.memory.turns("ana")] == ["Words 2.", "Words 1."]
+    assert await place.memory.titles("ana") == {1: "Talk 2", 2: "Talk 1"}
+    again = await place.memory.import_conversations("ana", given)
+    assert (again.turns, again.known) == (0, 2)
+
+
+async def test_memories_of_another_product_are_imported(place: Place) -> None:
+    """Facts with their times, conversations, and what has no counterpart; each once."""
+    now = place.bench.clock.now()
+    said = ForeignMessage(id="m", speaker=Speaker.USER, text="I moved.", time=now)
+    memories = ForeignMemories(
+        source="mem0",
+        items=4,
+        facts=(
+            ForeignFact(id="f1", text="The user lives in Bonn.", said=now, tags=("home",)),
+            ForeignFact(id="f2", text="The user lives in Kiel.", ended=now, until=now),
+        ),
+        conversations=(ForeignConversation(key="k", messages=(said,)),),
+        kept=(KeptItem(key="r", text='{"a": 1}', what="a relation"),),
+        left_out=(SkippedItem(where="line 9", reason="not JSON"),),
+    )
+    result = await place.memory.import_memories("ana", memories, digest=False)
+    assert result == MemoriesImportResult(
+        items=4,
+        sessions=1,
+        turns=1,
+        facts=2,
+        known=0,
+        kept={"a relation": 1},
+        left_out=memories.left_out,
+    )
+    (bonn,) = await place.memory.facts("ana")
+    assert (bonn.text, bonn.tags, str(bonn.trust)) == (
+        "The user lives in Bonn.", ("home",), "imported",
+    )  # fmt: skip
+    assert (await place.memory.facts("ana", ids=["f2"]))[0].ended == now
+    again = await place.memory.import_memories("ana", memories)
+    assert (again.facts, again.turns, again.known) == (0, 0, 3)
+
+
+async def test_a_large_import_is_sent_in_parts(tmp_path: Path) -> None:
+    """Which add up; a text that is too long for the server is refused."""
+    async with serving(tmp_path) as bench, connected(bench) as memory:
+        talks = [
+            ForeignConversation(
+                key=f"k{n}",
+                messages=(ForeignMessage(id=f"m{n}", speaker=Speaker.USER, text="x" * 9_000),),
+            )
+            for n in range(130)
+        ]
+        seen: list[int] = []
+        result = await memory.import_conversations(
+            "ana", talks, digest=False, progress=lambda done, total, what: seen.append(done)
+        )
+        assert (result.sessions, seen) == (130, [111, 130])
+        long = ForeignMessage(id="l", speaker=Speaker.USER, text="x" * 10_001)
+        with pytest.raises(TextTooLong):
+            await memory.import_conversations(
+                "ana", [ForeignConversation(key="l", messages=(long,))]
+            )
 
 
 async def test_plain_code_over_a_socket(tmp_path: Path) -> None:

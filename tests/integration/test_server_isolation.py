@@ -23,6 +23,7 @@ NOTHING = {
     "POST /api/jobs/digest": 404,
     "POST /api/jobs/embed": 404,
     "PATCH /api/sessions": 404,
+    "POST /api/events/calibrate": 422,
     "POST /api/facts/correct": 404,
 }
 """Routes that find nothing to change, and how they say so."""

@@ -24,14 +24,13 @@ def table() -> str:
     script = SCRIPT.read_text("utf-8")
     methods = set(re.findall(r"^  async \*?(\w+)[<(]", script, re.MULTILINE))
     lines = ["| method | library | Python over HTTP | TypeScript |", "|---|---|---|---|"]
-    for name, verb in inspect.getmembers(Memory, inspect.isfunction):
+    for name, _ in inspect.getmembers(Memory, inspect.isfunction):
         if name.startswith("_"):
             continue
-        remote = inspect.signature(getattr(RemoteMemory, name)).return_annotation != "NoReturn"
+        remote = hasattr(RemoteMemory, name)
         camel = re.sub(r"_(\w)", lambda m: m.group(1).upper(), OTHER_NAMES.get(name, name))
         cells = [f"`{name}`", "yes", *(_cell(there) for there in (remote, camel in methods))]
         lines.append(f"| {' | '.join(cells)} |")
-        del verb
     return "\n".join(lines)
 
 

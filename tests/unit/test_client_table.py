@@ -14,7 +14,7 @@ def test_the_page_names_every_adapter_and_its_example() -> None:
     """None is left out, and none is told of that is not there."""
     page = PAGE.read_text("utf-8")
     modules = {p.stem for p in ROOT.glob("packages/omoide-frameworks/src/omoide_frameworks/*.py")}
-    shared = {"__init__", "bridge", "transcript"}
+    shared = {"__init__", "bridge", "extras", "transcript"}
     assert [m for m in sorted(modules - shared) if f"`omoide_frameworks.{m}`" not in page] == []
     examples = sorted(p.name for p in ROOT.glob("examples/frameworks/*.py"))
     assert [name for name in examples if name not in page] == []

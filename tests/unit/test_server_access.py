@@ -66,6 +66,22 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/exchanges": {"text": "My cat?"},
     "/api/exchanges/finish": {"turn": "0" * 32, "text": "I see."},
     "/api/jobs/run": {},
+    "/api/sessions/end-idle": {},
+    "/api/events/calibrate": {},
+    "/api/import/conversations": {
+        "digest": False,
+        "conversations": [
+            {"key": "c", "messages": [{"id": "m", "speaker": "user", "text": "I fly to Kyoto."}]}
+        ],
+    },
+    "/api/import/memories": {
+        "source": "mem0",
+        "facts": [{"id": "f", "text": "The user lives in Bonn."}],
+        "kept": [{"key": "k", "text": "{}", "what": "a relation"}],
+    },
+    "/api/restore": {
+        "records": [{"kind": "header", "format": "omoide", "schema": 3, "user": "x", "records": {}}]
+    },
     "/api/jobs/digest": {"session": 1},
     "/api/jobs/embed": {},
     "/api/notes": {"kind": "app.taste", "key": "colour", "text": "green"},

@@ -384,6 +384,13 @@ async def test_an_unknown_path_is_answered_with_what_is_served(
     assert wrong.json()["type"] == "error"
 
 
+async def test_ollamas_other_paths_are_refused_in_its_format(bench: Bench) -> None:
+    """Its clients show `error`; only what it can use is listed."""
+    error = (await bench.client.post("/api/show", json={})).json()["error"]
+    assert "POST /api/chat" in error
+    assert "/api/recall" not in error
+
+
 async def test_the_protocols_have_their_own_error_formats(bench: Bench) -> None:
     """A missing key is told to each client in words that it understands."""
     bench.key()

@@ -179,6 +179,7 @@ async def test_an_error_is_told_by_its_class_alone(make_world: Make) -> None:
     [
         ("https://api.openai.com/v1#m", "openai", ("api.openai.com", 443)),
         ("http://localhost:8000/v1#m", "openai", ("localhost", 8000)),
+        ("responses+https://e.example/v1#m", "openai", ("e.example", 443)),
         ("anthropic+https://api.anthropic.com#m", "anthropic", ("api.anthropic.com", 443)),
         ("ollama+http://localhost:11434#m", "ollama", ("localhost", 11434)),
         ("default", "omoide", (None, None)),

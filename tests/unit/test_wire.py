@@ -21,6 +21,7 @@ from omoide.wire.anthropic_request import MAX_TOKENS, messages_body
 from omoide.wire.connecting import PROTOCOLS, transport_to
 from omoide.wire.decoding import PIECE, decoded
 from omoide.wire.ollama_request import chat_request
+from omoide.wire.responses_request import responses_body
 from omoide.wire.transport import MAX_EVENT_BYTES, items
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 CONVERTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "anthropic": messages_body,
     "ollama": chat_request,
+    "responses": responses_body,
 }
 CHAT: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
@@ -44,6 +46,7 @@ def test_every_protocol_can_be_connected_to() -> None:
     [
         ("anthropic+https://api.example.com#c", ("anthropic", "https://api.example.com", "c")),
         ("Ollama+http://localhost:11434/#q:8b", ("ollama", "http://localhost:11434", "q:8b")),
+        ("responses+https://e.example/v1#m", ("responses", "https://e.example/v1", "m")),
         ("openai+https://e.example/v1#m", ("openai", "https://e.example/v1", "m")),
         ("https://e.example/v1", ("openai", "https://e.example/v1", "")),
         ("http://e.example/a+b#m", ("openai", "http://e.example/a+b", "m")),
@@ -76,6 +79,11 @@ def test_other_names_are_no_endpoints(text: str) -> None:
         ("ollama", {"logprobs": True}, "logprobs"),
         ("ollama", {"tools": [WEATHER], "tool_choice": "required"}, "tool_choice"),
         ("ollama", {"parallel_tool_calls": False}, "parallel_tool_calls"),
+        ("responses", {"n": 2}, "n"),
+        ("responses", {"stop": "END"}, "stop"),
+        ("responses", {"seed": 7}, "seed"),
+        ("responses", {"tools": [WEATHER], "tool_choice": {"type": "custom"}}, "tool_choice.type"),
+        ("responses", {"logprobs": True}, "logprobs"),
         (
             "ollama",
             {
@@ -187,6 +195,48 @@ def test_all_that_ollama_has_is_passed_on() -> None:
     }
 
 
+def test_all_that_responses_have_is_passed_on() -> None:
+    """Under their names; a function is strict only if the chat says so, and nothing is stored."""
+    schema = {"type": "object", "properties": {}}
+    wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+    body = responses_body(
+        {
+            **CHAT,
+            "max_tokens": 9,
+            "temperature": 1.5,
+            "top_p": 0.5,
+            "user": "ana",
+            "verbosity": "low",
+            "response_format": wanted,
+            "reasoning_effort": "low",
+            "tools": [WEATHER],
+            "tool_choice": {"type": "function", "function": {"name": "weather"}},
+            "parallel_tool_calls": False,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+    )
+    tool = {"type": "function", "name": "weather", "parameters": {"type": "object"}}
+    assert body == {
+        "model": "m",
+        "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}],
+        "max_output_tokens": 9,
+        "temperature": 1.5,
+        "top_p": 0.5,
+        "user": "ana",
+        "text": {
+            "verbosity": "low",
+            "format": {"type": "json_schema", "name": "answer", "schema": schema},
+        },
+        "reasoning": {"effort": "low"},
+        "tools": [{**tool, "strict": False}],
+        "tool_choice": {"type": "function", "name": "weather"},
+        "parallel_tool_calls": False,
+        "store": False,
+        "stream": True,
+    }
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -225,8 +275,17 @@ def test_any_chat_is_converted_or_refused(
 
 
 ITEM = JSON | st.fixed_dictionaries(
-    {"type": st.sampled_from(["message_start", "content_block_delta", "message_stop", "error"])},
-    optional={"message": JSON, "delta": JSON, "usage": JSON, "content_block": JSON, "error": JSON},
+    {
+        "type": st.sampled_from(
+            "message_start content_block_delta message_stop error response.created "
+            "response.output_text.delta response.output_item.added response.completed "
+            "response.failed".split()
+        )
+    },
+    optional={
+        **dict.fromkeys(("message", "delta", "usage", "content_block", "error"), JSON),
+        **dict.fromkeys(("response", "item", "output", "status"), JSON),
+    },
 )
 
 

@@ -10,17 +10,30 @@ import { lines } from "./lines.js";
 import { Reply } from "./reply.js";
 import type {
   About,
+  Calibration,
   Contribution,
+  Curve,
   Erased,
   Erasure,
+  Explained,
   Fact,
   FactFilter,
   FactMarks,
+  ForeignConversation,
+  ForeignMemories,
+  ImportedConversations,
+  ImportedMemories,
   Job,
+  Memo,
+  MemoryEvent,
   Message,
+  ModelCall,
+  Note,
   Reason,
   Recalled,
   RecallOptions,
+  RejectedAnswer,
+  Restored,
   SentenceChange,
   Session,
   Summary,
@@ -150,6 +163,12 @@ export class Omoide {
     return ran.started;
   }
 
+  /** End the sessions of all users that were idle for long. Resolves to how many. */
+  async endIdle(): Promise<number> {
+    const done = await this.#to.json<{ ended: number }>("/api/sessions/end-idle", { body: {} });
+    return done.ended;
+  }
+
   // ── Reading ───────────────────────────────────────────────────────────────────────────────
 
   async summary(user: string, when?: When): Promise<Summary> {
@@ -191,6 +210,54 @@ export class Omoide {
 
   async jobs(user: string, state?: string[]): Promise<Job[]> {
     return this.#to.pages("/api/jobs", { user, ...(state ? { state } : {}) });
+  }
+
+  /** Every event that is considered for a text, and why it is recalled or not. */
+  async explain(user: string, text: string, options: { at?: string } = {}): Promise<Explained> {
+    return this.#post("/api/explain", user, { ...options, text });
+  }
+
+  async events(user: string): Promise<MemoryEvent[]> {
+    return this.#to.pages("/api/events", { user });
+  }
+
+  /** How events fade, and how they would after a recall. */
+  async curves(user: string, options: { at?: string; days?: number } = {}): Promise<Curve[]> {
+    return this.#items("/api/events/curves", { user, ...options });
+  }
+
+  async memos(user: string): Promise<Memo[]> {
+    return this.#to.pages("/api/memos", { user });
+  }
+
+  async notes(user: string, kind: string): Promise<Note[]> {
+    return this.#items("/api/notes", { user, kind });
+  }
+
+  /** The titles that sessions were given, by the session's number. */
+  async titles(user: string): Promise<Map<number, string>> {
+    const found = new Map<number, string>();
+    let before: number | undefined;
+    for (;;) {
+      const query = { user, limit: 1000, ...(before === undefined ? {} : { before }) };
+      const cards = await this.#items<{ number: number; title: string }>(
+        "/api/sessions/latest",
+        query,
+      );
+      for (const card of cards) if (card.title) found.set(card.number, card.title);
+      before = cards.at(-1)?.number;
+      if (cards.length < 1000) return found;
+    }
+  }
+
+  /** Answers of models that the guards rejected, with the reasons. */
+  async rejected(user: string): Promise<RejectedAnswer[]> {
+    return this.#items("/api/memory/rejected", { user });
+  }
+
+  /** Every model call made for the user, and what it cost. */
+  async calls(user: string): Promise<ModelCall[]> {
+    return this.#to.pages("/api/calls", { user });
   }
 
   /** All users about whom anything is stored. */
@@ -240,6 +307,75 @@ export class Omoide {
   /** Remove for good. The result counts what was removed, and has a signed receipt. */
   async erase(user: string, what: Erasure): Promise<Erased> {
     return this.#post("/api/erase", user, what);
+  }
+
+  /** Whether a receipt was signed by the server's database, and not changed since. */
+  async isGenuine(receipt: Erased["receipt"]): Promise<boolean> {
+    const path = "/api/receipts/check";
+    return (await this.#to.json<{ genuine: boolean }>(path, { body: receipt })).genuine;
+  }
+
+  /** Give a session a title; an empty one removes it. */
+  async rename(user: string, session: number, title: string): Promise<void> {
+    const body = { session, title };
+    await this.#to.json("/api/sessions", { method: "PATCH", query: { user }, body });
+  }
+
+  /** Keep a text of the application's own; its kind begins with `app.`. */
+  async putNote(user: string, note: { kind: string; key: string; text: string }): Promise<Note> {
+    return this.#post("/api/notes", user, note);
+  }
+
+  /** Remove notes of the application's own: those with these keys, or all of the kind. */
+  async removeNotes(user: string, kind: string, keys?: string[]): Promise<number> {
+    const body = { kind, ...(keys ? { keys } : {}) };
+    return (await this.#post<{ removed: number }>("/api/notes/remove", user, body)).removed;
+  }
+
+  // ── Repairing and importing ───────────────────────────────────────────────────────────────
+
+  /** Queue dead jobs again, or one of them. */
+  async retry(user: string, job?: number): Promise<Job[]> {
+    const body = job === undefined ? {} : { job };
+    return (await this.#post<{ items: Job[] }>("/api/jobs/retry", user, body)).items;
+  }
+
+  /** Queue a session to be digested again. */
+  async digest(user: string, session: number): Promise<Job[]> {
+    return (await this.#post<{ items: Job[] }>("/api/jobs/digest", user, { session })).items;
+  }
+
+  /** Queue the embedding of everything that has no vector. */
+  async embed(user: string): Promise<void> {
+    await this.#post("/api/jobs/embed", user, {});
+  }
+
+  /** Fit what counts as relevant to the user's own data. */
+  async calibrate(user: string): Promise<Calibration> {
+    return this.#post("/api/events/calibrate", user, {});
+  }
+
+  /** Restore all records of an export. Needs a key with the scope admin. */
+  async restore(user: string, records: Record<string, unknown>[]): Promise<Restored> {
+    return this.#long("/api/restore", user, { records });
+  }
+
+  /** Record conversations of another program, each once; at most 1,000 in one call. */
+  async importConversations(
+    user: string,
+    conversations: ForeignConversation[],
+    options: { digest?: boolean } = {},
+  ): Promise<ImportedConversations> {
+    return this.#long("/api/import/conversations", user, { ...options, conversations });
+  }
+
+  /** Store what another memory product has stored, each item once. */
+  async importMemories(user: string, memories: ForeignMemories): Promise<ImportedMemories> {
+    return this.#long("/api/import/memories", user, memories);
+  }
+
+  async #long<T>(path: string, user: string, body: object): Promise<T> {
+    return this.#to.json<T>(path, { query: { user }, body, timeout: 0 });
   }
 
   async #post<T>(path: string, user: string, body: object): Promise<T> {

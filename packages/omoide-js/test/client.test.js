@@ -85,6 +85,41 @@ test("an exchange with a model of one's own", async () => {
   assert.match(context.text, /Miso/);
 });
 
+test("notes, titles and work", async () => {
+  await memory.record("finn", "Hello.");
+  await memory.rename("finn", 1, "Greetings");
+  assert.deepEqual([...(await memory.titles("finn"))], [[1, "Greetings"]]);
+  const note = await memory.putNote("finn", { kind: "app.js", key: "a", text: "one" });
+  assert.deepEqual(await memory.notes("finn", "app.js"), [note]);
+  assert.equal(await memory.removeNotes("finn", "app.js"), 1);
+  assert.equal(await memory.endIdle(), 0);
+  await memory.embed("finn");
+  assert.deepEqual(await memory.retry("finn"), []);
+  assert.deepEqual(await memory.rejected("finn"), []);
+  assert.deepEqual(await memory.memos("finn"), []);
+  assert.deepEqual((await memory.explain("finn", "Hello?")).items, await memory.events("finn"));
+  assert.deepEqual(await memory.curves("finn", { days: 30 }), []);
+  assert.deepEqual(await memory.calls("finn"), []);
+  await assert.rejects(memory.digest("finn", 9), { kind: "no-such-session" });
+  await assert.rejects(memory.calibrate("finn"), { status: 422 });
+});
+
+test("what other programs stored is imported, and an export restored", async () => {
+  const talk = { key: "k", messages: [{ id: "m", speaker: "user", text: "I moved." }] };
+  assert.equal((await memory.importConversations("gil", [talk], { digest: false })).turns, 1);
+  const known = { source: "mem0", facts: [{ id: "f", text: "The user lives in Bonn." }] };
+  assert.equal((await memory.importMemories("gil", known)).facts, 1);
+  assert.equal((await memory.importMemories("gil", known)).known, 1);
+  const records = [];
+  for await (const record of memory.export("gil")) records.push(record);
+  const restored = await memory.restore("hal", records);
+  assert.deepEqual([restored.turns, restored.facts], [1, 1]);
+  assert.equal((await memory.facts("hal"))[0].text, "The user lives in Bonn.");
+  const { receipt } = await memory.erase("hal", { all: true });
+  assert.equal(await memory.isGenuine(receipt), true);
+  assert.equal(await memory.isGenuine({ ...receipt, user: "gil" }), false);
+});
+
 test("errors say their kind", async () => {
   await assert.rejects(memory.summary("cleo", { version: 99 }), (error) => {
     assert.ok(error instanceof OmoideError);

@@ -156,7 +156,7 @@ def _provider(address: str) -> str:
         return OWN
     endpoint = EndpointAddress.parse(address)
     host = urlsplit(endpoint.base_url).hostname or ""
-    return _HOSTS.get(host, endpoint.protocol)
+    return _HOSTS.get(host, "openai" if endpoint.protocol == "responses" else endpoint.protocol)
 
 
 def _server(address: str) -> dict[str, str | int]:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     "--upstream",
     metavar="URL[#MODEL]",
     help="Forward chats to this OpenAI-compatible endpoint, or to one of another protocol: "
-    "anthropic+URL, ollama+URL; with #MODEL it also writes the memory.  [default: the model of "
-    "OMOIDE_MODEL]",
+    "responses+URL (OpenAI's Responses), anthropic+URL, ollama+URL; with #MODEL it also writes the "
+    "memory.  [default: the model of OMOIDE_MODEL]",
 )
 @click.option(
     "--default-user",

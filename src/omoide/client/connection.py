@@ -7,6 +7,7 @@ import json
 import uuid
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -134,7 +135,7 @@ class Connection:
             sent = {n: v for n, v in body.items() if keep_none or v is not None}
             # A retried write is done once: the server keeps its answer under this key.
             headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
-            options |= {"content": json.dumps(sent), "headers": headers}
+            options |= {"content": json.dumps(sent, default=datetime.isoformat), "headers": headers}
         if wait is not None:
             options["timeout"] = httpx.Timeout(None if wait <= 0 else wait)
         return self.http.build_request(method, path, **options)
@@ -206,7 +207,7 @@ def problem_error(slug: str, detail: str, *, status: int) -> errors.OmoideError:
         return errors.AccessDenied(detail)
     if slug in ("not-found", "method-not-allowed"):
         return errors.NotOverHttp(
-            f"the server has no such route; is it of another version? {detail}"
+            f"the server has no such route; is it of another version than this client? {detail}"
         )
     return (
         errors.BadInput(detail)

@@ -7,14 +7,15 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar
 
 from omoide import domain
-from omoide.domain import Job, Owner, Receipt
+from omoide.domain import Event, Job, Owner, Receipt
 from omoide.domain.forgetting import RecallFactors
+from omoide.mechanisms.events.scoring import EventCandidate
 
 T = TypeVar("T")
 
@@ -44,6 +45,24 @@ def decode_job(value: Mapping[str, Any], *, tenant: str) -> Job:
     owner = Owner(tenant=tenant, user=value["user"])
     known = {name: item for name, item in value.items() if name != "user"}
     return Job(owner=owner, **_fields(Job, known))
+
+
+def decoded_candidate(value: Mapping[str, Any]) -> EventCandidate:
+    """An event that was scored: the server gives the numbers of eq. 8 by their letters."""
+    factors = decode(RecallFactors, value["odds"])
+    return EventCandidate(
+        event=decode(Event, value["event"]),
+        cosine=value["cosine"],
+        words=float(value["words"]),
+        by=value["by"],
+        relevance=factors.r,
+        elapsed=timedelta(days=factors.t),
+        consolidation=factors.g,
+        probability=factors.p,
+        threshold=factors.k,
+        recalled=value["recalled"],
+        why=value["why"],
+    )
 
 
 def _decoded(kind: Any, value: Any) -> Any:  # noqa: ANN401 - one line for each kind

@@ -11,7 +11,7 @@ from omoide.domain import Fact, FactMarks, Note, Summary
 from omoide.domain.text import checked_text
 from omoide.engine.editor import MAX_NOTE, application_kind
 from omoide.engine.recorder import aware
-from omoide.errors import NotOverHttp
+from omoide.mechanisms.events.calibration import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,9 +125,12 @@ class RemoteEditor(RemoteReader):
 
     async def embed(self, user: str, *, at: datetime | None = None) -> None:
         """Queue a job that embeds everything of the user's that has no vector."""
-        if at is not None:
-            raise NotOverHttp("embed(at=…) is not offered over HTTP: leave `at` out")
-        await self._post("/api/jobs/embed", user, {})
+        await self._post("/api/jobs/embed", user, {"at": iso(at, "at")})
+
+    async def calibrate(self, user: str, *, at: datetime | None = None) -> Calibration:
+        """Fit the calibration to the user's own turns and events; it is used from now on."""
+        body = {"at": iso(at, "at")}
+        return decode(Calibration, await self._post("/api/events/calibrate", user, body))
 
     async def _post(
         self, path: str, user: str, body: Mapping[str, Any], *, wait: float | None = None

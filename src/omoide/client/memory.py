@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from omoide import engine
 from omoide.client.connection import make_connection, problem_error
 from omoide.client.decoding import decode, decode_all
-from omoide.client.editor import RemoteEditor
 from omoide.client.encoding import (
     UNLIMITED,
     as_messages,
@@ -20,6 +19,7 @@ from omoide.client.encoding import (
     sent_turn,
 )
 from omoide.client.exchange import RemoteExchange
+from omoide.client.importer import RemoteImporter
 from omoide.client.reader import stored_user
 from omoide.domain import (
     RecalledItem,
@@ -38,7 +38,6 @@ from omoide.errors import (
     AccessDenied,
     BadCommand,
     BadInput,
-    NotOverHttp,
     OmoideError,
     ServerUnavailable,
 )
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
         AsyncGenerator,
         AsyncIterator,
         Collection,
-        Iterable,
         Mapping,
         Sequence,
     )
@@ -64,8 +62,6 @@ if TYPE_CHECKING:
     from omoide.engine.forgetting import FactMentions
     from omoide.engine.memory import Messages
     from omoide.engine.messages import Words
-    from omoide.ports import Progress
-    from omoide.transfer import ExportContents, ForeignConversation, ForeignMemories
 
 BATCH = 1000
 """Turns of one request."""
@@ -73,9 +69,9 @@ FOREVER = 0.0
 """No timeout: for a request that waits for work."""
 
 
-class RemoteMemory(RemoteEditor):
+class RemoteMemory(RemoteImporter):
     """Long-term memory on a server, for the users of the tenant that the key opens. Made by
-    `omoide.connect_async`. What is not offered over HTTP raises `NotOverHttp`."""
+    `omoide.connect_async`."""
 
     # ── Talking ─────────────────────────────────────────────────────────────────────────────
 
@@ -255,6 +251,12 @@ class RemoteMemory(RemoteEditor):
         body = {"session": session, "at": iso(at, "at")}
         return decode_all(Session, (await self._post("/api/sessions/end", user, body))["sessions"])
 
+    async def end_idle(self, *, at: datetime | None = None) -> int:
+        """End the sessions of all users that were idle for long. Returns how many. The server does
+        it by itself from time to time."""
+        ended = await self._connection.post("/api/sessions/end-idle", {"at": iso(at, "at")})
+        return int(ended["ended"])
+
     async def run_jobs(self) -> int:
         """Run all jobs that are due, on the server, and wait for them."""
         ran = await self._connection.post("/api/jobs/run", {}, wait=FOREVER)
@@ -298,50 +300,6 @@ class RemoteMemory(RemoteEditor):
         if done["is_error"]:
             raise BadCommand(done["result"])
         return str(done["result"])
-
-    # ── Only where the database is ──────────────────────────────────────────────────────────
-
-    async def explain(self, user: str, text: str, *, at: datetime | None = None) -> NoReturn:
-        """Not offered over HTTP with all its numbers; `POST /api/explain` has the main ones."""
-        raise _local("explain")
-
-    async def calibrate(self, user: str, *, at: datetime | None = None) -> NoReturn:
-        """Not offered over HTTP."""
-        raise _local("calibrate")
-
-    async def end_idle(self, *, at: datetime | None = None) -> NoReturn:
-        """Not offered over HTTP: the server does it itself."""
-        raise _local("end_idle")
-
-    async def restore(
-        self, user: str, contents: ExportContents, *, at: datetime | None = None
-    ) -> NoReturn:
-        """Not offered over HTTP: use `omoide import`."""
-        raise _local("restore")
-
-    async def import_conversations(
-        self,
-        user: str,
-        conversations: Iterable[ForeignConversation],
-        *,
-        digest: bool = True,
-        progress: Progress | None = None,
-        at: datetime | None = None,
-    ) -> NoReturn:
-        """Not offered over HTTP: use `omoide import`."""
-        raise _local("import_conversations")
-
-    async def import_memories(
-        self,
-        user: str,
-        memories: ForeignMemories,
-        *,
-        digest: bool = True,
-        progress: Progress | None = None,
-        at: datetime | None = None,
-    ) -> NoReturn:
-        """Not offered over HTTP: use `omoide import`."""
-        raise _local("import_memories")
 
     # ── Internal ────────────────────────────────────────────────────────────────────────────
 
@@ -391,10 +349,3 @@ async def open_remote(
         yield RemoteMemory(connection, about)
     finally:
         await connection.close()
-
-
-def _local(method: str) -> NotOverHttp:
-    return NotOverHttp(
-        f"{method} is not offered over HTTP: use it where the database is (omoide.open, or the "
-        "command line)"
-    )

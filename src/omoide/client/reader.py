@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from omoide.client.decoding import decode, decode_all, decode_job
-from omoide.client.encoding import iso
+from omoide.client.decoding import decode, decode_all, decode_job, decoded_candidate
+from omoide.client.encoding import UNLIMITED, iso
 from omoide.domain import (
     Event,
     Fact,
@@ -20,12 +20,13 @@ from omoide.domain import (
     TimelineEntry,
     Turn,
 )
-from omoide.domain.text import normal_name
+from omoide.domain.text import checked_text, normal_name
 from omoide.engine import Because, When
 from omoide.engine.facts import checked_kinds
 from omoide.engine.reader import About
 from omoide.engine.recorder import aware
-from omoide.errors import AccessDenied, NotOverHttp
+from omoide.errors import AccessDenied
+from omoide.mechanisms.events.human_recall import RecallExplanation
 from omoide.mechanisms.events.scoring import ForgettingCurve
 
 if TYPE_CHECKING:
@@ -259,15 +260,25 @@ class RemoteReader:
         newest: int | None = None,
     ) -> tuple[ForgettingCurve, ...]:
         """How events that are not superseded fade, and how they would after a recall."""
-        if at is not None:
-            raise NotOverHttp("curves(at=…) is not offered over HTTP: leave `at` out")
         found = await self._connection.get(
             "/api/events/curves",
             user=stored_user(user),
+            at=iso(at, "at"),
             days=max(1, round(days)),
             limit=1000 if newest is None else newest,
         )
         return decode_all(ForgettingCurve, found["items"])
+
+    async def explain(
+        self, user: str, text: str, *, at: datetime | None = None
+    ) -> RecallExplanation:
+        """Every event that was considered for `text`, and why it is recalled or not."""
+        body = {"text": checked_text(text, max_chars=UNLIMITED), "at": iso(at, "at")}
+        found = await self._connection.post("/api/explain", body, user=stored_user(user))
+        return RecallExplanation(
+            candidates=tuple(decoded_candidate(item) for item in found["items"]),
+            calibration=found["calibration"],
+        )
 
     async def export(self, user: str) -> AsyncIterator[Record]:
         """Everything that is stored about the user, as records for JSON lines."""

@@ -25,7 +25,7 @@ from omoide.server.latest_replies import LatestReplies
 from omoide.server.metrics import Metrics
 from omoide.server.options import check_origins
 from omoide.server.page import pages
-from omoide.server.problems import HttpProblem, answer
+from omoide.server.problems import OLLAMA_PATHS, HttpProblem, answer
 from omoide.server.routes import ROUTES
 
 if TYPE_CHECKING:
@@ -241,8 +241,10 @@ async def _plain_failure(request: Request, error: Exception) -> Response:
 
 
 def _served(path: str) -> list[str]:
-    """What is served, for someone who asked for a path that is not: of the same first folder, if it
-    has any."""
+    """What is served, for someone who asked for a path that is not: of Ollama's protocol if it is
+    one of Ollama's, else of the same first folder, if it has any."""
+    if path in OLLAMA_PATHS:
+        return [f"{row.method} {row.path}" for row in ROUTES if row.tag == "ollama"]
     rows = [(row.path, f"{row.method} {row.path}") for row in ROUTES]
     folder = f"/{path.split('/')[1]}/"
     near = [name for where, name in rows if where.startswith(folder)]

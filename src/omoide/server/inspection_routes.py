@@ -14,9 +14,8 @@ from omoide.domain import Speaker
 from omoide.server.addressing import Addressing
 from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
 from omoide.server.read_routes import READ, get, json_response, page
-from omoide.server.schema import parse_time
-from omoide.server.shapes.builders import NUMBERED
-from omoide.server.write_routes import ONCE, WRITE
+from omoide.server.shapes.builders import NUMBERED, TIME
+from omoide.server.write_routes import ONCE, WRITE, at_of, post
 from omoide.version import __version__
 
 if TYPE_CHECKING:
@@ -102,6 +101,7 @@ async def curves(call: RouteCall) -> Response:
     """Forgetting curves of the newest events, now and if they were recalled now."""
     items = await call.memory.curves(
         call.user,
+        at=call.query.get("at"),
         days=call.query.get("days", 365),
         newest=call.query.get("limit", 100),
     )
@@ -115,7 +115,7 @@ async def explain(call: RouteCall) -> Response:
     explained = await call.memory.explain(
         call.user,
         body["text"],
-        at=parse_time(body["at"], where="at") if "at" in body else None,
+        at=at_of(call),
     )
     address = await Addressing.of(call.memory, call.user)
     items = [_scored(candidate, address) for candidate in explained.candidates]
@@ -125,11 +125,18 @@ async def explain(call: RouteCall) -> Response:
 def _scored(candidate: EventCandidate, address: Addressing) -> dict[str, object]:
     return {
         "event": address.event(candidate.event),
+        "cosine": candidate.cosine,
+        "words": candidate.words,
         "by": candidate.by,
         "odds": candidate.odds,
         "recalled": candidate.recalled,
         "why": candidate.why,
     }
+
+
+async def calibrate(call: RouteCall) -> Response:
+    """Fit the calibration to the user's own data."""
+    return json_response(await call.memory.calibrate(call.user, at=at_of(call)))
 
 
 async def latest(call: RouteCall) -> Response:
@@ -173,8 +180,17 @@ ROUTES = (
         curves,
         "Curves",
         Parameter(name="days", shape=_DAYS, about="Days to look ahead."),
+        Parameter(name="at", shape=TIME, about="The time to look ahead from; now if left out."),
         LIMIT,
         about="Forgetting curves of the newest events",
+    ),
+    post(
+        "/api/events/calibrate",
+        calibrate,
+        takes="When",
+        answer="Calibration",
+        about="Fit what counts as relevant to the user's own data; it is used from now on",
+        quotes=False,
     ),
     get(
         "/api/latest",

@@ -21,6 +21,11 @@ async def run_jobs(call: RouteCall) -> Response:
     return json_response({"started": await call.memory.run_jobs()})
 
 
+async def end_idle(call: RouteCall) -> Response:
+    """End the tenant's sessions that were idle for long."""
+    return json_response({"ended": await call.memory.end_idle(at=at_of(call))})
+
+
 async def digest(call: RouteCall) -> Response:
     """Queue a session to be digested again."""
     queued = await call.memory.digest(call.user, session=call.body["session"], at=at_of(call))
@@ -30,7 +35,7 @@ async def digest(call: RouteCall) -> Response:
 async def embed_missing(call: RouteCall) -> Response:
     """Queue the embedding of everything that has no vector."""
     try:
-        await call.memory.embed(call.user)
+        await call.memory.embed(call.user, at=at_of(call))
     except BadInput as error:
         raise HttpProblem(404, "bad-input", str(error)) from error
     return json_response({})
@@ -86,6 +91,16 @@ ROUTES = (
         answer="Ran",
         user=False,
     ),
+    RouteSpec(
+        method="POST",
+        path="/api/sessions/end-idle",
+        handler=end_idle,
+        about="End the sessions of all users of the tenant that were idle for long",
+        needs=WRITE,
+        takes="When",
+        answer="EndedIdle",
+        user=False,
+    ),
     post(
         "/api/jobs/digest",
         digest,
@@ -96,7 +111,7 @@ ROUTES = (
     post(
         "/api/jobs/embed",
         embed_missing,
-        takes="Nothing",
+        takes="When",
         answer="Nothing",
         about="Embed everything of the user that has no vector",
     ),

@@ -47,7 +47,14 @@ _ANTHROPIC_TYPES = {
     429: "rate_limit_error",
     504: "timeout_error",
 }
-_OLLAMA_PATHS = tuple(f"/api/{name}" for name in ("chat", "generate", "tags", "embed", "version"))
+OLLAMA_PATHS = tuple(
+    f"/api/{name}"
+    for name in (
+        *("chat", "generate", "tags", "embed", "version"),
+        *("show", "ps", "pull", "push", "create", "copy", "delete", "embeddings"),
+    )
+)
+"""Paths of Ollama's protocol, those that are not served too: its clients try them."""
 
 
 class HttpProblem(Exception):
@@ -94,7 +101,7 @@ def answer(problem: HttpProblem, *, path: str) -> Response:
         body = anthropic_error(problem)
     elif path.startswith("/v1/"):
         body = openai_error(problem)
-    elif path in _OLLAMA_PATHS:
+    elif path in OLLAMA_PATHS:
         body = ollama_error(problem)
     else:
         own, body = True, _details(problem)

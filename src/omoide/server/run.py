@@ -36,7 +36,8 @@ def upstream_of(spec: str, runtime: Runtime) -> Upstream:
     if spec != settings.model:
         raise BadInput(
             f"--upstream {spec!r} is not a URL: give one like http://localhost:8080/v1, "
-            "ollama+http://localhost:11434 or anthropic+https://api.anthropic.com"
+            "ollama+http://localhost:11434, anthropic+https://api.anthropic.com or "
+            "responses+https://api.openai.com/v1"
         )
     return EngineUpstream(runtime.model, runtime.embedder, max_tokens=settings.reply_tokens)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import JobState, JobTask
 from omoide.transfer.memories import UnfinishedJob
-from omoide.transfer.records import Header, header_record, to_record
+from omoide.transfer.records import all_records
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -51,11 +51,8 @@ async def export(store: Store, owner: Owner) -> AsyncIterator[Record]:
         "note": notes,
         "job": jobs,
     }
-    counts = {kind: len(values) for kind, values in parts.items()}
-    yield header_record(Header(user=owner.user, records=counts))
-    for values in parts.values():
-        for value in values:
-            yield to_record(value)
+    for record in all_records(owner.user, parts):
+        yield record
 
 
 async def unfinished(store: Store, owner: Owner) -> tuple[UnfinishedJob, ...]:

@@ -44,7 +44,7 @@ from omoide.transfer.fields import Fields, iso
 from omoide.transfer.memories import UnfinishedJob
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Record = dict[str, object]
 Value = (
@@ -78,7 +78,7 @@ def header_record(header: Header) -> Record:
     return {
         "kind": "header",
         "format": FORMAT,
-        "schema": SCHEMA,
+        "schema": header.schema,
         "user": header.user,
         "records": dict(header.records),
     }
@@ -101,6 +101,16 @@ def read_header(record: object) -> Header:
         records={kind: counts.whole(kind) for kind in counts.names},
         schema=schema,
     )
+
+
+def all_records(
+    user: str, parts: Mapping[str, Sequence[Value]], *, schema: int = SCHEMA
+) -> Iterator[Record]:
+    """A header with the counts, then the records of all values, which are given by their kind."""
+    counts = {kind: len(values) for kind, values in parts.items()}
+    yield header_record(Header(user=user, records=counts, schema=schema))
+    for values in parts.values():
+        yield from map(to_record, values)
 
 
 def to_record(value: Value) -> Record:

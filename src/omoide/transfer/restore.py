@@ -21,15 +21,15 @@ from omoide.domain import (
     Turn,
 )
 from omoide.errors import BadImport
+from omoide.transfer.files import JsonElement
 from omoide.transfer.memories import UnfinishedJob
-from omoide.transfer.records import from_record, read_header
+from omoide.transfer.records import SCHEMA, all_records, from_record, read_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from omoide.transfer.files import JsonElement
-    from omoide.transfer.records import Value
+    from omoide.transfer.records import Record, Value
 
 NEVER = timedelta(days=365_000)
 """An idle time longer than any pause within a session."""
@@ -51,6 +51,26 @@ class ExportContents:
     notes: list[Note]
     jobs: list[UnfinishedJob] | None
     """None in files of schema 1, which had no jobs."""
+
+    @property
+    def parts(self) -> dict[str, Sequence[Value]]:
+        """All values, by the kind of their records."""
+        return {
+            "session": tuple(self.sessions.values()),
+            "turn": self.turns,
+            "fact": self.facts,
+            "version": self.versions,
+            "aside": self.aside,
+            "call": self.calls,
+            "event": self.events,
+            "memo": self.memos,
+            "note": self.notes,
+            "job": self.jobs or (),
+        }
+
+    def records(self) -> Iterator[Record]:
+        """The records that it was read from."""
+        return all_records(self.user, self.parts, schema=SCHEMA if self.jobs is not None else 1)
 
     def unfinished(self, at: datetime) -> list[UnfinishedJob]:
         """The jobs to queue; for schema 1 they are derived from the rest, and created `at`."""
@@ -102,20 +122,17 @@ def read_contents(elements: Iterable[JsonElement]) -> ExportContents:
     return contents
 
 
+def read_records(records: Iterable[object]) -> ExportContents:
+    """Read the records of an export that were parsed already. Raises `BadImport`."""
+    return read_contents(
+        JsonElement(where=f"record {i}", document=0, value=record)
+        for i, record in enumerate(records, 1)
+    )
+
+
 def _check_counts(contents: ExportContents, promised: dict[str, int]) -> None:
-    counts = {
-        "session": len(contents.sessions),
-        "turn": len(contents.turns),
-        "version": len(contents.versions),
-        "aside": len(contents.aside),
-        "call": len(contents.calls),
-        "fact": len(contents.facts),
-        "event": len(contents.events),
-        "memo": len(contents.memos),
-        "note": len(contents.notes),
-        "job": len(contents.jobs or ()),
-    }
-    for kind, count in counts.items():
+    for kind, values in contents.parts.items():
+        count = len(values)
         if count != promised.get(kind, 0):
             raise BadImport(
                 f"the header promises {promised.get(kind, 0)} records of kind {kind!r}, but the "

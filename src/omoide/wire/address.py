@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 OPENAI = "openai"
-CONVERTED = ("anthropic", "ollama")
+CONVERTED = ("responses", "anthropic", "ollama")
 """Protocols that an endpoint may speak besides Chat Completions."""
 
 

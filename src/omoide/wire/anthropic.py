@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from omoide.wire.anthropic_request import messages_body
 from omoide.wire.chunks import Chunks, Usage, assistant, completion, models_list
 from omoide.wire.fields import refuse
+from omoide.wire.json_parts import as_object, count, object_in
 from omoide.wire.transport import VendorRequest
 
 if TYPE_CHECKING:
@@ -105,18 +106,18 @@ class MessagesReader:
         """See `AnswerReader.read`."""
         kind = item.get("type")
         if kind == "message_start":
-            message = _object(item.get("message"))
+            message = object_in(item, "message")
             self._chunks.model = str(message.get("model") or self._chunks.model)
-            self._usage |= _object(message.get("usage"))
+            self._usage |= object_in(message, "usage")
             return [self._chunks.delta(role="assistant", content="")]
         if kind == "content_block_start":
-            return self._begin(_object(item.get("content_block")))
+            return self._begin(object_in(item, "content_block"))
         if kind == "content_block_delta":
-            return self._add(_object(item.get("delta")))
+            return self._add(object_in(item, "delta"))
         if kind == "message_delta":
-            usage = _object(item.get("usage"))
+            usage = object_in(item, "usage")
             self._usage |= {name: count for name, count in usage.items() if count is not None}
-            self._reason = _object(item.get("delta")).get("stop_reason") or self._reason
+            self._reason = object_in(item, "delta").get("stop_reason") or self._reason
             return []
         if kind == "message_stop":
             self.ended = True
@@ -143,19 +144,11 @@ class MessagesReader:
 
 def _usage(value: object) -> Usage:
     """Anthropic counts what went through its cache apart; Chat Completions count it in."""
-    usage = _object(value)
-    cached = _count(usage.get("cache_read_input_tokens"))
-    written = _count(usage.get("cache_creation_input_tokens"))
+    usage = as_object(value)
+    cached = count(usage.get("cache_read_input_tokens"))
+    written = count(usage.get("cache_creation_input_tokens"))
     return Usage(
-        prompt=_count(usage.get("input_tokens")) + cached + written,
-        completion=_count(usage.get("output_tokens")),
+        prompt=count(usage.get("input_tokens")) + cached + written,
+        completion=count(usage.get("output_tokens")),
         cached=cached,
     )
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -10,6 +10,7 @@ import httpx
 
 from omoide.wire.anthropic import AnthropicProtocol
 from omoide.wire.ollama import OllamaProtocol
+from omoide.wire.responses import ResponsesProtocol
 from omoide.wire.transport import ProtocolTransport
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from omoide.wire.transport import VendorProtocol
 
 PROTOCOLS: dict[str, Callable[[], VendorProtocol]] = {
+    "responses": ResponsesProtocol,
     "anthropic": AnthropicProtocol,
     "ollama": OllamaProtocol,
 }

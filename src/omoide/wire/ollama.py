@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.wire.chunks import Chunks, Usage, assistant, completion, models_list
 from omoide.wire.fields import Fields, refuse
+from omoide.wire.json_parts import as_object, count, object_in
 from omoide.wire.ollama_request import chat_request
 from omoide.wire.transport import VendorRequest
 
@@ -32,7 +33,7 @@ class OllamaProtocol:
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
         """See `VendorProtocol.answer`."""
-        message = _object(body.get("message"))
+        message = object_in(body, "message")
         calls = _calls(message)
         return completion(
             model=str(body.get("model") or ""),
@@ -84,7 +85,7 @@ class OllamaProtocol:
         vectors = rows if isinstance(rows, list) else []
         if asked.get("encoding_format") == "base64":
             vectors = [base64.b64encode(array("f", row).tobytes()).decode() for row in vectors]
-        tokens = _count(body.get("prompt_eval_count"))
+        tokens = count(body.get("prompt_eval_count"))
         return {
             "object": "list",
             "model": body.get("model") or asked.get("model"),
@@ -118,7 +119,7 @@ class ChatReader:
         if not self._begun:
             self._begun = True
             found.append(self._chunks.delta(role="assistant", content=""))
-        message = _object(item.get("message"))
+        message = object_in(item, "message")
         if isinstance(thought := message.get("thinking"), str) and thought:
             found.append(self._chunks.delta(reasoning_content=thought))
         if isinstance(text := message.get("content"), str) and text:
@@ -137,8 +138,8 @@ def _calls(message: dict[str, Any]) -> list[tuple[str, str, str]]:
     calls = message.get("tool_calls")
     found = []
     for call in calls if isinstance(calls, list) else ():
-        function = _object(_object(call).get("function"))
-        id_ = _object(call).get("id")
+        function = as_object(as_object(call).get("function"))
+        id_ = as_object(call).get("id")
         found.append(
             (
                 id_ if isinstance(id_, str) and id_ else f"call_{secrets.token_hex(12)}",
@@ -157,13 +158,5 @@ def _finish(body: dict[str, Any], *, called: bool) -> str:
 
 def _usage(body: dict[str, Any]) -> Usage:
     return Usage(
-        prompt=_count(body.get("prompt_eval_count")), completion=_count(body.get("eval_count"))
+        prompt=count(body.get("prompt_eval_count")), completion=count(body.get("eval_count"))
     )
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

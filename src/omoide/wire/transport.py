@@ -61,7 +61,7 @@ class VendorProtocol(Protocol):
         """A chat."""
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
-        """A whole answer as a chat completion."""
+        """A whole answer as a chat completion; an object with `error` if it failed."""
 
     def reader(self, body: dict[str, Any]) -> AnswerReader:
         """Reads the stream that a chat is answered with."""
@@ -141,7 +141,9 @@ class ProtocolTransport(httpx.AsyncBaseTransport):
             raise httpx.RemoteProtocolError("the answer is not JSON") from error
         if not isinstance(answer, dict):
             raise httpx.RemoteProtocolError("the answer is not a JSON object")
-        return _response(200, convert(answer), headers=_kept(response))
+        converted = convert(answer)
+        status = 502 if "error" in converted else 200
+        return _response(status, converted, headers=_kept(response))
 
     async def _stream(
         self, request: httpx.Request, wanted: VendorRequest, reader: AnswerReader

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omoide.server.options import Options
+from omoide.testing.endpoint import Scripted
 from tests.unit.serving import M1, listening, serving
 
 from .drivers import DRIVERS, AnthropicDriver, CompletionsDriver, OllamaDriver, OpenAIDriver
 from .lines import Line, title
 from .test_chat import ENDS, reason
 from .test_clients import read
+from .upstream_responses import Responses
 from .upstreams import VENDORS, Anthropic, Ollama, VendorEndpoint
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ async def test_an_answer_comes_with_its_cost(pair: Pair) -> None:
     heard = await pair.driver.say("Hi")
     assert heard.text == "I see."
     prompt = heard.tokens[0]
-    if isinstance(pair.driver, AnthropicDriver) and isinstance(pair.vendor, Anthropic):
+    if isinstance(pair.driver, AnthropicDriver) and not isinstance(pair.vendor, Ollama):
         prompt += heard.raw.usage.cache_read_input_tokens
     assert (prompt, heard.tokens[1]) == (11, 3)
     assert pair.asked == [("user", "Hi")]
@@ -142,8 +144,14 @@ async def test_a_tool_is_called_and_its_result_goes_back(pair: Pair) -> None:
     assert second.text == "Rain."
     assert [role for role, _ in pair.asked] == ["user", "assistant", "tool"]
     assert pair.asked[1:] == [("assistant", "Let me look."), ("tool", "rain")]
-    messages = pair.sent["messages"]
-    if isinstance(vendor, Anthropic):
+    messages = pair.sent.get("messages", [])
+    if isinstance(vendor, Responses):
+        (tool,) = pair.sent["tools"]
+        assert (tool["name"], tool["parameters"]["required"]) == ("weather", ["place"])
+        _, _, call, result = pair.sent["input"]
+        assert json.loads(call["arguments"]) == OSLO[2]
+        assert call["call_id"] == result["call_id"]
+    elif isinstance(vendor, Anthropic):
         (tool,) = pair.sent["tools"]
         assert (tool["name"], tool["input_schema"]["required"]) == ("weather", ["place"])
         use, result = messages[1]["content"][1], messages[2]["content"][0]
@@ -252,8 +260,10 @@ async def test_an_image_goes_along(pair: Pair) -> None:
         model="m", user="ana", messages=[{"role": "user", "content": content}]
     )
     assert pair.asked == [("user", "What is it?")]
-    (message,) = pair.sent["messages"]
-    if isinstance(pair.vendor, Ollama):
+    (message,) = pair.sent.get("messages") or pair.sent["input"]
+    if isinstance(pair.vendor, Responses):
+        assert message["content"][1]["image_url"] == "data:image/png;base64,iVBORw0KGgo="
+    elif isinstance(pair.vendor, Ollama):
         assert message["images"] == ["iVBORw0KGgo="]
     else:
         source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
@@ -272,6 +282,20 @@ async def test_a_clients_secret_never_reaches_another_vendor(
         assert "sk-of-the-client" not in " ".join(headers.values())
 
 
+@pytest.mark.parametrize("driver", DRIVERS, ids=title)
+async def test_a_response_that_failed_is_the_clients_exception(
+    tmp_path: Path, driver: type[Driver]
+) -> None:
+    """Responses tell it in a body whose status is 200."""
+    async with paired(tmp_path, driver, Responses) as pair:
+        error = {"code": "server_error", "message": "out of luck"}
+        failed = json.dumps({"object": "response", "status": "failed", "error": error})
+        pair.endpoint.answers.append(Scripted(blocks=(failed.encode(),)))
+        with pytest.raises(pair.driver.error, match="out of luck") as raised:
+            await pair.driver.say("Hi")
+        assert pair.driver.status(raised.value) == 502
+
+
 @over(*DRIVERS)
 async def test_an_error_in_the_middle_of_a_stream_is_the_clients_exception(pair: Pair) -> None:
     """In the endpoint's own form of it; what came before is kept."""
@@ -281,6 +305,9 @@ async def test_an_error_in_the_middle_of_a_stream_is_the_clients_exception(pair:
     failing = b"event: error\ndata: " + json.dumps(error).encode() + b"\n\n"
     if isinstance(pair.vendor, Ollama):
         failing = b'{"error": "too busy"}\n'
+    elif isinstance(pair.vendor, Responses):
+        flat = {"type": "error", "code": "server_error", "message": "too busy", "param": None}
+        failing = b"event: error\ndata: " + json.dumps(flat).encode() + b"\n\n"
     pair.endpoint.answers.append(replace(whole, blocks=(*whole.blocks[:until], failing)))
     pieces: list[str] = []
     with pytest.raises(Exception, match="too busy"):

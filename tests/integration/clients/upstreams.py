@@ -14,6 +14,8 @@ from pydantic import TypeAdapter
 
 from omoide.testing.endpoint import FakeEndpoint, Scripted
 
+from .upstream_responses import Responses
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -223,7 +225,7 @@ class Ollama:
         return [(message["role"], message["content"]) for message in body["messages"]]
 
 
-VENDORS: tuple[type[Vendor], ...] = (Anthropic, Ollama)
+VENDORS: tuple[type[Vendor], ...] = (Anthropic, Ollama, Responses)
 
 
 class VendorEndpoint(FakeEndpoint):

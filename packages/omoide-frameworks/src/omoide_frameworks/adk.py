@@ -10,13 +10,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
-from google.adk.memory.memory_entry import MemoryEntry
-from google.genai import types
-
 from omoide import Speaker, Utterance
 from omoide.errors import BadInput
 from omoide_frameworks.bridge import ask
+from omoide_frameworks.extras import extra
+
+with extra("adk"):
+    from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+    from google.adk.memory.memory_entry import MemoryEntry
+    from google.genai import types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_framework import ContextProvider
-
 from omoide_frameworks.bridge import AnyMemory, begin
+from omoide_frameworks.extras import extra
+
+with extra("agent-framework"):
+    from agent_framework import ContextProvider
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

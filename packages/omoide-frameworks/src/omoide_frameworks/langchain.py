@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from langchain_core.chat_history import BaseChatMessageHistory
-from langchain_core.messages import AIMessage, HumanMessage, messages_from_dict, messages_to_dict
-
 from omoide import Speaker, Utterance
 from omoide_frameworks.bridge import arun, run
+from omoide_frameworks.extras import extra
 from omoide_frameworks.transcript import Transcript
+
+with extra("langchain"):
+    from langchain_core.chat_history import BaseChatMessageHistory
+    from langchain_core.messages import (
+        AIMessage,
+        HumanMessage,
+        messages_from_dict,
+        messages_to_dict,
+    )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

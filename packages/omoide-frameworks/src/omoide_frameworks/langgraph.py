@@ -11,23 +11,25 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import convert_to_openai_messages
-from langchain_core.runnables import RunnableConfig, RunnableLambda
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    Item,
-    ListNamespacesOp,
-    MatchCondition,
-    PutOp,
-    SearchItem,
-    SearchOp,
-)
-
 from omoide.engine import Answer
 from omoide.errors import BadInput
 from omoide.language import content_terms
 from omoide_frameworks.bridge import arun, begin, blocking_memory, call, run
+from omoide_frameworks.extras import extra
+
+with extra("langgraph"):
+    from langchain_core.messages import convert_to_openai_messages
+    from langchain_core.runnables import RunnableConfig, RunnableLambda
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        PutOp,
+        SearchItem,
+        SearchOp,
+    )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

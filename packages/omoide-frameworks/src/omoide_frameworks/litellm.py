@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from litellm.integrations.custom_logger import CustomLogger
-
 from omoide_frameworks.bridge import AnyMemory, Begun, begin
+from omoide_frameworks.extras import extra
+
+with extra("litellm"):
+    from litellm.integrations.custom_logger import CustomLogger
 
 if TYPE_CHECKING:
     from litellm.types.utils import CallTypes

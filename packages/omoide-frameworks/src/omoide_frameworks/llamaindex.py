@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.memory import BaseMemory
-from pydantic import PrivateAttr
-
 from omoide import Speaker, Utterance
 from omoide_frameworks.bridge import AnyMemory, arun, call, run
+from omoide_frameworks.extras import extra
 from omoide_frameworks.transcript import Transcript
+
+with extra("llamaindex"):
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+    from llama_index.core.memory import BaseMemory
+    from pydantic import PrivateAttr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

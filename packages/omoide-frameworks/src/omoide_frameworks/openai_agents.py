@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from agents.memory.session import SessionABC
-from agents.run_config import ModelInputData
-
 from omoide import Speaker, Utterance
 from omoide_frameworks.bridge import arun, ask
+from omoide_frameworks.extras import extra
 from omoide_frameworks.transcript import Transcript
+
+with extra("openai-agents"):
+    from agents.memory.session import SessionABC
+    from agents.run_config import ModelInputData
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

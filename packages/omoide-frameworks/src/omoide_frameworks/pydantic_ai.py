@@ -12,18 +12,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    SystemPromptPart,
-    TextPart,
-    UserPromptPart,
-)
-from pydantic_ai.toolsets import FunctionToolset
-
 from omoide_frameworks.bridge import AnyMemory, Begun, ask, begin
+from omoide_frameworks.extras import extra
+
+with extra("pydantic-ai"):
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelRequest,
+        ModelResponse,
+        SystemPromptPart,
+        TextPart,
+        UserPromptPart,
+    )
+    from pydantic_ai.toolsets import FunctionToolset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.server.shapes.exchanges import EXCHANGES
+from omoide.server.shapes.imports import IMPORTS
 from omoide.server.shapes.incoming import INCOMING
 from omoide.server.shapes.meanings import with_meanings
 from omoide.server.shapes.outgoing import OUTGOING
@@ -19,5 +20,6 @@ SHAPES: dict[str, Shape] = {
     **OUTGOING,
     **RESULTS,
     **EXCHANGES,
+    **IMPORTS,
     **PROTOCOLS,
 }

@@ -100,15 +100,9 @@ INCOMING: dict[str, Shape] = {
         session=NUMBERED,
         at=TIME,
     ),
+    "When": object_of("When it is done; now if left out.", _OPTIONAL, at=TIME),
     "Title": object_of(
         "A session's number, and its title.", session=NUMBERED, title={**TEXT, "maxLength": 400}
-    ),
-    "Import": object_of(
-        "Conversations as ChatGPT or Claude export them, or objects with `messages`. Send a large "
-        "export in several requests; what was imported before is not recorded again.",
-        ("digest",),
-        conversations=list_of({"type": "object"}, minItems=1, maxItems=1000),
-        digest={**YES_OR_NO, "description": "Whether they are digested into memory; default true."},
     ),
     "Retry": object_of(
         "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED, at=TIME

@@ -195,6 +195,8 @@ OUTGOING: dict[str, Shape] = {
     "Weighed": object_of(
         "A scored event, and what decided whether it is recalled.",
         event=ref("Happened"),
+        cosine=nullable(NUMBER),
+        words=NUMBER,
         by=TEXT,
         odds=ref("Odds"),
         recalled=YES_OR_NO,

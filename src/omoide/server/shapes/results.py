@@ -1,8 +1,9 @@
-"""JSON schemas of what a change returns: an erasure with its receipt, an import, a title."""
+"""JSON schemas of what a change returns: an erasure with its receipt, a calibration, a title."""
 
 from __future__ import annotations
 
 from omoide.server.shapes.builders import (
+    NUMBER,
     NUMBERED,
     TEXT,
     TIME,
@@ -10,6 +11,7 @@ from omoide.server.shapes.builders import (
     YES_OR_NO,
     Shape,
     list_of,
+    nullable,
     object_of,
     ref,
 )
@@ -47,15 +49,26 @@ RESULTS: dict[str, Shape] = {
         written_by=TEXT,
         signature=TEXT,
     ),
-    "Imported": object_of(
-        "What was recorded: new sessions and turns, turns that were known, and what was skipped.",
-        source=TEXT,
-        sessions=WHOLE,
-        turns=WHOLE,
-        known=WHOLE,
-        to_digest=WHOLE,
-        skipped=WHOLE,
-        left_out=list_of(object_of("Something skipped.", where=TEXT, reason=TEXT)),
+    "EndedIdle": object_of("How many sessions were ended.", ended=WHOLE),
+    "Calibration": object_of(
+        "A map from an embedder's similarities to the relevance of the paper: pairs of both. "
+        "`measured` is false if it was estimated from a user's own data.",
+        embedder=TEXT,
+        version=TEXT,
+        points=list_of(list_of(NUMBER, minItems=2, maxItems=2)),
+        n=WHOLE,
+        data=TEXT,
+        languages=list_of(TEXT),
+        measured=YES_OR_NO,
+        true_recalls=nullable(ref("HitRate")),
+        false_recalls=nullable(ref("HitRate")),
+    ),
+    "HitRate": object_of(
+        "A share of n cases, with its 95 % interval.",
+        share=NUMBER,
+        low=NUMBER,
+        high=NUMBER,
+        n=WHOLE,
     ),
     "Titled": object_of("A session's title.", session=NUMBERED, title=TEXT),
 }
