@@ -44,8 +44,7 @@ def test_english_notes_speak_to_the_person(note: str, said: str | None) -> None:
             "You fell when you were seven and are afraid."
         ),
     }.get(note)
-    about = not note.startswith("Biscuit")
-    assert to_user(note, "en", name="Nadia", about_user=about) == expected
+    assert to_user(note, "en", name="Nadia", about_user=True) == expected
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,12 @@ _PERSON = re.compile(
     rf"\b(?:{'|'.join(_PEOPLE.split())})s?\b|(?<!^)(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bof )"
     r"(?<!\bfrom )(?<!\bnear )(?<!\bfor )\b(?!I\b)[A-Z][a-z]+(?= (?:and|is|was|has|who|[a-z]+s)\b)"
 )
+_OPENINGS = (
+    "A After An As At Before Both During Every For From He Her His In It Last Next On Once One She "
+    "Since That The Their There They This When While With You Your"
+)
+_FIRST = re.compile(rf"(?!(?:{'|'.join(_OPENINGS.split())})\b)[A-Z][a-z]+(?<!ing)(?= [a-z])")
+"""A first word that may be somebody's name: "Biscuit cut her paw"."""
 _PRONOUN = re.compile(
     r"\b(?:(?P<subject>[Ss]he|[Hh]e|[Tt]hey)(?P<short>'s|'re|'ve|'ll|'d)?"
     rf"(?P<verb> {_ADVERB}[a-z']+)?|(?P<own>[Hh]is|[Tt]heir|[Hh]er(?= [\w'-]))"
@@ -156,6 +162,8 @@ def _agree(match: re.Match[str]) -> str:
 
 def _pronouns(text: str) -> str:
     """Replace pronouns as long as they can only mean the user."""
+    if _FIRST.match(text):
+        return text
     done, rest = "", text
     while match := _PRONOUN.search(rest):
         before = done + rest[: match.start()]
