@@ -46,8 +46,8 @@ DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 760}
 LOCALES = {"en": "en-GB", "ja": "ja-JP"}
 SAID = {
-    "en": "I'd like to bake something for my neighbour. What should I keep in mind?",
-    "ja": "隣の人にケーキを焼きたいのですが、何に気をつけたらいいですか？",
+    "en": "Do you remember where I live now, and who lives with me?",
+    "ja": "わたしが今どこに住んでいるか、覚えていますか？",
 }
 
 
