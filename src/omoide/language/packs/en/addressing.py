@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _USER = r"(?:[Tt]he )?\b[Uu]ser\b"
 NAMED = re.compile(r"(?:The user|User), ([A-Z][\w'-]+),")
+_NOT_TOLD = r"(?<!\bcalled )(?<!\bnamed )(?<!\bis )(?<!\bare )"
+"""A name that is itself what is told stays: "The user is called Ana"."""
 _ADVERBS = (
     "also always already currently just mainly mostly never no longer now often really recently "
     "regularly sometimes soon still usually probably"
@@ -63,7 +65,7 @@ _NOT_OWNED = re.compile(r" (?:to|and|in|on|at|for|with|from|when|because|as|that
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
-    who = rf"(?:{_USER}|{re.escape(name)}\b)" if name else _USER
+    who = rf"(?:{_USER}|{_NOT_TOLD}{re.escape(name)}\b)" if name else _USER
     aside = rf"(?:, [A-Z][\w'-]*(?: [A-Z][\w'-]*)?,|,? {re.escape(name)}\b,?)?" if name else ""
     aside = aside or r"(?:, [A-Z][\w'-]*(?: [A-Z][\w'-]*)?,)?"
     said = re.sub(rf"{who}{aside}['’]s\b", _like("your"), text)
