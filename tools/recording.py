@@ -39,11 +39,22 @@ COLOURS = {"default": "#d8dee9", "green": "#a3be8c", "cyan": "#88c0d0", "brown":
 FAINT = "#7b88a1"
 
 
+class Screen(pyte.Screen):
+    """A screen that answers what the running program asks, such as where the cursor is."""
+
+    program = -1
+    """The program's end of the terminal."""
+
+    def write_process_input(self, data: str) -> None:
+        """Answer the program."""
+        os.write(self.program, data.encode())
+
+
 class Terminal:
     """A screen that programs write to, one after another."""
 
     def __init__(self) -> None:
-        self.screen = pyte.Screen(WIDTH, HEIGHT)
+        self.screen = Screen(WIDTH, HEIGHT)
         self._stream = pyte.ByteStream(self.screen)
 
     def write(self, text: str) -> None:
@@ -54,9 +65,9 @@ class Terminal:
         """Run a program, typing each line when it waits for one, until it ends."""
         pid, fd = pty.fork()
         if pid == 0:
-            os.execvpe(command[0], command, environment)
+            os.execvpe(command[0], command, environment)  # noqa: S606 - no shell is wanted
         fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
-        self.screen.write_process_input = lambda data: os.write(fd, data.encode())
+        self.screen.program = fd
         waiting = [*lines, "/quit"]
         heard = time.monotonic()
         while True:

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import uvicorn
 from PIL import Image
-from playwright.async_api import async_playwright
+from playwright.async_api import ViewportSize, async_playwright
 
 from omoide import bootstrap
 from omoide.demo import load
@@ -42,8 +42,8 @@ LARGEST = 150_000
 PATIENCE = 600_000
 """Milliseconds that a step may take: a local model on a busy machine is slow."""
 PLAIN = ["--no-sandbox", "--disable-lcd-text", "--font-render-hinting=none"]
-DESK = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 760}
+DESK = ViewportSize(width=1280, height=800)
+PHONE = ViewportSize(width=390, height=760)
 LOCALES = {"en": "en-GB", "ja": "ja-JP"}
 SAID = {
     "en": "Do you remember where I live now, and who lives with me?",
@@ -57,7 +57,7 @@ class Picture:
 
     name: str
     view: str
-    scheme: str = "light"
+    scheme: Literal["light", "dark"] = "light"
     phone: bool = False
     language: str = "en"
     talk: bool = False
@@ -179,7 +179,6 @@ async def main(folder: Path, model: str) -> None:
     path = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
     if path is None:
         sys.exit("no browser found: apt-get install chromium")
-    folder.mkdir(parents=True, exist_ok=True)
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=path, args=PLAIN)
         for language, pictures in groupby(PICTURES, key=lambda picture: picture.language):
@@ -191,4 +190,5 @@ async def main(folder: Path, model: str) -> None:
 
 if __name__ == "__main__":
     folder, model = [*sys.argv[1:], *["docs/pictures", "default"][len(sys.argv) - 1 :]]
+    Path(folder).mkdir(parents=True, exist_ok=True)
     asyncio.run(main(Path(folder), model))
