@@ -67,7 +67,7 @@ class ChatLoop:
         self._screen = screen
         self._clock = clock
         self._idle = idle
-        self._at = at
+        self.at = at
         self._last_line: datetime | None = None
         self._work: asyncio.Task[object] | None = None
         self._prepare = prepare
@@ -200,7 +200,7 @@ class ChatLoop:
             if self._preparing is not None:  # its work is needed for the reply
                 await asyncio.wait([self._preparing])
                 self._preparing = None
-            reply = await self._memory.reply(self._user, text, at=self._at)
+            reply = await self._memory.reply(self._user, text, at=self.at)
             self._recalled = reply.recalled
             try:
                 async for piece in reply:
@@ -276,7 +276,7 @@ class ChatLoop:
     # ── Internal ────────────────────────────────────────────────────────────────────────────
 
     async def _end(self) -> bool:
-        return bool(await end_chat(self._memory, self._user, at=self._at))
+        return bool(await end_chat(self._memory, self._user, at=self.at))
 
     async def _pending(self) -> list[int]:
         jobs = await self._memory.jobs(self._user, states=[JobState.WAITING, JobState.RUNNING])
@@ -308,7 +308,7 @@ class ChatLoop:
             self._screen.line(line)
 
     def _now(self) -> datetime:
-        return self._at or self._clock.now()
+        return self.at or self._clock.now()
 
 
 async def end_chat(memory: Memory, user: str, *, at: datetime | None) -> list[Session]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -36,7 +37,8 @@ async def talk(conversation: ChatLoop, runtime: Runtime, screen: TerminalScreen)
     await conversation.greet()
     conversation.prepare()
     async with (
-        runtime.working(),
+        # At a past time every session would look idle to the clock: `/quit` ends it then.
+        runtime.working(idle_every=math.inf if conversation.at else 60.0),
         cancelled(asyncio.create_task(_watch(conversation, screen))),
     ):
         await _lines(conversation, screen)
