@@ -18,7 +18,6 @@ import tempfile
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -44,11 +43,7 @@ PATIENCE = 600_000
 PLAIN = ["--no-sandbox", "--disable-lcd-text", "--font-render-hinting=none"]
 DESK = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=760)
-LOCALES = {"en": "en-GB", "ja": "ja-JP"}
-SAID = {
-    "en": "Do you remember where I live now, and who lives with me?",
-    "ja": "わたしが今どこに住んでいるか、覚えていますか？",
-}
+SAID = "Do you remember where I live now, and who lives with me?"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +54,11 @@ class Picture:
     view: str
     scheme: Literal["light", "dark"] = "light"
     phone: bool = False
-    language: str = "en"
     talk: bool = False
     """Whether a message is sent first; the later pictures show it too."""
 
 
 PICTURES = (
-    Picture(name="page-memory-light", view="memory"),
-    Picture(name="page-changes-dark", view="changes", scheme="dark"),
     Picture(name="page-facts-light", view="facts", talk=True),
     Picture(name="page-timeline-dark", view="timeline", scheme="dark"),
     Picture(name="page-events-dark", view="events", scheme="dark"),
@@ -75,12 +67,11 @@ PICTURES = (
     Picture(name="page-phone-facts-dark", view="facts", scheme="dark", phone=True),
     Picture(name="page-phone-events-light", view="events", phone=True),
     Picture(name="page-phone-why-dark", view="why", scheme="dark", phone=True),
-    Picture(name="page-japanese-light", view="facts", language="ja", talk=True),
 )
 
 
 @asynccontextmanager
-async def served(language: str, model: str) -> AsyncIterator[str]:
+async def served(model: str) -> AsyncIterator[str]:
     """Start a server with the demo; yields its address."""
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(
@@ -98,7 +89,7 @@ async def served(language: str, model: str) -> AsyncIterator[str]:
         )
         async with server.run():
             memory = runtime.memory()
-            await load(memory, "demo", language, now=NOW)
+            await load(memory, "demo", "en", now=NOW)
             await memory.run_jobs()
             config = uvicorn.Config(make_app(server), port=0, lifespan="off", log_level="error")
             listener = uvicorn.Server(config)
@@ -118,7 +109,7 @@ async def take(browser: Browser, picture: Picture, *, url: str, folder: Path) ->
         is_mobile=picture.phone,
         has_touch=picture.phone,
         color_scheme=picture.scheme,
-        locale=LOCALES[picture.language],
+        locale="en-GB",
         timezone_id="UTC",
         reduced_motion="reduce",
     )
@@ -142,22 +133,18 @@ async def take(browser: Browser, picture: Picture, *, url: str, folder: Path) ->
 async def show(page: Page, picture: Picture) -> None:
     """Bring the page into the picture's state."""
     if picture.talk:
-        await page.fill("#say", SAID[picture.language])
+        await page.fill("#say", SAID)
         await page.press("#say", "Enter")
-        await page.wait_for_selector(".said .recalled")
+        await page.wait_for_selector("#stop", state="visible")
+        await page.wait_for_selector("#stop", state="hidden")
         print(await page.locator(".said .text").last.inner_text(), flush=True)
         await page.wait_for_timeout(800)
-    tab = {"changes": "memory", "timeline": "facts"}.get(picture.view, picture.view)
+    tab = "facts" if picture.view == "timeline" else picture.view
     if picture.phone:
         await page.click(f"#dock [data-view={tab}]")
     elif tab != "chat":
         await page.click(f"#tab-{tab}")
     await page.wait_for_selector(f"#panel-{tab} h2" if tab != "chat" else ".said")
-    if picture.view == "memory":
-        await page.locator(".fact > button").nth(3).click()
-    if picture.view == "changes":
-        await page.fill("#version", "4")
-        await page.wait_for_selector("#panel-memory del")
     if picture.view == "facts":
         await page.locator(".known > button").nth(2).click()
         await page.wait_for_selector(".known .quote")
@@ -181,10 +168,9 @@ async def main(folder: Path, model: str) -> None:
         sys.exit("no browser found: apt-get install chromium")
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=path, args=PLAIN)
-        for language, pictures in groupby(PICTURES, key=lambda picture: picture.language):
-            async with served(language, model) as url:
-                for picture in pictures:
-                    await take(browser, picture, url=url, folder=folder)
+        async with served(model) as url:
+            for picture in PICTURES:
+                await take(browser, picture, url=url, folder=folder)
         await browser.close()
 
 

@@ -75,8 +75,8 @@ def status_lines(status: MemoryStatus, now: datetime) -> list[str]:
     lines = [_behind_line(behind, now) for behind in status.behind]
     lines += [
         dim(
-            f"· session {session.number} is still open: it is remembered when it ends (/end in the "
-            "chat, omoide chat --end, or by itself after a while)"
+            f"· session {session.number} is still open: it is remembered when it ends "
+            "(/end, or omoide chat --end)"
         )
         for session in status.open
         if session.turns
