@@ -324,16 +324,3 @@ def test_a_terminal_without_colours(start: Callable[..., Terminal], env: dict[st
     terminal.wait_for("memory updated")
     assert terminal.end() == 0
     assert not re.search(rb"\x1b\[(?:2|[34]\d)m", terminal._raw)
-
-
-def test_a_chat_of_the_past_stays_one_session(start: Callable[..., Terminal]) -> None:
-    """Its turns look idle to the clock, but only leaving ends it."""
-    terminal = start("chat", "--at", "3 weeks ago")
-    for said in ("I have a cat called Miso.", "I live in Oslo."):
-        terminal.wait_for(PROMPT)
-        terminal.type(f"{said}\r")
-        terminal.wait_for("Hello to 1 line(s)!")
-    terminal.wait_for(PROMPT)
-    terminal.type("/quit\r")
-    terminal.wait_for("memory updated after session 1")
-    assert terminal.end() == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from typing import TYPE_CHECKING
 
 from omoide.cli.addressing import Reader
@@ -67,7 +68,7 @@ class ChatLoop:
         self._screen = screen
         self._clock = clock
         self._idle = idle
-        self.at = at
+        self._at = at
         self._last_line: datetime | None = None
         self._work: asyncio.Task[object] | None = None
         self._prepare = prepare
@@ -87,6 +88,12 @@ class ChatLoop:
     def busy(self) -> bool:
         """Whether something runs that `interrupt` would stop."""
         return self._work is not None
+
+    @property
+    def idle_every(self) -> float:
+        """Seconds between looks for idle sessions. In a chat of the past there is only the first:
+        each of its turns would look idle to the clock, and become a session of its own."""
+        return 60.0 if self._at is None else math.inf
 
     @property
     def asking(self) -> str:
@@ -200,7 +207,7 @@ class ChatLoop:
             if self._preparing is not None:  # its work is needed for the reply
                 await asyncio.wait([self._preparing])
                 self._preparing = None
-            reply = await self._memory.reply(self._user, text, at=self.at)
+            reply = await self._memory.reply(self._user, text, at=self._at)
             self._recalled = reply.recalled
             try:
                 async for piece in reply:
@@ -276,7 +283,7 @@ class ChatLoop:
     # ── Internal ────────────────────────────────────────────────────────────────────────────
 
     async def _end(self) -> bool:
-        return bool(await end_chat(self._memory, self._user, at=self.at))
+        return bool(await end_chat(self._memory, self._user, at=self._at))
 
     async def _pending(self) -> list[int]:
         jobs = await self._memory.jobs(self._user, states=[JobState.WAITING, JobState.RUNNING])
@@ -308,7 +315,7 @@ class ChatLoop:
             self._screen.line(line)
 
     def _now(self) -> datetime:
-        return self.at or self._clock.now()
+        return self._at or self._clock.now()
 
 
 async def end_chat(memory: Memory, user: str, *, at: datetime | None) -> list[Session]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import signal
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -37,8 +36,7 @@ async def talk(conversation: ChatLoop, runtime: Runtime, screen: TerminalScreen)
     await conversation.greet()
     conversation.prepare()
     async with (
-        # At a past time every session would look idle to the clock: `/quit` ends it then.
-        runtime.working(idle_every=math.inf if conversation.at else 60.0),
+        runtime.working(idle_every=conversation.idle_every),
         cancelled(asyncio.create_task(_watch(conversation, screen))),
     ):
         await _lines(conversation, screen)
