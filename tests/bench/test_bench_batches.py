@@ -155,6 +155,16 @@ def test_a_run_without_answers_writes_nothing_new(tmp_path: Path) -> None:
     assert shown == again[1]
 
 
+def test_all_messages_of_a_story_are_due_in_one_round(tmp_path: Path) -> None:
+    """They are answered independently of each other, so none waits for another's answer."""
+    model = ("--model", "http://127.0.0.1:9/v1#m", "--batch", tmp_path / "folder")
+    story = ("--only", "--set", "languages=en", "--set", "each=1")
+    status, shown, _ = bench_run(tmp_path, "run", "friend", *story, *model)
+    assert status == WAITING, shown
+    asked = (tmp_path / "folder" / "round-001.requests.jsonl").read_text().splitlines()
+    assert len(asked) == 8
+
+
 class Endpoint(StandIn):
     """A model that can be asked in batches, and learns to leave out what was rejected."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -124,6 +125,23 @@ async def test_evidence_alone_needs_no_model(task: str, count: int) -> None:
     scored = [item for item in result.methods[0].items if "evidence" in item.scores]
     assert len(scored) == count
     assert any(item.scores["evidence"] > 0 for item in scored)
+
+
+async def test_a_small_sample_of_beam_has_every_kind() -> None:
+    """`each` takes as many questions of each kind, and `skip` leaves out the first ones."""
+    [chat] = beam.load(FIXTURES)
+    kinds = {question.category for question in chat.questions}
+    first, second = chat.questions[0], replace(chat.questions[0], id="another of this kind")
+    doubled = replace(chat, questions=(*chat.questions, second))
+    asked = {}
+    for skip in ("0", "1"):
+        work = replace(job("beam", "search", answers="no", each="1", skip=skip), cases=(doubled,))
+        async with lab(ScriptedModel([])) as parts:
+            result = await execute(work, lab=parts, course=course(work))
+        asked[skip] = {item.id: item.group for item in result.methods[0].items}
+    assert sorted(asked["0"].values()) == sorted(kinds)
+    assert first.id in asked["0"]
+    assert asked["1"] == {second.id: first.category}
 
 
 async def test_beam_replies_are_judged_by_rubric() -> None:

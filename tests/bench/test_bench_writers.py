@@ -150,7 +150,10 @@ async def test_only_what_a_model_is_tuned_for_goes_to_it() -> None:
     plain, tuned = ScriptedModel(["plain"], name="plain"), ScriptedModel(["tuned"], name="tuned")
     cache = CallCache(None)
     both = SharedModel(
-        plain, cache, concurrency=1, tuned=[TunedModel(model=tuned, skills=frozenset({Skill.REPLY}))]
+        plain,
+        cache,
+        concurrency=1,
+        tuned=[TunedModel(model=tuned, skills=frozenset({Skill.REPLY}))],
     )
     reply = Request(
         messages=(Message(role="user", content="Hello"),), max_tokens=9, skill=Skill.REPLY

@@ -63,7 +63,7 @@ def test_languages_are_even_and_hard_cases_have_their_share() -> None:
 
 def test_the_default_is_some_thousands_and_counts_can_be_given() -> None:
     """As TASK=NUMBER; anything else is refused."""
-    assert 7000 <= sum(MAX_EXAMPLES.values()) <= 9000
+    assert 7000 <= sum(MAX_EXAMPLES.values()) <= 10_000
     assert parsed(("notes=5", "reply=0")) == {"notes": 5, "reply": 0}
     for bad in ("notes", "tea=3", "notes=-1", "notes=x"):
         with pytest.raises(BadInput, match="TASK=NUMBER"):

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from omoide.claims.names import name_fact, named
+from omoide.claims.names import name_fact, name_in, named
 from omoide.claims.noted_facts import NotedFact, pack, read_facts
 from omoide.domain import Sentence, Speaker, Summary, Turn, empty_summary
 from omoide.engine import complete
@@ -167,6 +167,57 @@ def test_what_is_written_of_a_name_is_known_again(language: str) -> None:
 def test_what_tells_more_than_a_name_is_not_only_a_name(language: str, text: str) -> None:
     """A cat's name, or a name with something else, is not put aside for the name."""
     assert named(text, language) == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "User has a cat called Miso."),
+        ("en", "User has a daughter, whose name is Lea."),
+        ("en", "User's friend is called Rui."),
+        ("zh", "用户有一只猫，名叫Miso。"),
+        ("zh", "用户有一个女儿，名叫小雨。"),
+        ("zh", "用户常和一个朋友爬山，叫王芳。"),
+        ("zh", "用户的猫叫Miso。"),
+        ("ja", "ユーザーは猫を飼っていて、名前はMisoだ。"),
+        ("ja", "ユーザーの猫はMisoという名前だ。"),
+        ("ja", "ユーザーには娘がいて、桜という名前だ。"),
+        ("ja", "ユーザーの友人は健太という人だ。"),
+        ("ko", "사용자는 고양이를 키우고, 이름은 Miso이다."),
+        ("ko", "사용자는 딸이 있고, 지우라는 이름이다."),
+        ("ko", "사용자의 친구 이름은 민수이다."),
+        ("vi", "Người dùng có một con mèo, tên là Miso."),
+        ("vi", "Người dùng có con gái và tên là Lan."),
+        ("vi", "Bạn của người dùng tên là Nam."),
+    ],
+)
+def test_the_name_of_a_cat_a_child_or_a_friend_is_not_the_users(
+    language: str, sentence: str
+) -> None:
+    """Also where the clause that has the name leaves out whose it is."""
+    assert name_in(sentence, language) == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "name"),
+    [
+        ("en", "User lives in Porto and is called Ana.", "Ana"),
+        ("en", "User has a cat called Miso; is called Ana.", "Ana"),
+        ("zh", "用户名叫安娜，有一只猫，名叫Miso。", "安娜"),
+        ("zh", "用户有一只猫，名叫Miso；叫安娜。", "安娜"),
+        ("zh", "用户有一只猫，用户叫安娜。", "安娜"),
+        ("ja", "ユーザーは健太という名前で、猫の名前はMisoだ。", "健太"),
+        ("ja", "ユーザーの名前は健太だ。", "健太"),
+        ("ko", "사용자의 이름은 민수이고, 고양이를 키운다.", "민수"),
+        ("vi", "Người dùng tên là Nam và có một con mèo, tên là Miso.", "Nam"),
+        ("vi", "Tên của người dùng là Nam.", "Nam"),
+    ],
+)
+def test_the_users_own_name_is_found_among_other_things(
+    language: str, sentence: str, name: str
+) -> None:
+    """In the first clause, in a clause with the user as its subject, or as a fact of its own."""
+    assert name_in(sentence, language) == name
 
 
 @pytest.mark.parametrize(

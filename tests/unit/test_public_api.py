@@ -25,7 +25,8 @@ USERS = ("packages", "benchmarks", "tools", "examples")
 PUBLIC = frozenset(
     """omoide omoide.claims omoide.domain omoide.ports omoide.errors omoide.settings omoide.language
     omoide.prompts omoide.mechanisms omoide.mechanisms.summary omoide.mechanisms.memos
-    omoide.mechanisms.events omoide.mechanisms.search omoide.mechanisms.baselines
+    omoide.mechanisms.events omoide.mechanisms.facts omoide.mechanisms.search
+    omoide.mechanisms.baselines
     omoide.mechanisms.fused omoide.engine omoide.bootstrap omoide.cli omoide.charts omoide.plugins
     omoide.testing omoide.transfer omoide.demo omoide.server omoide.presets
     omoide.client""".split()

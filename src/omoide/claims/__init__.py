@@ -7,7 +7,7 @@ about?), `contradiction` (what does it make untrue?), `names` (what is the user'
 
 from omoide.claims.answers import check as check_summary
 from omoide.claims.answers import without_echoes, without_repeats
-from omoide.claims.attribution import speaker_lines
+from omoide.claims.attribution import Partner, speaker_lines
 from omoide.claims.citation import cite_sources
 from omoide.claims.contradiction import retire
 from omoide.claims.noted_facts import NotedFact, pack, phrasing, read_facts
@@ -16,6 +16,7 @@ from omoide.claims.support import unsupported
 
 __all__ = [
     "NotedFact",
+    "Partner",
     "check_summary",
     "cite_sources",
     "coverage",

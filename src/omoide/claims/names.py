@@ -81,10 +81,17 @@ def named(text: str, language: str, *, known: str = "") -> str:
 
 
 def name_in(sentence: str, language: str) -> str:
-    """The name that a memory sentence states, alone or among other things; empty if none."""
-    clauses = pack(language).clauses.listed
-    parts = (part for joined in JOINED.split(sentence) for part in clauses.split(joined))
-    return next((name for part in parts if (name := named(part, language))), "")
+    """The user's name, if a memory sentence states it, alone or among other things; empty if not.
+    "…, called Miso" after a clause about a cat, a child or a friend is not the user's name."""
+    language_pack = pack(language)
+    for joined in JOINED.split(sentence):
+        first, *later = language_pack.clauses.listed.split(joined)
+        if not language_pack.names.later:
+            later = [clause for clause in later if language_pack.names.lead.match(clause.strip())]
+        for clause in (first, *later):
+            if name := named(clause, language):
+                return name
+    return ""
 
 
 def introducing_turns(part: str, turns: Sequence[Turn]) -> list[str] | None:

@@ -4,7 +4,9 @@ It is not enough that the words occur somewhere in the session. A small model co
 statements into what neither says ("keeps bees in the office"), takes what was said to the other
 ("you are a brilliant cook") as a fact about the speaker, and takes a wish for a fact. So one
 statement, with the question it answers and the sentence before it, must contain enough of the
-fact, and must not be only a wish. docs/experiments/2026-11-16-rules.md shows what this rejects.
+fact, most of those of its words that were said at all, and must not be only a wish. Words of the
+fact that nobody said are a paraphrase; words from elsewhere are a second statement.
+docs/experiments/2026-11-16-rules.md shows what this rejects.
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from omoide.prompts.transcript import Line
 
 
+TOGETHER = 0.6
+"""Share of the words that a fact takes from the session which must stand in one statement."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Statement:
     """Something that a speaker said about themselves."""
@@ -45,11 +51,12 @@ def unsupported(fact: NotedFact, session: Sequence[Line], language: str) -> str:
     """Why no single statement of its speaker supports the fact; empty if one does."""
     least = pack(language).note.support
     wanted = set(stems(fact.text))
-    supporting = [
-        statement
-        for statement in statements(session, fact.about, language)
-        if coverage(wanted, set(stems(f"{statement.text} {statement.around}"))) >= least
-    ]
+    used = wanted & set(stems(" ".join(line.text for line in session)))
+    supporting = []
+    for statement in statements(session, fact.about, language):
+        words = set(stems(f"{statement.text} {statement.around}"))
+        if coverage(wanted, words) >= least and coverage(used, words) >= TOGETHER:
+            supporting.append(statement)
     if not supporting:
         return "nothing said supports it"
     if all(_only_wished(fact, wanted, statement, language) for statement in supporting):

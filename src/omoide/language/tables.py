@@ -199,6 +199,9 @@ class Names:
     """Notes that match `noted` but may mean something else."""
     copula: str = ""
     """How a note says that the user is somebody (`{}`)."""
+    later: bool = False
+    """Whether a later clause without a subject states the user's name ("has a cat and is called
+    Ana"). Elsewhere it may be the name of the cat."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,11 +138,12 @@ class SmallForm:
 
 def _doubt(note: Note, session: Sequence[Line], said: Mapping[Speaker, str], language: str) -> str:
     """Why a note must not become a fact; empty if nothing speaks against it."""
-    return (
-        not_a_note(note, language)
-        or unsupported(note, session, language)
-        or from_example(note, said[note.about], language)
-    )
+    if reason := not_a_note(note, language):
+        return reason
+    name = named(note.text, language)
+    if name and name in said[note.about]:
+        return ""
+    return unsupported(note, session, language) or from_example(note, said[note.about], language)
 
 
 def _divided(line: str, shown: Sequence[Fact]) -> tuple[str, tuple[str, ...]]:
@@ -208,15 +209,20 @@ class _Changes:
             return [self._operation(Action.ADD, note)]
         reason = next(iter(untrue.values()), "it has changed" if said_so else "said more fully")
         operations = [self._operation(Action.REPLACE, note, facts=ended, reason=reason)]
-        for id_ in untrue:
-            holding, _ = retire([self._known[id_]], [note], self._language, said=self._said)
+        for id_ in (i for i in untrue if i not in said_so):
             operations += [
                 replace(self._operation(Action.ADD, rest), facts=(id_,), by_rule=True)
-                for rest in holding
+                for rest in self._still_true(self._known[id_], note)
             ]
         for id_ in ended:
             del self._known[id_]
         return operations
+
+    def _still_true(self, old: Note, new: Note) -> list[Note]:
+        """The clauses of a fact that a rule does not end. A name may be that of someone in an ended
+        clause."""
+        holding, _ = retire([old], [new], self._language, said=self._said)
+        return [rest for rest in holding if not name_facts([rest], self._language)]
 
     def _same(self, note: Note, old: Note) -> bool:
         """Whether the note says what is known. Two facts about a relative have the relative in

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from omoide.domain import Turn
 
+MOST, MOST_BIGRAMS = 0.6, 0.4
+"""Share of a fact's terms in the user's own words from which they say most of it; the same for
+character bigrams, many of which are grammar."""
 _TRUST = {Speaker.USER: Trust.USER, Speaker.ASSISTANT: Trust.ASSISTANT}
 
 
@@ -35,7 +38,8 @@ def trust_of(
     taken_up = {turn.position + 1 for turn in own}
     new = set(stems(text)) - set(stems(" ".join(known)))
     said = set(stems(" ".join(turn.text for turn in own)))
-    enough = coverage(new, said) >= pack(language).note.support
+    most = MOST if pack(language).words.bounded else MOST_BIGRAMS
+    enough = coverage(new, said) >= most
     around = led_up | taken_up if enough else led_up
     return weakest(
         _TRUST[turn.speaker]

@@ -55,6 +55,8 @@ class Beam:
     measures = (RUBRIC, scoring.EVIDENCE_MEASURE, scoring.ANSWER_WORDS, ADMITS)
     options: Mapping[str, str] = {
         "kinds": "such as knowledge_update,abstention (default all ten)",
+        "each": "at most so many questions of each kind for each chat (default all)",
+        "skip": "leave out so many questions of each kind first, for another sample (default 0)",
         "answers": "yes (default) or no: only measure what is in the prompt, without a model",
     }
 
@@ -64,8 +66,7 @@ class Beam:
 
     async def run(self, case: Dialogue, trial: Trial) -> list[ScoredItem]:
         """Replay the chat, then ask the questions independently of each other."""
-        wanted = {part for part in trial.option("kinds", "").split(",") if part}
-        questions = [q for q in case.questions if not wanted or q.category in wanted]
+        questions = _chosen(case.questions, trial)
         began = case.sessions[0].start
         async with trial.new_memory(user=case.id, began=began, partner="assistant") as under_test:
             texts = [question.text for question in questions]
@@ -181,6 +182,17 @@ class Beam:
         """No corpus-level measures."""
         del items
         return {}
+
+
+def _chosen(questions: Sequence[DatasetQuestion], trial: Trial) -> list[DatasetQuestion]:
+    """The questions of the wanted kinds, of each kind those after `skip`, at most `each`."""
+    kinds = [part for part in trial.option("kinds", "").split(",") if part]
+    skip, each = int(trial.option("skip", "0")), int(trial.option("each", str(len(questions))))
+    by_kind: dict[str, list[DatasetQuestion]] = {}
+    for question in questions:
+        if not kinds or question.category in kinds:
+            by_kind.setdefault(question.category, []).append(question)
+    return [question for of in by_kind.values() for question in of[skip : skip + each]]
 
 
 async def _judged(

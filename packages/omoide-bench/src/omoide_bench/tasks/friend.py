@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from omoide import Utterance
 from omoide.domain import Origin, Sentence, Speaker, Summary
 from omoide.errors import BadInput
+from omoide_bench.concurrency import gather_all
 from omoide_bench.friend.checking import marks, scores
 from omoide_bench.friend.reading import MessageKind, load_all
 from omoide_bench.running.items import ScoredItem
@@ -90,11 +91,11 @@ class FriendTask:
                 await under_test.replay(sessions)
             else:
                 await seed(under_test, case, sessions)
-            return [
-                await _item(case, number, message, trial, under_test)
+            return await gather_all(
+                _item(case, number, message, trial, under_test)
                 for number, message in enumerate(case.messages, 1)
                 if message.kind in kinds
-            ]
+            )
 
     def whole(self, items: Sequence[ScoredItem]) -> Mapping[str, Mapping[str, float]]:
         """No corpus-level measures."""

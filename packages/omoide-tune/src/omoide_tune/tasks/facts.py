@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from omoide.claims import Partner
 from omoide.domain import Fact
 from omoide.errors import BadReply
 from omoide.mechanisms.facts import SHOWN, SmallFactForm
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 def facts(chain: Sequence[CheckedTalk], known: Sequence[NotedFact]) -> Iterator[Example]:
     """One example for each meeting of a chain."""
-    form, held = SmallFactForm(), list(known)
+    held = list(known)
     for checked in chain:
+        form = SmallFactForm(Partner(person=not checked.assisted))
         before, held = held[-SHOWN:], known_after(held, checked)
         if not checked.judged or checked.partial or (not checked.facts and not checked.complete):
             continue

@@ -1,0 +1,80 @@
+"""Stories as training data: what the product asks, with the answers of their authors."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from omoide.errors import BadInput
+from omoide.language import LANGUAGES, detect_language
+from omoide_tune.stories.playing import play
+from omoide_tune.stories.reading import MESSAGES, read_stories, stories
+
+STORY = """\
+# A rower
+@ 2026-01-14
+U: Hi, I'm Ana. I live in Leeds and go rowing on Sundays.
+= User is called Ana.
+= User lives in Leeds.
+= User goes rowing on Sundays.
+A: Hello Ana!
+@ 2026-03-02
+U: Which gas do plants take in?
+A: Carbon dioxide.
+@ 2026-05-20
+U: I sold the boat, my shoulder is done for.
+= User sold the boat. <- User goes rowing on Sundays.
+A: I'm sorry to hear that.
+@ 2026-09-01
+ask: Where do I live? => In Leeds.
+unknown: How old am I? => You have not told me.
+"""
+
+
+def test_each_request_of_the_product_is_an_example() -> None:
+    """One for each told session and one for each message, and the changed fact by its number."""
+    (story,) = read_stories(STORY, "en")
+    examples = asyncio.run(play(story, None))
+    assert [example.task for example in examples] == ["facts", "facts", "reply", "reply"]
+    first, changed, ask, unknown = examples
+    assert first.answer.splitlines()[1] == "User lives in Leeds."
+    known = changed.messages[-1].content.splitlines()
+    number = next(line for line in known if "rowing" in line).partition(".")[0]
+    assert changed.answer == f"User sold the boat. ({number})"
+    assert "User goes rowing" not in ask.messages[-1].content
+    assert any("User lives in Leeds." in message.content for message in ask.messages)
+    assert (ask.answer, unknown.answer) == ("In Leeds.", "You have not told me.")
+    assert (ask.hard, unknown.hard) == ("ask", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [("ask: Where do I live?", "reply"), ("Hello", "neither"), ("@ tomorrow", "tomorrow")],
+)
+def test_a_line_that_cannot_be_read_is_named(line: str, why: str) -> None:
+    """With its number, and what is wrong."""
+    with pytest.raises(BadInput, match=f"line 2: .*{why}"):
+        read_stories(f"# One\n{line}\n", "en")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_story_is_whole(language: str) -> None:
+    """Three told days and one of messages of every kind, in the language; an ended note is one of
+    an earlier line; no reply is said twice."""
+    told = stories(language)
+    assert len(told) >= 10
+    replies = [message.reply for story in told for message in story.messages]
+    assert len(set(replies)) == len(replies)
+    for story in told:
+        days = [session.day for session in story.sessions]
+        assert len(days) == 4, story.key
+        assert days == sorted(set(days)), story.key
+        assert {message.kind for message in story.messages} == set(MESSAGES), story.key
+        said = " ".join(text for session in story.told for _, text in session.lines)
+        assert detect_language(said, default=language) == language, story.key
+        earlier: set[str] = set()
+        for session in story.told:
+            for note in session.notes:
+                assert set(note.untrue) <= earlier, (story.key, note)
+                earlier.add(note.text)

@@ -1,0 +1,127 @@
+"""The facts form for small models: one call, known facts by number, nothing lost."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omoide.domain import Fact, Speaker
+from omoide.language import LANGUAGES
+from omoide.mechanisms.facts import SHOWN, SmallFactForm
+from omoide.mechanisms.facts.operations import Action, FormAnswer
+from omoide.ports import Skill
+from omoide.prompts import vocabulary
+from omoide.prompts.transcript import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DAY = datetime(2026, 5, 20, 9, tzinfo=UTC)
+KNOWN = ("User lives in Leeds.", "User has a cat called Miso.", "User goes rowing on Sundays.")
+
+
+def facts(texts: Sequence[str], language: str = "en") -> list[Fact]:
+    """Known facts with the ids f1, f2, …"""
+    return [
+        Fact(id=f"f{i}", about="user", text=text, said=DAY, learned=DAY, language=language)
+        for i, text in enumerate(texts, 1)
+    ]
+
+
+def said(*texts: str) -> list[Line]:
+    """Lines of the user."""
+    return [Line(speaker=Speaker.USER, text=text, turn=f"t{i}") for i, text in enumerate(texts)]
+
+
+def read(
+    answer: str, *texts: str, known: Sequence[str] = KNOWN, language: str = "en"
+) -> FormAnswer:
+    """Read an answer about these lines."""
+    form = SmallFactForm()
+    listed = facts(known, language)
+    return form.read(answer, known=listed, session=said(*texts), language=language)
+
+
+def test_the_model_sees_the_known_facts_by_number() -> None:
+    """At most `SHOWN`, and the grammar allows no other number."""
+    known = facts([f"User likes the river number {i}." for i in range(SHOWN + 5)])
+    asked = SmallFactForm().ask(known=known, session=said("I bought a boat."), language="en")
+    assert asked is not None
+    request = asked.request
+    assert request.skill is Skill.FACTS
+    assert f"\n{SHOWN}. {known[SHOWN - 1].text}" in request.messages[-1].content
+    assert known[SHOWN].text not in request.messages[-1].content
+    assert request.grammar is not None
+    assert f'"{SHOWN}"' in request.grammar
+    assert f'"{SHOWN + 1}"' not in request.grammar
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_asks_and_names_nothing_known_with_a_dash(language: str) -> None:
+    """The prompt of each language is complete, and an empty memory has no numbers."""
+    asked = SmallFactForm().ask(
+        known=(), session=said("My boat is called Ida, 2026."), language=language
+    )
+    assert asked is not None
+    assert "$" not in "".join(message.content for message in asked.request.messages)
+    assert "\n-\n" in asked.request.messages[-1].content
+    assert "numbers ::=" not in str(asked.request.grammar)
+
+
+def test_a_number_ends_a_fact_that_no_rule_connects() -> None:
+    """Rowing ends with a bad shoulder only for whoever understands it."""
+    answer = read("User sold the boat. (3)", "I sold the boat, my shoulder is done for.")
+    (operation,) = answer.operations
+    assert (operation.action, operation.facts) == (Action.REPLACE, ("f3",))
+    assert operation.text == "User sold the boat."
+
+
+@pytest.mark.parametrize("ending", ["(1, 3)", "（1、3）", "(1,3).", "(3, 1, 1)"])
+def test_several_numbers_in_any_writing(ending: str) -> None:
+    """Each named fact ends once."""
+    answer = read(f"User moved abroad. {ending}", "I moved abroad.")
+    assert set(answer.operations[0].facts) == {"f1", "f3"}
+    assert "(" not in answer.operations[0].text
+
+
+def test_a_number_that_was_not_shown_ends_nothing() -> None:
+    """The note is kept without it."""
+    answer = read("User sold the boat. (9)", "I sold the boat.")
+    assert [(o.action, o.facts) for o in answer.operations] == [(Action.ADD, ())]
+
+
+def test_what_the_model_ends_is_not_divided_by_rule() -> None:
+    """The clause that is left of "has a boyfriend, called Shota" would name the user."""
+    known = ("ユーザーは彼氏がいて、翔太という名前だ。",)
+    text = "ユーザーは翔太と別れた。"
+    for answer in (f"{text} (1)", text):
+        got = read(answer, "翔太と別れた", known=known, language="ja")
+        assert "ユーザーは翔太という名前だ。" not in [o.text for o in got.operations]
+
+
+LINES = (
+    "User sold the boat.",
+    "User sold the boat. (3)",
+    "User lives in Leeds.",
+    "User is called Ana. (1, 2)",
+    "Assistant likes jazz.",
+    "The weather is fine.",
+    "User: hello",
+    vocabulary("en")["none"],
+)
+
+
+@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=8))
+def test_every_line_becomes_an_operation_or_is_set_aside(lines: list[str]) -> None:
+    """None vanishes, and no operation comes from nowhere."""
+    nothing = vocabulary("en")["none"]
+    written = [line for line in lines if line != nothing]
+    if written and all(not line.startswith(("User ", "Assistant ")) for line in written):
+        return  # refused as a whole, and asked for again
+    answer = read("\n".join(lines), "I sold the boat, and I live in Leeds.")
+    own = [operation for operation in answer.operations if not operation.by_rule]
+    assert len(own) + len(answer.aside) == len(written)
