@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser
 
 VISITS = 7
-PORT = 8399
 START = datetime(2024, 1, 1, tzinfo=UTC)
 LOADED = """() => {
   const at = (name) => performance.getEntriesByName(name)[0]?.startTime ?? null;
@@ -72,9 +72,11 @@ def served(db: Path) -> Iterator[tuple[str, int]]:
     environment = {
         **os.environ, "OMOIDE_DB": str(db), "OMOIDE_MODEL": "none", "OMOIDE_EMBEDDER": "none",
     }  # fmt: skip
-    command = [sys.executable, "-m", "omoide.cli", "serve", "--port", str(PORT), "--no-work"]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "omoide.cli", "serve", "--port", str(port), "--no-work"]
     server = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{PORT}"
+    url = f"http://127.0.0.1:{port}"
     try:
         for _ in range(600):
             with suppress(httpx.HTTPError):
