@@ -62,7 +62,7 @@ function draw(latest, weighed) {
 }
 
 function last(latest, weighed) {
-  const came = latest.contributions.filter((c) => c.place === "recalled").sort((a, b) => Boolean(b.odds) - Boolean(a.odds) || b.value - a.value);
+  const came = latest.contributions.filter((c) => c.place === "recalled").sort((a, b) => Boolean(b.odds) - Boolean(a.odds));
   const standing = latest.contributions.filter((c) => c.place === "memory");
   const ids = new Set(came.map((c) => c.id));
   const others = weighed.filter((item) => !ids.has(item.event.id));
