@@ -132,8 +132,10 @@ installed: wheels ## The quick tests against the wheels, in a separate environme
 size: wheels ## Check the size of the core install and its import time
 	$(PYTHON) tools/install_size.py dist/omoide-*.whl
 
-screenshots: $(ALL) ## The pictures of the page; needs apt-get install chromium fonts-inter fonts-noto-cjk
-	$(PYTHON) tools/screenshots.py docs/pictures
+PICTURED ?= default
+screenshots: $(ALL) ## The pictures of page and terminal; needs apt-get install chromium fonts-inter fonts-noto-cjk
+	$(PYTHON) tools/screenshots.py docs/pictures $(PICTURED)
+	$(PYTHON) tools/recording.py docs/pictures/chat.svg $(PICTURED)
 
 reference: $(READY) ## docs/reference/, from the code
 	$(PYTHON) tools/reference

@@ -120,7 +120,9 @@ async def test_why_something_came_to_mind_is_told_with_its_figures(demo: Window)
     assert t == "1.6 d"
     assert float(g) == pytest.approx(1.32, abs=0.02)  # as it was before this recall
     assert float(p) > 0.86
-    await expect(panel.locator(".others > summary")).to_contain_text("Weighed as well")
+    await expect(panel.locator(".others > summary")).to_contain_text("Also considered")
+    sentence = panel.locator(".card").filter(has_text="allergic to walnuts")
+    await expect(sentence.first).to_contain_text("you told me on 9 September 2025")  # not written
     await page.reload()  # the server remembers
     await demo.ready()
     await page.click("#tab-why")

@@ -67,7 +67,8 @@ async def streamed(url: str) -> AsyncIterator[bytes]:
 
 
 async def test_a_reply_under_way_is_finished_when_it_is_told_to_stop(tmp_path: Path) -> None:
-    """SIGTERM in the middle of a stream: the client gets all of it, and it is recorded."""
+    """SIGTERM in the middle of a stream: the client gets all of it, it is recorded, and the process
+    ends without an error."""
     gate = asyncio.Event()
     async with (
         FakeEndpoint([stream("One ", gate, "two")]) as endpoint,
@@ -84,8 +85,11 @@ async def test_a_reply_under_way_is_finished_when_it_is_told_to_stop(tmp_path: P
                 await asyncio.sleep(0.01)
                 gate.set()
         assert seen.endswith(b"data: [DONE]\n\n")
+        assert process.stderr
         async with asyncio.timeout(300):
+            told = await process.stderr.read()
             await process.wait()
+        assert b"Traceback" not in told
     store = await SqliteStore.open(tmp_path / "m.sqlite", create=False)
     turns = await store.turns.read(Owner(tenant="default", user="me"))
     await store.close()

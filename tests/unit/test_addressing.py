@@ -20,6 +20,9 @@ THIRD = {"en": "user", "zh": "用户", "ja": "ユーザー", "ko": "사용자", 
         ("User is allergic to walnuts.", "You are allergic to walnuts."),
         ("The user, Nadia, binds and restores old books.", "You bind and restore old books."),
         ("Nadia doesn't eat meat.", "You don't eat meat."),
+        ("The user is called Nadia.", "You are called Nadia."),
+        ("The user is Nadia.", "You are Nadia."),
+        ("The user's name is Nadia.", "Your name is Nadia."),
         ("The user's sister lives with her son.", "Your sister lives with her son."),
         ("The user lives with her brother and his dog.", "You live with your brother and his dog."),
         ("The user likes cats and dogs.", "You like cats and dogs."),
@@ -44,8 +47,7 @@ def test_english_notes_speak_to_the_person(note: str, said: str | None) -> None:
             "You fell when you were seven and are afraid."
         ),
     }.get(note)
-    about = not note.startswith("Biscuit")
-    assert to_user(note, "en", name="Nadia", about_user=about) == expected
+    assert to_user(note, "en", name="Nadia", about_user=True) == expected
 
 
 @pytest.mark.parametrize(

@@ -187,10 +187,12 @@ def test_an_old_version_is_named_three_ways(lived: Bench, way: tuple[str, str]) 
 
 
 def test_nothing_is_remembered_yet(bench: Bench) -> None:
-    """An open session alone is no memory."""
+    """An open session alone is no memory, and that is said."""
     bench.replier.answers.append("Hello!")
     bench.run("chat", "--say", "Hi")
-    assert bench.run("memory", "show").stdout == "Nothing is remembered about ana yet.\n"
+    shown = bench.run("memory", "show").stdout
+    assert shown.startswith("Nothing is remembered about ana yet.\n")
+    assert "session 1 is still open" in shown
     assert bench.run("memory", "history").stdout == "There is no version of the memory yet.\n"
 
 
@@ -488,6 +490,15 @@ def test_lines_from_a_pipe(bench: Bench) -> None:
     result = bench.run("chat", stdin=b"first\n\nsecond\n\xff\xfe\n")
     assert result.stdout == "One.\nTwo.\n"
     assert "line 4 of the input is not UTF-8" in failed(result)
+
+
+def test_quitting_on_a_pipe_ends_the_session(bench: Bench) -> None:
+    """As at a terminal; without it the session stays open."""
+    bench.replier.answers.extend(["Hello!", "Bye!"])
+    bench.run("chat", stdin="Hi\n")
+    assert bench.run("memory", "show").stdout.count("still open") == 1
+    bench.run("chat", stdin="Bye\n/quit\n")
+    assert "still open" not in bench.run("memory", "show").stdout
 
 
 def test_commands_from_a_pipe(lived: Bench) -> None:

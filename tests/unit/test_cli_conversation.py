@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -427,3 +428,44 @@ def test_a_plain_prompt_reads_until_the_user_leaves(leaving: type[BaseException]
         raise leaving
 
     assert list(typed(read)) == ["Hello.", "I live in Oslo."]
+
+
+async def test_a_chat_of_the_past_stays_one_session(world: World, screen: PaperScreen) -> None:
+    """Its turns look idle to the clock, so the worker looks for idle sessions only once."""
+    past = world.clock.now() - timedelta(weeks=3)
+    talk = ChatLoop(
+        memory=world.memory,
+        user="ana",
+        screen=screen,
+        clock=world.clock,
+        idle=timedelta(minutes=30),
+        at=past,
+    )
+    rounds, looks = 0, 0
+
+    async def tenants() -> tuple[str, ...]:
+        nonlocal rounds
+        rounds += 1
+        return (world.memory.tenant,)
+
+    async def end_idle(_: str) -> int:
+        nonlocal looks
+        looks += 1
+        return await world.memory.end_idle()
+
+    jobs = world.runtime.worker.run(
+        tenants, every=0.001, end_idle=end_idle, idle_every=talk.idle_every
+    )
+    working = asyncio.create_task(jobs)
+    for said in ("I live in Oslo.", "I have a cat."):
+        before = rounds
+        while rounds < before + 3:  # noqa: ASYNC110 - what the worker does, not how long
+            await asyncio.sleep(0)
+        world.replier.answers.append("I see.")
+        await talk.handle_line(said)
+    working.cancel()
+    await asyncio.wait([working])
+    assert looks == 1
+    [session] = await world.memory.sessions("ana")
+    assert (session.open, session.turns) == (True, 4)
+    assert ana(world, screen).idle_every < math.inf

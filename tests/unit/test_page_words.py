@@ -78,3 +78,12 @@ def test_what_is_vendored_brings_its_licence() -> None:
     vendor = PAGE.joinpath("vendor")
     for folder in vendor.iterdir():
         assert "MIT" in folder.joinpath("LICENSE").read_text("utf-8")
+
+
+def test_every_module_is_asked_for_at_once() -> None:
+    """app.js imports it, or index.html preloads it: none waits for another to be read first."""
+    modules = {file.name for file in (PAGE / "js").iterdir()} - {"app.js"}
+    imported = re.findall(r'from "\./(\w+\.js)"', (PAGE / "js/app.js").read_text("utf-8"))
+    index = (PAGE / "index.html").read_text("utf-8")
+    preloaded = re.findall(r'rel="modulepreload" href="/page/js/(\w+\.js)"', index)
+    assert modules == {*imported, *preloaded}

@@ -265,6 +265,14 @@ async def test_a_reply_in_flight_does_not_bring_an_erased_user_back(tmp_path: Pa
         assert b"Hello Ana." not in contents(tmp_path / "spool")
 
 
+async def test_closing_twice_is_closing_once(tmp_path: Path) -> None:
+    """A server closes its runtime, and so does the command that opened it."""
+    spool = FileSpool(tmp_path / "spool")
+    await spool.keep(words("Hi.", exchange="e1"))
+    await spool.close()
+    await spool.close()
+
+
 async def test_erasing_one_turn_removes_the_reply_that_waits_for_it(tmp_path: Path) -> None:
     """And what contains an erased sentence; the rest still waits."""
     spool = FileSpool(tmp_path / "spool")

@@ -61,6 +61,7 @@ class FileSpool:
         self._limit = limit
         self._reserve = reserve
         self._file = -1
+        self._closed = False
         self._path = folder / f"{os.getpid()}-{secrets.token_hex(6)}{SUFFIX}"
         self._end = 0
         self._kept: dict[str, list[tuple[int, int]]] = {}
@@ -143,6 +144,9 @@ class FileSpool:
 
     async def close(self) -> None:
         """See `Spool.close`."""
+        if self._closed:  # a server closes its runtime, and so does whoever opened that
+            return
+        self._closed = True
         await self._in_thread(self._close)
         self._thread.shutdown(wait=False)
 

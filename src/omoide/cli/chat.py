@@ -125,8 +125,8 @@ class BatchChat:
     at: datetime | None
 
     async def run(self, memory: Memory) -> None:
-        """Answer the lines, end the session if `end` is set, and bring the memory up to date. The
-        update comes last, so that no reply waits for it."""
+        """Answer the lines, end the session if `end` is set or somebody quits, and bring the memory
+        up to date. The update comes last, so that no reply waits for it."""
         await memory.end_idle(at=self.at)
         commands = ChatLoop(
             memory=memory,
@@ -136,14 +136,16 @@ class BatchChat:
             idle=self.scope.settings.idle,
             at=self.at,
         )
+        end = self.end
         for line in self.lines:
             if not (line.startswith("/") or commands.asking):
                 await self._say(memory, line.strip())
             elif self.scope.json:
                 raise BadInput(f"{line.split()[0]} is a command for people: leave out --json")
             elif not await commands.handle_line(line):
+                end = True
                 break
-        if self.end:
+        if end:
             await self._end(memory)
         else:
             await self._catch_up(memory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from typing import TYPE_CHECKING
 
 from omoide.cli.addressing import Reader
@@ -87,6 +88,12 @@ class ChatLoop:
     def busy(self) -> bool:
         """Whether something runs that `interrupt` would stop."""
         return self._work is not None
+
+    @property
+    def idle_every(self) -> float:
+        """Seconds between looks for idle sessions. In a chat of the past there is only the first:
+        each of its turns would look idle to the clock, and become a session of its own."""
+        return 60.0 if self._at is None else math.inf
 
     @property
     def asking(self) -> str:

@@ -73,6 +73,14 @@ async def memory_status(memory: Memory, user: str) -> MemoryStatus:
 def status_lines(status: MemoryStatus, now: datetime) -> list[str]:
     """What a user should know before trusting the memory; empty if all is well."""
     lines = [_behind_line(behind, now) for behind in status.behind]
+    lines += [
+        dim(
+            f"· session {session.number} is still open: it is remembered when it ends "
+            "(/end, or omoide chat --end)"
+        )
+        for session in status.open
+        if session.turns
+    ]
     if status.aside:
         answers = plural(len(status.aside), "model answer")
         lines.append(dim(f"· {answers} rejected: see omoide memory rejected"))

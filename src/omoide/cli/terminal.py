@@ -36,7 +36,7 @@ async def talk(conversation: ChatLoop, runtime: Runtime, screen: TerminalScreen)
     await conversation.greet()
     conversation.prepare()
     async with (
-        runtime.working(),
+        runtime.working(idle_every=conversation.idle_every),
         cancelled(asyncio.create_task(_watch(conversation, screen))),
     ):
         await _lines(conversation, screen)

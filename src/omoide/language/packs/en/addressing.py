@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _USER = r"(?:[Tt]he )?\b[Uu]ser\b"
 NAMED = re.compile(r"(?:The user|User), ([A-Z][\w'-]+),")
+_NOT_TOLD = r"(?<!\bcalled )(?<!\bnamed )(?<!\bis )(?<!\bare )"
+"""A name that is itself what is told stays: "The user is called Ana"."""
 _ADVERBS = (
     "also always already currently just mainly mostly never no longer now often really recently "
     "regularly sometimes soon still usually probably"
@@ -46,6 +48,12 @@ _PERSON = re.compile(
     rf"\b(?:{'|'.join(_PEOPLE.split())})s?\b|(?<!^)(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bof )"
     r"(?<!\bfrom )(?<!\bnear )(?<!\bfor )\b(?!I\b)[A-Z][a-z]+(?= (?:and|is|was|has|who|[a-z]+s)\b)"
 )
+_OPENINGS = (
+    "A After An As At Before Both During Every For From He Her His In It Last Next On Once One She "
+    "Since That The Their There They This When While With You Your"
+)
+_FIRST = re.compile(rf"(?!(?:{'|'.join(_OPENINGS.split())})\b)[A-Z][a-z]+(?<!ing)(?= [a-z])")
+"""A first word that may be somebody's name: "Biscuit cut her paw"."""
 _PRONOUN = re.compile(
     r"\b(?:(?P<subject>[Ss]he|[Hh]e|[Tt]hey)(?P<short>'s|'re|'ve|'ll|'d)?"
     rf"(?P<verb> {_ADVERB}[a-z']+)?|(?P<own>[Hh]is|[Tt]heir|[Hh]er(?= [\w'-]))"
@@ -57,7 +65,7 @@ _NOT_OWNED = re.compile(r" (?:to|and|in|on|at|for|with|from|when|because|as|that
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
-    who = rf"(?:{_USER}|{re.escape(name)}\b)" if name else _USER
+    who = rf"(?:{_USER}|{_NOT_TOLD}{re.escape(name)}\b)" if name else _USER
     aside = rf"(?:, [A-Z][\w'-]*(?: [A-Z][\w'-]*)?,|,? {re.escape(name)}\b,?)?" if name else ""
     aside = aside or r"(?:, [A-Z][\w'-]*(?: [A-Z][\w'-]*)?,)?"
     said = re.sub(rf"{who}{aside}['’]s\b", _like("your"), text)
@@ -156,6 +164,8 @@ def _agree(match: re.Match[str]) -> str:
 
 def _pronouns(text: str) -> str:
     """Replace pronouns as long as they can only mean the user."""
+    if _FIRST.match(text):
+        return text
     done, rest = "", text
     while match := _PRONOUN.search(rest):
         before = done + rest[: match.start()]

@@ -56,7 +56,9 @@ async function enter() {
   } catch (problem) {
     return fill(at("log"), trouble(problem, enter));
   }
-  at("about").textContent = [`omoide ${state.about.version}`, state.about.preset === "omoide" ? "" : state.about.preset, state.about.model].filter(Boolean).join(" · ");
+  const model = state.about.model?.split("+")[0]; // its adapters are in the title
+  at("about").textContent = [`omoide ${state.about.version}`, state.about.preset === "omoide" ? "" : state.about.preset, model].filter(Boolean).join(" · ");
+  at("about").title = state.about.model ?? "";
   at("leave").hidden = !hasKey();
   users.choose(users.first());
   demo.draw();

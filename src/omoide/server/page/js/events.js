@@ -5,7 +5,7 @@ import * as chart from "./chart.js";
 import { months } from "./chunks.js";
 import { at, colour, el, fill } from "./dom.js";
 import { quote } from "./quotes.js";
-import { on, state, turns } from "./state.js";
+import { afterArrival, on, state, turns } from "./state.js";
 import { date, inDays, month, now, percent } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
@@ -194,11 +194,12 @@ function none() {
 }
 
 export function start() {
-  on("user", () => {
+  on("user", async () => {
     chosen = null;
     events = [];
     curves = new Map();
     before = new Map();
+    await afterArrival("events");
     load();
   });
   on("said", () => load(true));

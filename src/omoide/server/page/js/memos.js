@@ -3,7 +3,7 @@
 import { all, get } from "./api.js";
 import { at, el, fill } from "./dom.js";
 import { quote } from "./quotes.js";
-import { on, state, turns } from "./state.js";
+import { afterArrival, on, state, turns } from "./state.js";
 import { date, number } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
@@ -98,8 +98,9 @@ function card(memo, topic) {
 }
 
 export function start() {
-  on("user", () => {
+  on("user", async () => {
     sought = "";
+    await afterArrival("memos");
     load();
   });
   on("digested changed language", load);

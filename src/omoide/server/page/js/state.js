@@ -31,6 +31,13 @@ export function tell(topic, news) {
   for (const hear of hearing.get(topic) ?? []) hear(news);
 }
 
+/** Wait for the conversation before a tab that is not shown is filled. */
+export async function afterArrival(tab) {
+  if (state.tab === tab) return;
+  await null; // until `arriving` is that of the person just chosen
+  await state.arriving;
+}
+
 /** Detects stale async work: `const newest = turns(); const still = newest(); await …; if (!still()) return`. */
 export function turns() {
   let newest = 0;

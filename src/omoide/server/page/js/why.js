@@ -2,6 +2,7 @@
 
 import { all, get, post } from "./api.js";
 import { at, el, fill } from "./dom.js";
+import { words } from "./facts.js";
 import { on, state, turns } from "./state.js";
 import { date, longDate, moment, number } from "./time.js";
 import { trouble } from "./trouble.js";
@@ -20,6 +21,7 @@ async function load() {
     again = false;
     if (!latest) latest = await worked();
     const weighed = latest ? await weigh(latest.text, latest.time) : [];
+    if (latest) latest = { ...latest, contributions: await dated(latest.contributions) };
     if (still()) draw(latest, weighed);
   } catch (problem) {
     if (still()) fill(place(), trouble(problem, load));
@@ -27,6 +29,14 @@ async function load() {
 }
 
 const weigh = async (text, time) => (await post("/api/explain", time ? { text, at: time } : { text })).items;
+
+/** Sentences of the memory with the time when they were said, instead of that of their version. */
+async function dated(contributions) {
+  const sources = (item) => (item.kind === "sentence" ? item.sources : []);
+  const said = await words([...new Set(contributions.flatMap(sources))]);
+  const times = new Map(said.map((turn) => [turn.id, turn.time]));
+  return contributions.map((item) => ({ ...item, time: times.get(sources(item).findLast((id) => times.has(id))) ?? item.time }));
+}
 
 /** The user's last message, for when the server no longer knows the contributions to its reply. */
 async function worked() {
@@ -84,7 +94,8 @@ function contribution(item) {
 function plainly(item) {
   const when = longDate(item.time);
   if (item.odds) return t(item.odds.t < 30 ? "why.event_fresh" : "why.event_old", { when });
-  return t({ turn: "why.you_said", fact: "why.fact", sentence: "why.sentence", memo: "why.memo" }[item.kind] ?? "why.fact", { when });
+  if (item.kind === "sentence" && item.sources.length) return t("why.sentence", { when });
+  return t({ turn: "why.you_said", memo: "why.memo" }[item.kind] ?? "why.fact", { when });
 }
 
 function reason(item) {
