@@ -190,7 +190,7 @@ def all_tried(
     for library in LIBRARIES:
         importlib.import_module(library)
     quick = sorted(known.seconds, key=lambda test: known.seconds[test])
-    if run(None, quick[: len(quick) // 2], 60.0) != "survived":
+    if mutants and run(None, quick[:40], 60.0) != "survived":
         raise RuntimeError("tests fail although nothing was changed: mend them, remove the map")
     with ThreadPoolExecutor(processes) as pool:
         yield from pool.map(lambda mutant: tried(mutant, known), mutants)
