@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -123,6 +124,9 @@ async def test_why_something_came_to_mind_is_told_with_its_figures(demo: Window)
     await expect(panel.locator(".others > summary")).to_contain_text("Also considered")
     sentence = panel.locator(".card").filter(has_text="allergic to walnuts")
     await expect(sentence.first).to_contain_text("you told me on 9 September 2025")  # not written
+    await expect(panel.locator(".card").filter(has_text="what was said").first).to_be_visible()
+    shown = await panel.inner_text()  # words as they were said; a prompt's lines have their dates
+    assert not re.search(r"\d{4}-\d\d-\d\d", shown)
     await page.reload()  # the server remembers
     await demo.ready()
     await page.click("#tab-why")

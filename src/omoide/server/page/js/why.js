@@ -21,7 +21,7 @@ async function load() {
     again = false;
     if (!latest) latest = await worked();
     const weighed = latest ? await weigh(latest.text, latest.time) : [];
-    if (latest) latest = { ...latest, contributions: await dated(latest.contributions) };
+    if (latest) latest = { ...latest, contributions: await asSaid(latest.contributions) };
     if (still()) draw(latest, weighed);
   } catch (problem) {
     if (still()) fill(place(), trouble(problem, load));
@@ -30,12 +30,17 @@ async function load() {
 
 const weigh = async (text, time) => (await post("/api/explain", time ? { text, at: time } : { text })).items;
 
-/** Sentences of the memory with the time when they were said, instead of that of their version. */
-async function dated(contributions) {
-  const sources = (item) => (item.kind === "sentence" ? item.sources : []);
-  const said = await words([...new Set(contributions.flatMap(sources))]);
-  const times = new Map(said.map((turn) => [turn.id, turn.time]));
-  return contributions.map((item) => ({ ...item, time: times.get(sources(item).findLast((id) => times.has(id))) ?? item.time }));
+/** What was recalled, as it was said: turns in their own words instead of the prompt's, sentences of
+ * the memory with the time when they were said instead of that of their version. */
+async function asSaid(contributions) {
+  const sources = (item) => ({ turn: [item.id], sentence: item.sources })[item.kind] ?? [];
+  const found = await words([...new Set(contributions.flatMap(sources))]);
+  const known = new Map(found.map((turn) => [turn.id, turn]));
+  return contributions.map((item) => {
+    const turn = known.get(sources(item).findLast((id) => known.has(id)));
+    if (!turn) return item;
+    return { ...item, time: turn.time, addressed: item.kind === "turn" ? turn.text : item.addressed };
+  });
 }
 
 /** The user's last message, for when the server no longer knows the contributions to its reply. */
