@@ -18,12 +18,13 @@ import sys
 import time
 import tomllib
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.mutants.areas import AREAS, ROOT, SOURCES
 from tests.mutants.coverage_map import CoverageMap, coverage_map
-from tests.mutants.mutations import mutants_of
+from tests.mutants.mutations import compiles, mutants_of
 from tests.mutants.trying import Verdict, all_tried
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ def sampled(area: Area, *, each: int, seed: int) -> list[Mutant]:
     """As many mutants of the area, drawn at random."""
     files = area.files()
     found = [m for file in files for m in mutants_of(file, file.relative_to(SOURCES).as_posix())]
-    return sorted(found, key=lambda mutant: mutant.rank(seed))[:each]
+    drawn = sorted(found, key=lambda mutant: mutant.rank(seed))
+    sound = (m for m in drawn if compiles(m, (SOURCES / m.path).read_bytes()))
+    return list(islice(sound, each))
 
 
 def good(verdict: Verdict) -> bool:

@@ -108,18 +108,22 @@ def _shared(one: str, other: str) -> int:
 
 
 def mutants_of(file: Path, path: str) -> list[Mutant]:
-    """All changes of the file that still compile, the first of each name."""
+    """All changes of the file, the first of each name; not all of them compile."""
     source = file.read_bytes()
     found: dict[str, Mutant] = {}
     for mutant in _Finder(source, path).found():
-        if mutant.name in found or mutant.old == mutant.new:
-            continue
-        try:
-            compile(mutant.applied(source), path, "exec")
-        except SyntaxError:
-            continue
-        found[mutant.name] = mutant
+        if mutant.old != mutant.new:
+            found.setdefault(mutant.name, mutant)
     return list(found.values())
+
+
+def compiles(mutant: Mutant, source: bytes) -> bool:
+    """Whether the changed file is still Python."""
+    try:
+        compile(mutant.applied(source), mutant.path, "exec")
+    except SyntaxError:
+        return False
+    return True
 
 
 class _Finder:
