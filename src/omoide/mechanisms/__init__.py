@@ -22,11 +22,17 @@ from omoide.mechanisms.base import (
 )
 from omoide.mechanisms.entry import MechanismEntry
 from omoide.mechanisms.reply_forms import FORMS as REPLY_FORMS
-from omoide.mechanisms.reply_forms import is_looping
+from omoide.mechanisms.reply_forms import FewShotForm, ReplyForm, WorkedExample, is_looping
 from omoide.prompts.transcript import Line, lines
 
 if TYPE_CHECKING:
-    from omoide.mechanisms.registry import MECHANISMS, WRITERS, MechanismParts, lookup
+    from omoide.mechanisms.registry import (
+        MECHANISMS,
+        WRITERS,
+        MechanismParts,
+        lookup,
+        recall_settings,
+    )
 
 __all__ = [
     "MECHANISMS",
@@ -34,6 +40,7 @@ __all__ = [
     "WRITERS",
     "Contribution",
     "DigestsOpenSessions",
+    "FewShotForm",
     "Line",
     "Mechanism",
     "MechanismEntry",
@@ -41,15 +48,18 @@ __all__ = [
     "Participants",
     "PromptPlace",
     "ReadOnlyMechanism",
+    "ReplyForm",
     "ReplyRequest",
     "SessionToDigest",
+    "WorkedExample",
     "fit_budget",
     "is_looping",
     "lines",
     "lookup",
+    "recall_settings",
 ]
 
-_LATE = frozenset("MECHANISMS WRITERS MechanismParts lookup".split())
+_LATE = frozenset("MECHANISMS WRITERS MechanismParts lookup recall_settings".split())
 """Names imported on first use: the registry loads every mechanism."""
 
 

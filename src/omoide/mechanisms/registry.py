@@ -48,6 +48,7 @@ __all__ = [
     "MechanismEntry",
     "MechanismParts",
     "lookup",
+    "recall_settings",
 ]
 
 

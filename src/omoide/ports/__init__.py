@@ -4,7 +4,7 @@ tests every adapter against it.
 All times are aware datetimes in UTC. All methods may be called from many tasks at once.
 """
 
-from omoide.ports.analysis import Analyser, Role
+from omoide.ports.analysis import Analyser, Role, Tokenizer
 from omoide.ports.models import (
     AuthoredModel,
     BatchableModel,
@@ -73,6 +73,7 @@ __all__ = [
     "TextToEmbed",
     "TokenEncoder",
     "TokenVectors",
+    "Tokenizer",
     "TurnStore",
     "VectorIndex",
     "VectorItem",

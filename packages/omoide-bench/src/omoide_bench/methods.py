@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from omoide.mechanisms import Mechanism, MechanismParts
     from omoide.mechanisms.memos import Compressor
-    from omoide.ports import Analyser
-    from omoide.ports.analysis import Tokenizer
+    from omoide.ports import Analyser, Tokenizer
 
 ALWAYS = ("context", "session", "bm25")
 """The baselines of every run: the full history, the current session only, plain retrieval."""

@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from omoide.mechanisms.events.calibration import Calibration
     from omoide.mechanisms.events.feeling import feeling as emotion
     from omoide.mechanisms.events.human_recall import HumanRecall
-    from omoide.mechanisms.events.scoring import word_similarity
+    from omoide.mechanisms.events.scoring import RecallSettings, word_similarity
     from omoide.mechanisms.events.writer import read_drafts
 
 __all__ = [
     "Calibration",
     "HumanRecall",
+    "RecallSettings",
     "calibration",
     "emotion",
     "form",
@@ -26,6 +27,7 @@ __all__ = [
 _LATE = {
     "Calibration": ("calibration", "Calibration"),
     "HumanRecall": ("human_recall", "HumanRecall"),
+    "RecallSettings": ("scoring", "RecallSettings"),
     "calibration": ("calibration", ""),
     "emotion": ("feeling", "feeling"),
     "form": ("form", ""),

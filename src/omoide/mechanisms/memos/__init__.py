@@ -8,7 +8,7 @@ from omoide.mechanisms.memos.compression import (
     RandomTokenCompressor,
 )
 from omoide.mechanisms.memos.compression_budget import BudgetCompressor
-from omoide.mechanisms.memos.compressors import TextTools
+from omoide.mechanisms.memos.compressors import TextTools, no_analyser
 from omoide.mechanisms.memos.mechanism import ChosenMemos, CompressedMemos, MemoChat
 from omoide.mechanisms.memos.reading import read_choice, read_entries
 from omoide.mechanisms.memos.search import MemoSearch, choice_request
@@ -37,6 +37,7 @@ __all__ = [
     "checked_memos",
     "choice_request",
     "keywords",
+    "no_analyser",
     "read_choice",
     "read_entries",
     "schema",

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from pathlib import Path
 
-    from omoide.ports import ChatModel, TokenEncoder
-    from omoide.ports.analysis import Tokenizer
+    from omoide.ports import ChatModel, TokenEncoder, Tokenizer
     from omoide.settings import Settings
 
 STAND_IN = "stand-in"

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import forgetting
 from omoide.language import content_terms
+from omoide.mechanisms import recall_settings
 from omoide.mechanisms.baselines import generative_agents_scoring
 from omoide.mechanisms.events import emotion
-from omoide.mechanisms.parts import recall_settings
 from omoide.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime, timedelta
 
-    from omoide.mechanisms.events.scoring import RecallSettings
+    from omoide.mechanisms.events import RecallSettings
     from omoide_bench.protocol.people import Person, PersonEvent
 
     Cosines = Callable[[str, Sequence[str]], list[float]]

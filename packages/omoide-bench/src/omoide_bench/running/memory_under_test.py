@@ -13,8 +13,7 @@ from omoide.domain import JobState, Owner
 from omoide.engine import Runtime, complete
 from omoide.errors import ModelUnavailable
 from omoide.mechanisms import is_looping
-from omoide.mechanisms.memos import TextTools
-from omoide.mechanisms.memos.compressors import no_analyser
+from omoide.mechanisms.memos import TextTools, no_analyser
 from omoide_bench.methods import registry
 from omoide_bench.running.cached_model import MethodModel, without_loops
 
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from omoide import Context
     from omoide.domain import Turn
     from omoide.mechanisms import Contribution
-    from omoide.ports import Analyser, Completion, Embedder, Request, Store, TokenEncoder
-    from omoide.ports.analysis import Tokenizer
+    from omoide.ports import Analyser, Completion, Embedder, Request, Store, TokenEncoder, Tokenizer
     from omoide.settings import Settings
     from omoide_bench.methods import Method
     from omoide_bench.metrics.encoded import BertScore

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide import Context
-    from omoide.mechanisms.reply_forms import ReplyForm
+    from omoide.mechanisms import ReplyForm
     from omoide_bench.data.shapes import DatasetLine, DatasetSession, Dialogue
     from omoide_bench.judges import ReplyCase
     from omoide_bench.running.memory_under_test import MemoryUnderTest

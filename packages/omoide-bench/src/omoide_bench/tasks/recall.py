@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from omoide.engine import complete
 from omoide.errors import BadInput
-from omoide.mechanisms.baselines.generative_agents import importance_request
-from omoide.mechanisms.baselines.generative_agents_answers import read_ratings
+from omoide.mechanisms import recall_settings
+from omoide.mechanisms.baselines import importance_request, read_ratings
 from omoide.mechanisms.events import calibration
-from omoide.mechanisms.parts import recall_settings
 from omoide.settings import Settings
 from omoide_bench.concurrency import gather_all
 from omoide_bench.data import locomo as locomo_data
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from omoide.mechanisms.events import Calibration
-    from omoide.mechanisms.events.scoring import RecallSettings
+    from omoide.mechanisms.events import Calibration, RecallSettings
     from omoide.ports import Embedder
     from omoide_bench.protocol.contest import RecallTask as Contest
     from omoide_bench.protocol.people import Person

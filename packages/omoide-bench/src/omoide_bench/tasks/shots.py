@@ -8,8 +8,7 @@ import random
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
-from omoide.mechanisms import PromptPlace
-from omoide.mechanisms.reply_forms import FewShotForm, WorkedExample
+from omoide.mechanisms import FewShotForm, PromptPlace, WorkedExample
 from omoide.prompts import vocabulary
 from omoide_bench.concurrency import gather_all
 from omoide_bench.data import msc
