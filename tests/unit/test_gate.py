@@ -16,6 +16,7 @@ from omoide.mechanisms.search.gate import (
     BUDGETS,
     CALIBRATED,
     SAID_ITEMS,
+    RecallBudget,
     admitted,
     is_open,
     judged,
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 SURE = Support(best=9.0, mismatch=0.0, words=0.9, turns=100, known=0.9)
 USER = NamedSpeaker(speaker=Speaker.USER, name=None)
 ASSISTANT = NamedSpeaker(speaker=Speaker.ASSISTANT, name=None)
+
+
+def within(far: float) -> RecallBudget:
+    """The small budget, with items that are so far behind the best."""
+    return replace(BUDGETS["small"], far=far)
 
 
 def item(score: float) -> RecalledItem:
@@ -77,22 +83,25 @@ def test_a_question_about_oneself_needs_the_least(
 ) -> None:
     """A question that only memory can answer opens the gate first, a remark last."""
     support = replace(SURE, known=known, asks=asks, personal=personal)
-    assert is_open(support) is opens
-    assert bool(admitted([item(1.0)], support, far=5)) is opens
+    assert is_open(support, BUDGETS["small"]) is opens
+    assert bool(admitted([item(1.0)], support, budget=within(5))) is opens
 
 
 def test_items_far_behind_the_best_are_left_out() -> None:
     """A question gets everything near the best item, a remark only the few nearest."""
     items = [item(score) for score in (9.0, 8.5, 8.0, 7.5, 5.0, 3.0)]
-    assert [i.score for i in admitted(items, SURE, far=5)] == [9.0, 8.5, 8.0, 7.5, 5.0]
-    assert [i.score for i in admitted(items, SURE, far=1)] == [9.0, 8.5, 8.0]
-    remark = admitted(items, replace(SURE, asks=False), far=5)
+    assert [i.score for i in admitted(items, SURE, budget=within(5))] == [9.0, 8.5, 8.0, 7.5, 5.0]
+    assert [i.score for i in admitted(items, SURE, budget=within(1))] == [9.0, 8.5, 8.0]
+    remark = admitted(items, replace(SURE, asks=False), budget=within(5))
     assert [i.score for i in remark] == [9.0, 8.5, 8.0]
     assert len(remark) == SAID_ITEMS
-    assert admitted([], SURE, far=5) == ()
+    assert admitted([], SURE, budget=within(5)) == ()
     behind = [item(score) for score in (9.0, 8.5, 5.0)]
-    assert len(admitted(behind, SURE, far=5)) == 3
-    assert [i.score for i in admitted(behind, replace(SURE, asks=False), far=5)] == [9.0, 8.5]
+    assert len(admitted(behind, SURE, budget=within(5))) == 3
+    assert [i.score for i in admitted(behind, replace(SURE, asks=False), budget=within(5))] == [
+        9.0,
+        8.5,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -235,3 +244,12 @@ def test_a_turn_that_a_sentence_repeats_is_left_out() -> None:
     )
     assert without_repeats([sentence, same, more]) == (sentence, more)
     assert without_repeats([same, more]) == (same, more)
+
+
+@pytest.mark.parametrize(("asks", "known"), [(True, 0.45), (False, 0.6)])
+def test_a_strong_model_is_shown_what_only_may_belong_here(*, asks: bool, known: float) -> None:
+    """It does not mind turns that do not fit; a small one is confused by them."""
+    support = replace(SURE, asks=asks, personal=False, known=known)
+    assert admitted([item(1.0)], support, budget=BUDGETS["large"])
+    assert not admitted([item(1.0)], support, budget=BUDGETS["small"])
+    assert not admitted([item(1.0)], replace(support, known=0.3), budget=BUDGETS["large"])

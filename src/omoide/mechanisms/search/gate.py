@@ -28,14 +28,20 @@ class RecallBudget:
     far: float
     """How far below the best item, in log odds, another may be and still answer a question. Of the
     evidence among the first six, 96 to 99 % is within 4 on all corpora but MemDaily."""
+    asked: float
+    """How likely it must be that memory knows anything, for a question that others can answer."""
+    said: float
+    """The same for what is no question."""
 
 
 BUDGETS: Final = {
-    "small": RecallBudget(items=6, tokens=400, memory=1600, far=4.0),
-    "large": RecallBudget(items=30, tokens=3000, memory=4600, far=5.0),
+    "small": RecallBudget(items=6, tokens=400, memory=1600, far=4.0, asked=0.75, said=0.75),
+    "large": RecallBudget(items=30, tokens=3000, memory=4600, far=5.0, asked=0.4, said=0.55),
 }
 """By the model's profile: a model of 1.5 B parameters is confused by more than a few notes, while a
-strong one answered 10 points more of LoCoMo's questions with 30 items instead of 6."""
+strong one answered 10 points more of LoCoMo's questions with 30 items instead of 6, and lost 20
+points of PersonaMem's where nothing was brought. Its last two numbers let memory into 29 % of
+MSC's prompts (docs/experiments/2026-11-16-strong-model.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +77,6 @@ for a question that only memory can answer."""
 
 PERSONAL: Final = 0.2
 """How likely it must be that memory knows anything, for a question that only memory can answer."""
-ASKED: Final = 0.75
-"""The same for any other question."""
-SAID: Final = 0.75
-"""The same for what is no question."""
 SAID_ITEMS: Final = 3
 """Most items for what is no question."""
 SAID_FAR: Final = 2.0
@@ -90,21 +92,21 @@ def judged(support: Support, space: str | None) -> Support:
     return replace(support, known=max(known, least))
 
 
-def is_open(support: Support) -> bool:
+def is_open(support: Support, budget: RecallBudget) -> bool:
     """Whether anything that was recalled may go into a prompt."""
     if not support.asks:
-        return support.known >= SAID
-    return support.known >= (PERSONAL if support.personal else ASKED)
+        return support.known >= budget.said
+    return support.known >= (PERSONAL if support.personal else budget.asked)
 
 
 def admitted(
-    items: Sequence[RecalledItem], support: Support, *, far: float
+    items: Sequence[RecalledItem], support: Support, *, budget: RecallBudget
 ) -> tuple[RecalledItem, ...]:
     """The recalled items that may go into a prompt, of those that fit it: none if memory hardly
     knows anything about what was said, the few nearest for a remark, and for a question all that
-    are at most `far` behind the best."""
-    if not items or not is_open(support):
+    are at most `budget.far` behind the best."""
+    if not items or not is_open(support, budget):
         return ()
-    far = far if support.asks else min(far, SAID_FAR)
+    far = budget.far if support.asks else min(budget.far, SAID_FAR)
     near = tuple(item for item in items if item.score >= items[0].score - far)
     return near if support.asks else near[:SAID_ITEMS]

@@ -56,7 +56,7 @@ class SearchMechanism(ReadOnlyMechanism):
             for item in _unrepeated(found, shown)
             if both or item.speaker is not Speaker.ASSISTANT
         )
-        items = admitted(items, found.support, far=self._budget.far)
+        items = admitted(items, found.support, budget=self._budget)
         return tuple(
             Contribution(
                 mechanism=self.name,
