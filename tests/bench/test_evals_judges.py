@@ -197,7 +197,9 @@ async def test_slight_preferences_are_counted_apart() -> None:
     assert (report.wins, report.slight_wins, report.slight_losses) == (2, 1, 0)
     request = model.requests[0]
     assert request.schema is not None
-    assert list(request.schema["properties"]) == ["why", "better"]
+    properties = request.schema["properties"]
+    assert isinstance(properties, dict)
+    assert list(properties) == ["why", "better"]
     for name in ("engaging", "coherent", "consistent"):
         assert vocabulary("en")[f"criterion_{name}"] in request.messages[0].content
 

@@ -174,7 +174,7 @@ def test_generative_agents_scores_of_table_1_are_not_by_the_formula() -> None:
 
 async def test_taniguchi2025_drops_every_particle_and_auxiliary() -> None:
     """All of them at 100 %, negation too, as in the paper; ours keeps what negates."""
-    from tests.unit.test_compression import talk
+    from tests.unit.talks import talk
 
     said = talk("私は昨日、東京へ行かなかった。")
     left = {}

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.integration.test_conversations import Conversations
 from tests.torture.outcome import Outcome
-from tests.unit.test_conversations import Conversations
 
 STEPS = 50
 """Of one conversation's life, at most."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from omoide.language import estimate_tokens
 from omoide.mechanisms.memos.compression_budget import LABEL, BudgetCompressor
 
-from .test_compression import talk
+from .talks import talk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
