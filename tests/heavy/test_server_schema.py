@@ -36,11 +36,11 @@ class Endless(deque["Answer"]):
 
 CONVERTED = (
     "^/(v1/(responses|conversations|completions|messages)"
-    "|api/(chat|generate|embed|context|exchanges|import))"
+    "|api/(chat|generate|embed|context|exchanges|import|restore|events/calibrate))"
 )
 """Routes of vendors' protocols and files. What can be made a chat of is for the converters to say,
-not for a schema (`tests/unit/test_server_protocols.py` asks them), so these may refuse what the
-document allows. All else is checked of them too."""
+not for a schema (`tests/unit/test_server_protocols.py` asks them), and a calibration needs events:
+these may refuse what the document allows. All else is checked of them too."""
 LATIN = ("--generation-codec", "latin-1")
 ANY = ("--exclude-checks", "positive_data_acceptance")
 

@@ -2,7 +2,7 @@
 
 import { all, get, post } from "./api.js";
 import { at, el, fill } from "./dom.js";
-import { words } from "./facts.js";
+import { turnsOf } from "./quotes.js";
 import { on, state, turns } from "./state.js";
 import { date, longDate, moment, number } from "./time.js";
 import { trouble } from "./trouble.js";
@@ -34,7 +34,7 @@ const weigh = async (text, time) => (await post("/api/explain", time ? { text, a
  * the memory with the time when they were said instead of that of their version. */
 async function asSaid(contributions) {
   const sources = (item) => ({ turn: [item.id], sentence: item.sources })[item.kind] ?? [];
-  const found = await words([...new Set(contributions.flatMap(sources))]);
+  const found = await turnsOf([...new Set(contributions.flatMap(sources))]);
   const known = new Map(found.map((turn) => [turn.id, turn]));
   return contributions.map((item) => {
     const turn = known.get(sources(item).findLast((id) => known.has(id)));
