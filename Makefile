@@ -15,7 +15,7 @@ PYTEST := $(PYTHON) -m pytest
 LEAN   := -p no:schemathesis -p no:anyio
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: frameworks mutants mutants-random chat quick test test-all lint types types-core types-all unit light all model tuning torture \
+.PHONY: frameworks crewai mutants mutants-random chat quick test test-all lint types types-core types-all unit light all model tuning torture \
   encrypted wheels installed clean size screenshots reference docs
 
 chat: $(CHAT) ## Talk to a local model that remembers you
@@ -91,10 +91,14 @@ $(TUNING)/.ready: pyproject.toml
 # These need openai 3, which langchain-openai and LlamaIndex's client refuse.
 FRAMEWORKS := $(VENV)/frameworks
 CREWAI := $(VENV)/crewai
-frameworks: $(FRAMEWORKS)/.ready $(CREWAI)/.ready ## The tests of the adapters whose frameworks need their own environment
+frameworks: $(FRAMEWORKS)/.ready ## The tests of the adapters whose frameworks need their own environment
 	$(FRAMEWORKS)/bin/python -m pytest tests/frameworks $(ARGS)
 
-# CrewAI needs mcp 1, our server mcp 2: its example runs in an environment without the server.
+# CrewAI needs mcp 1, our server mcp 2: its example runs in an environment without the server. That
+# is large and slow to import, so no other target waits for it.
+crewai: $(FRAMEWORKS)/.ready $(CREWAI)/.ready ## The example of CrewAI, in its own environment
+	$(FRAMEWORKS)/bin/python -m pytest tests/frameworks -k crewai $(ARGS)
+
 $(CREWAI)/.ready: $(MANIFESTS)
 	python3 -m venv $(CREWAI)
 	$(CREWAI)/bin/python -m pip install --quiet --disable-pip-version-check \

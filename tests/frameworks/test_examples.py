@@ -37,7 +37,7 @@ def missing(name: str) -> str:
     """A module or an environment that is not installed; empty if none is."""
     own = OWN_PYTHON.get(name)
     if own is not None and not own.exists():
-        return f"{own.relative_to(ROOT)} (make frameworks)"
+        return f"{own.relative_to(ROOT)} (make crewai)"
     for module in NEEDS[name]:
         try:
             if find_spec(module) is None:
