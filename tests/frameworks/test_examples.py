@@ -36,7 +36,7 @@ QUIET = {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "false"}
 def missing(name: str) -> str:
     """A module or an environment that is not installed; empty if none is."""
     own = OWN_PYTHON.get(name)
-    if own is not None and not own.exists():
+    if own is not None and not (own.parent.parent / ".ready").exists():
         return f"{own.relative_to(ROOT)} (make crewai)"
     for module in NEEDS[name]:
         try:
