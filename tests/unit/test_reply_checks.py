@@ -247,14 +247,14 @@ def test_any_other_message_is_left_as_it_was(
 
 
 def test_the_greeting_is_in_the_prompt_of_the_small_form_only() -> None:
-    """The example of the greeting comes last before it, and no adapter answers it."""
+    """The example of the greeting comes last before it, and has a skill of its own."""
     small, chat = (
         FORMS[form](reply_request(GREETINGS["en"]), NOTES, window=4096, max_tokens=50)
         for form in ("small", "chat")
     )
     assert [MISO in request.messages[-1].content for request in (small, chat)] == [True, False]
     assert small.messages[-2].role == "assistant"
-    assert small.skill is None
+    assert small.skill is Skill.GREETING
 
 
 @pytest.mark.parametrize(
