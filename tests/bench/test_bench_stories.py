@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -86,6 +87,14 @@ def test_a_changed_fact_needs_the_new_one_and_the_end_of_the_old_one() -> None:
     assert scores(HOME, told)["changed"] == 0
     assert scores(HOME, told, ended=("left",))["changed"] == 1
     assert scores(HOME, memory(fact("User lives in Oslo.", ended=True)))["changed"] == 0
+
+
+def test_what_is_noted_later_about_the_old_is_news_of_its_end() -> None:
+    """Only the facts of the session in which the old was first noted can be stale."""
+    old = fact("User lives in Oslo.", ended=True)
+    news = replace(fact("User let the flat in Oslo."), session=3, said=old.said + timedelta(days=9))
+    assert not stale(HOME, memory(old, news, fact("User lives in Bergen.")))
+    assert stale(HOME, memory(news, fact("User lives in Bergen.")))
 
 
 def test_a_plan_is_dated_by_days_inside_the_true_ones() -> None:

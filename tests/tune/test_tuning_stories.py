@@ -33,11 +33,24 @@ unknown: How old am I? => You have not told me.
 
 
 def test_each_request_of_the_product_is_an_example() -> None:
-    """One for each told session and one for each message, and the changed fact by its number."""
+    """One for each told session, for the first answer in it and for each message of the last day,
+    and the changed fact by its number."""
     (story,) = read_stories(STORY, "en")
     examples = asyncio.run(play(story, None))
-    assert [example.task for example in examples] == ["facts", "facts", "reply", "reply"]
-    first, changed, ask, unknown = examples
+    tasks = [(example.task, example.hard.split()[:1]) for example in examples]
+    assert tasks == [
+        ("reply", ["told"]),
+        ("facts", []),
+        ("reply", ["told"]),
+        ("reply", ["told"]),
+        ("facts", ["changed"]),
+        ("reply", ["ask"]),
+        ("reply", ["unknown"]),
+    ]
+    told, first, plants, boat, changed, ask, unknown = examples
+    replies = [example.answer for example in (told, plants, boat)]
+    assert replies == [session.lines[1][1] for session in story.told]
+    assert told.messages[-1].content.startswith(story.told[0].lines[0][1])
     assert first.answer.splitlines()[1] == "User lives in Leeds."
     known = changed.messages[-1].content.splitlines()
     number = next(line for line in known if "rowing" in line).partition(".")[0]

@@ -77,9 +77,39 @@ def test_a_name_that_was_just_given_is_not_asked_for(
 ) -> None:
     """Other questions may be asked, and a name that was not given."""
     given = ReplyChecks(language=language, message=message, known=False)
-    assert given.fault(bad) is ReplyFault.ASKS_NAME
+    assert given.fault(bad) is ReplyFault.ASKS_TOLD
     assert given.fault(good) is None
     assert replace(given, message="!").fault(bad) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "bad", "good"),
+    [
+        (
+            "en",
+            "I'm Ana. I moved to Bergen last week and I'm allergic to walnuts.",
+            "That's interesting! Are you allergic to walnuts?",
+            "Bergen! How do you like it there?",
+        ),
+        ("zh", "我上周搬到了杭州，我对核桃过敏。", "你对核桃过敏吗？", "杭州住得习惯吗？"),
+        ("ja", "くるみアレルギーなんだ。", "くるみアレルギーなの？", "ほかのナッツは平気？"),
+        (
+            "ko",
+            "이사했고 호두 알레르기가 있어.",
+            "호두 알레르기가 있어?",
+            "짐은 풀었어?",
+        ),
+        ("vi", "Mình làm y tá ở bệnh viện.", "Bạn làm ở bệnh viện à?", "Ca đêm có nhiều không?"),
+    ],
+)
+def test_what_was_just_said_is_not_asked_for(
+    language: str, message: str, bad: str, good: str
+) -> None:
+    """Only what the message states: a question may be taken up."""
+    given = ReplyChecks(language=language, message=message, known=False)
+    assert given.fault(bad) is ReplyFault.ASKS_TOLD
+    assert given.fault(good) is None
+    assert replace(given, message=bad).fault(bad) is None
 
 
 def test_an_earlier_reply_or_the_message_said_again_is_an_echo() -> None:
@@ -247,14 +277,14 @@ def test_any_other_message_is_left_as_it_was(
 
 
 def test_the_greeting_is_in_the_prompt_of_the_small_form_only() -> None:
-    """The example of the greeting comes last before it, and no adapter answers it."""
+    """The example of the greeting comes last before it, and has a skill of its own."""
     small, chat = (
         FORMS[form](reply_request(GREETINGS["en"]), NOTES, window=4096, max_tokens=50)
         for form in ("small", "chat")
     )
     assert [MISO in request.messages[-1].content for request in (small, chat)] == [True, False]
     assert small.messages[-2].role == "assistant"
-    assert small.skill is None
+    assert small.skill is Skill.GREETING
 
 
 @pytest.mark.parametrize(

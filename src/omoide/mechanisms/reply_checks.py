@@ -1,7 +1,7 @@
 """What a small model's reply must not say, checked before it is shown.
 
 A model of 1.5 B parameters denies what stands in its notes, says an earlier reply again, and asks
-for the name that it was just told. One more try, with the reason in the prompt, often mends it.
+for what it was just told. One more try, with the reason in the prompt, often mends it.
 Strong models are not checked.
 """
 
@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from omoide.language import pack, split_sentences
+from omoide.language import content_terms, pack, split_sentences
 from omoide.mechanisms.reply_notes import is_known
 from omoide.ports import Skill
 from omoide.prompts import vocabulary
@@ -28,6 +28,10 @@ SAME = 0.85
 OWN = 10
 """Letters that a sentence must have to be anybody's own: "That's great!" may be said again."""
 
+TOLD = 0.65
+"""The share of a question's words that the message says, from which it asks for what was told. Of
+244 questions of good replies (the training stories) none has so many."""
+
 
 class ReplyFault(StrEnum):
     """Why a reply, or a sentence of it, is not shown. The value names the reason in the prompt of
@@ -37,8 +41,8 @@ class ReplyFault(StrEnum):
     """It denies knowing what memory knows."""
     ECHOES = "reply_echoes"
     """It says an earlier reply, a worked example or the message again."""
-    ASKS_NAME = "reply_asks_name"
-    """It asks for a name that the message gives."""
+    ASKS_TOLD = "reply_asks_told"
+    """It asks for what the message says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,13 +68,22 @@ class ReplyChecks:
         if self.known and rules.denies.search(text):
             return ReplyFault.DENIES
         sentences = [s for s in map(str.strip, split_sentences(text)) if s]
-        if rules.gives_name.search(self.message) and any(
-            s.endswith(("?", "？")) and rules.asks_name.search(s) for s in sentences
-        ):
-            return ReplyFault.ASKS_NAME
+        if any(_is_question(s) and self._was_told(s) for s in sentences):
+            return ReplyFault.ASKS_TOLD
         if any(self._is_echo(sentence) for sentence in sentences):
             return ReplyFault.ECHOES
         return None
+
+    def _was_told(self, question: str) -> bool:
+        """Whether the message says what the question asks: a name, or most of its words."""
+        rules = pack(self.language).replies
+        if rules.gives_name.search(self.message) and rules.asks_name.search(question):
+            return True
+        asked = content_terms(question)
+        told = content_terms(
+            " ".join(s for s in split_sentences(self.message) if not _is_question(s))
+        )
+        return len(asked) > 1 and len(asked & told) >= TOLD * len(asked)
 
     def _is_echo(self, sentence: str) -> bool:
         letters = _letters(sentence)
@@ -99,6 +112,10 @@ def tried_again(request: Request, fault: ReplyFault, *, language: str) -> Reques
     *before, last = request.messages
     reason = vocabulary(language)[fault.value]
     return replace(request, messages=(*before, replace(last, content=f"{last.content}\n{reason}")))
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.strip().endswith(("?", "？"))
 
 
 def _letters(text: str) -> str:

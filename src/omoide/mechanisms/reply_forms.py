@@ -187,11 +187,10 @@ def _as_chat(
     )
 
 
-def _skill(asked: str, language: str, recalled: str) -> Skill | None:
-    """The skill that a reply needs. The adapter of the embedded default answers a greeting with
-    "Hello! How are you?" even after an example of a better one; the plain weights follow it."""
+def _skill(asked: str, language: str, recalled: str) -> Skill:
+    """The skill that a reply needs."""
     if recalled == GREETING:
-        return None
+        return Skill.GREETING
     return Skill.ANSWER if asks_about_oneself(asked, language) else Skill.REPLY
 
 

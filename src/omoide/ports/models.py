@@ -47,6 +47,8 @@ class Skill(OpenEnum):
     ANSWER = "answer"
     """Reply to a question about the user's own life, where it matters most to know what is not in
     memory."""
+    GREETING = "greeting"
+    """Greet the user after a pause."""
 
     @classmethod
     def knows(cls, name: str) -> bool:

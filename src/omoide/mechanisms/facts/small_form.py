@@ -58,6 +58,8 @@ class SmallForm:
 
     name = "small"
     topics = False
+    rules = True
+    """Whether rules too decide what a note makes untrue."""
 
     def __init__(self, partner: Partner | None = None) -> None:
         self._partner = partner or Partner()
@@ -107,9 +109,8 @@ class SmallForm:
         foreign = all(entry.reason == NO_SPEAKER for entry in aside)
         if not answer.strip() or (aside and foreign and not notes):
             raise BadReply(f"wanted lines about a speaker, got {answer[:80]!r}")
-        operations = _Changes(known=known, said=said, language=language).of(
-            _with_name(notes, session, language)
-        )
+        changes = _Changes(known=known, said=said, language=language, rules=self.rules)
+        operations = changes.of(_with_name(notes, session, language))
         return FormAnswer(operations=tuple(operations), aside=tuple(aside))
 
 
@@ -118,6 +119,7 @@ class TunedForm(SmallForm):
     numbers of what it makes untrue. For models with an adapter for `Skill.FACTS`."""
 
     name = "tuned"
+    rules = False
 
     def ask(
         self, *, known: Sequence[Fact], session: Sequence[Line], language: str
@@ -192,9 +194,10 @@ class _Changes:
     """What notes change in the known facts."""
 
     def __init__(
-        self, *, known: Sequence[Fact], said: Mapping[Speaker, str], language: str
+        self, *, known: Sequence[Fact], said: Mapping[Speaker, str], language: str, rules: bool
     ) -> None:
         self._language = language
+        self._rules = rules
         self._said = said
         self._known = {
             fact.id: note for fact in known if (note := line_fact(fact.text, fact.language))
@@ -253,7 +256,9 @@ class _Changes:
         return one <= other or other <= one
 
     def _untrue(self, old: Note, new: Note) -> str:
-        """Why the new note makes the old one untrue; empty if it does not."""
+        """Why the new note makes the old one untrue by a rule; empty if it does not."""
+        if not self._rules:
+            return ""
         holding, gone = retire([old], [new], self._language, said=self._said)
         if holding == [old] or not gone:
             return ""

@@ -50,14 +50,22 @@ def scores(
 def stale(
     told: ExpectedFact, memory: StoryMemory, *, ended: Sequence[str] = ()
 ) -> tuple[Fact, ...]:
-    """The facts that hold and say only what was true before, without a word for its end."""
+    """The facts that hold and say only what was true before. What was noted later than the first
+    of them is news of its end, and so is a fact with a word for that."""
     if told.old is None:
         return ()
+    before = [
+        fact
+        for fact in memory.facts
+        if told.old.within(fact.text) and not told.wording.within(fact.text)
+    ]
+    first = min(before, key=lambda fact: fact.said, default=None)
     return tuple(
         fact
-        for fact in memory.holding
-        if told.old.within(fact.text)
-        and not told.wording.within(fact.text)
+        for fact in before
+        if first is not None
+        and fact.session == first.session
+        and fact.holds(memory.at)
         and not any(word in fact.text.casefold() for word in ended)
     )
 

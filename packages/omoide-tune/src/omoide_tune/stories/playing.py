@@ -7,10 +7,12 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from omoide import Utterance
 from omoide.bootstrap import make_embedder, temporary_store
+from omoide.domain import Speaker
 from omoide.engine import Runtime
 from omoide.language import LANGUAGES, estimate_tokens
 from omoide.ports import Completion, Skill
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
     from pathlib import Path
 
+    from omoide import Memory
     from omoide.ports import Embedder, Request
     from omoide_tune.stories.reading import StoryNote, TrainingStory
 
 STORIES = "stories"
 """The source name of these examples."""
+TOLD = "told"
+"""The kind of a reply to what is being told."""
 ALIKE = 0.6
 """From which likeness a known fact is the one that a note names: its dates were made absolute."""
 _BEGIN = time(20, 0)
@@ -73,6 +78,12 @@ async def play(story: TrainingStory, embedder: Embedder | None) -> list[Example]
                 Utterance(speaker=speaker, text=text, time=began + timedelta(minutes=minute))
                 for minute, (speaker, text) in enumerate(session.lines)
             ]
+            for place in _taught(session.lines):
+                clock.time = began + timedelta(minutes=place)
+                before = [
+                    {"role": str(who), "content": text} for who, text in session.lines[:place]
+                ]
+                await _keep_reply(memory, model, before, session.lines[place][1], kind=TOLD)
             clock.time = began + timedelta(minutes=len(said))
             model.notes = session.notes
             await memory.record(story.key, said, session=session.day.isoformat())
@@ -81,12 +92,33 @@ async def play(story: TrainingStory, embedder: Embedder | None) -> list[Example]
         for minute, message in enumerate(story.messages):
             at = datetime.combine(story.last_day, _BEGIN, tzinfo=UTC) + timedelta(minutes=minute)
             clock.time = at
-            context = await memory.context(story.key, message.text, at=at)
-            request = context.request(window=model.window, max_tokens=settings.reply_tokens)
-            model.keep("reply", request, message.reply, hard=message.kind)
+            await _keep_reply(memory, model, message.text, message.reply, kind=message.kind)
     finally:
         await runtime.close()
     return model.examples
+
+
+def _taught(lines: Sequence[tuple[Speaker, str]]) -> list[int]:
+    """Where the assistant answers the first words of a session, and some in its middle."""
+    places = [
+        place
+        for place, (before, line) in enumerate(pairwise(lines), start=1)
+        if before[0] is Speaker.USER and line[0] is Speaker.ASSISTANT
+    ]
+    return sorted({places[0], places[len(places) // 2]}) if places else []
+
+
+async def _keep_reply(
+    memory: Memory,
+    model: RightAnswers,
+    messages: str | Sequence[dict[str, str]],
+    reply: str,
+    *,
+    kind: str,
+) -> None:
+    context = await memory.context(model.story.key, messages)
+    request = context.request(window=model.window, max_tokens=Settings().reply_tokens)
+    model.keep("reply", request, reply, hard=kind)
 
 
 class _StoryClock:
@@ -105,7 +137,7 @@ class RightAnswers:
     window = 4096
 
     def __init__(self, story: TrainingStory) -> None:
-        self._story = story
+        self.story = story
         self.notes: Sequence[StoryNote] = ()
         self.examples: list[Example] = []
 
@@ -114,9 +146,9 @@ class RightAnswers:
         self.examples.append(
             Example(
                 task=task,
-                language=self._story.language,
+                language=self.story.language,
                 source=STORIES,
-                key=self._story.key,
+                key=self.story.key,
                 messages=request.messages,
                 answer=answer,
                 hard=hard,
@@ -129,7 +161,7 @@ class RightAnswers:
 
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """The author's notes, each with the numbers of what it makes untrue."""
-        answer = vocabulary(self._story.language)["none"]
+        answer = vocabulary(self.story.language)["none"]
         if request.skill is Skill.FACTS and self.notes:
             known = request.messages[-1].content.splitlines()
             answer = "\n".join(_numbered(note, known) for note in self.notes)
