@@ -42,9 +42,9 @@ from omoide.transfer import (
     SkippedItem,
     read_records,
 )
+from tests.server.serving import Bench, listening, serving
+from tests.server.test_exchange_used import Noting
 from tests.unit.fact_stories import CAT, FACTS, OSLO, add, answer
-from tests.unit.serving import Bench, listening, serving
-from tests.unit.test_exchange_used import Noting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -27,7 +27,7 @@ import httpx
 
 from omoide.server.options import Options
 from omoide.testing.endpoint import DONE, Scripted, event, whole
-from tests.unit.serving import CHAT, listening, serving
+from tests.server.serving import CHAT, listening, serving
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

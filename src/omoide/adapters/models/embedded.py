@@ -264,7 +264,7 @@ class EmbeddedChat:
                 post(ModelRefused(f"{self._name} rejected this request: {error}"))
             except RuntimeError as error:
                 post(ModelUnavailable(f"{self._name} failed: {error}"))
-            except Exception as error:
+            except Exception as error:  # the caller waits in another thread, and must hear of it
                 post(error)
                 raise
 
