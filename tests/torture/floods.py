@@ -20,6 +20,7 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -30,7 +31,7 @@ from omoide.testing.endpoint import DONE, Scripted, event, whole
 from tests.unit.serving import CHAT, listening, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 MIB = 2**20
 SIZE = 256 * MIB
@@ -74,19 +75,34 @@ def _scripted(blocks: Iterator[bytes], **more: Any) -> Scripted:  # noqa: ANN401
     return Scripted(blocks=blocks, **more)  # type: ignore[arg-type] # made as it is sent
 
 
-async def _chat(client: httpx.AsyncClient, _: list[str], **more: object) -> str:
+async def _chat(
+    client: httpx.AsyncClient,
+    _: list[str],
+    *,
+    path: str = CHAT,
+    body: Mapping[str, object] = ASK,
+    stream: bool = False,
+) -> str:
     """A chat whose answer is read and dropped."""
-    size = 0
-    async with client.stream("POST", CHAT, json={**ASK, **more}) as response:
+    size, last = 0, b""
+    async with client.stream("POST", path, json={**body, "stream": stream}) as response:
         with suppress(httpx.RemoteProtocolError):
             async for piece in response.aiter_raw():
                 size += len(piece)
+                last = last[-200:] + piece
     stored = response.headers.get("x-omoide-stored", "-")
+    if later := re.search(rb": X-Omoide-Stored: (\w+)\s*$", last[-200:]):
+        stored = f"{stored}, at the end {later[1].decode()}"
     return f"{response.status_code}, {size / MIB:.0f} MiB passed on, stored: {stored}"
 
 
 async def _stream(client: httpx.AsyncClient, _: list[str]) -> str:
     return await _chat(client, [], stream=True)
+
+
+async def _responses(client: httpx.AsyncClient, _: list[str]) -> str:
+    body = {"model": "m", "user": "ana", "input": "Hi"}
+    return await _chat(client, [], path="/v1/responses", body=body, stream=True)
 
 
 async def _headers(client: httpx.AsyncClient, _: list[str]) -> str:
@@ -155,6 +171,11 @@ FLOODS = {
         _stream,
         lambda: _scripted(_events(), media_type="text/event-stream"),
     ),
+    "responses": Flood(
+        "a stream of 256 MiB, converted into Responses",
+        _responses,
+        lambda: _scripted(_events(), media_type="text/event-stream"),
+    ),
     "line": Flood(
         "a line of a stream of 256 MiB",
         _stream,
@@ -197,18 +218,18 @@ async def _flooded(name: str) -> str:
     assert server.stdout is not None
     try:
         url, keys = json.loads(server.stdout.readline())
-        before = _memory(server.pid, "VmRSS")
+        before, began = _memory(server.pid, "VmRSS"), monotonic()
         async with httpx.AsyncClient(base_url=url, timeout=600.0) as client:
             try:
                 async with asyncio.timeout(LONGEST):
                     outcome = await flood.send(client, keys)
             except TimeoutError:
                 outcome = f"not over after {LONGEST:.0f} s"
-        peak = _memory(server.pid, "VmHWM")
+        peak, took = _memory(server.pid, "VmHWM"), monotonic() - began
     finally:
         server.kill()
         server.wait()
-    return f"| {flood.about} | {outcome} | {before:.0f} | {peak:.0f} |"
+    return f"| {flood.about} | {outcome} | {took:.0f} | {before:.0f} | {peak:.0f} |"
 
 
 def _memory(pid: int, what: str) -> float:
@@ -219,7 +240,7 @@ def _memory(pid: int, what: str) -> float:
     return int(found[1]) / 1024
 
 
-HEAD = "| flood | what came of it | MiB before | MiB at most |\n|---|---|---:|---:|"
+HEAD = "| flood | what came of it | s | MiB before | MiB at most |\n|---|---|---:|---:|---:|"
 MARKS = ("<!-- floods -->", "<!-- /floods -->")
 
 
