@@ -38,7 +38,7 @@ SIZE = 256 * MIB
 PIECE = b"x" * (64 * 1024)
 TENANTS, EACH = 40, 12
 """Tenants, and answers of each that are kept: together more than may be kept in all."""
-LONGEST = 60.0
+LONGEST = 180.0
 """Seconds of one flood."""
 ASK = {"model": "m", "user": "ana", "messages": [{"role": "user", "content": "Hi"}]}
 
@@ -69,6 +69,13 @@ def _bomb() -> Iterator[bytes]:
     for block in _answer():
         yield packer.compress(block)
     yield packer.flush()
+
+
+def _padded() -> Scripted:
+    """An answer of 1 MiB of which little is recorded."""
+    [block] = whole("Yes.").blocks
+    assert isinstance(block, bytes)
+    return Scripted(blocks=(json.dumps({**json.loads(block), "padding": "x" * MIB}).encode(),))
 
 
 def _scripted(blocks: Iterator[bytes], **more: Any) -> Scripted:  # noqa: ANN401
@@ -201,7 +208,7 @@ async def _serve(flood: Flood) -> None:
             if flood.send is _tenants:
                 bearers = [bench.key(f"t{number}")["Authorization"] for number in range(TENANTS)]
                 keys = [bearer.removeprefix("Bearer ") for bearer in bearers]
-                bench.upstairs.answers.extend([whole("x" * MIB)] * (TENANTS * EACH))
+                bench.upstairs.answers.extend([_padded()] * (TENANTS * EACH))
             elif flood.answer is not None:
                 bench.upstairs.answers.append(flood.answer())
             async with listening(bench.app) as url:
