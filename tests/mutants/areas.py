@@ -65,6 +65,7 @@ AREAS = (
             "unit/test_calibration",
             "unit/test_events_*",
             "unit/test_feeling",
+            "unit/test_server_looking",
         ),
     ),
     Area(
@@ -98,6 +99,7 @@ AREAS = (
             "unit/test_server_recording",
             "unit/test_server_taking_back",
             "unit/test_webhooks",
+            "unit/test_human_recall",
         ),
     ),
     Area(
@@ -122,6 +124,8 @@ AREAS = (
             "unit/test_limits",
             "unit/test_answer_parser",
             "unit/test_embedded_tools",
+            "unit/test_addressing",
+            "unit/test_waiting",
         ),
     ),
 )
