@@ -65,6 +65,7 @@ AREAS = (
             "unit/test_calibration",
             "unit/test_events_*",
             "unit/test_feeling",
+            "unit/test_server_looking",
         ),
     ),
     Area(
@@ -99,6 +100,7 @@ AREAS = (
             "server/test_server_recording",
             "server/test_server_taking_back",
             "unit/test_webhooks",
+            "unit/test_human_recall",
         ),
     ),
     Area(
@@ -123,6 +125,8 @@ AREAS = (
             "unit/test_limits",
             "unit/test_answer_parser",
             "unit/test_embedded_tools",
+            "unit/test_addressing",
+            "unit/test_waiting",
         ),
     ),
 )
