@@ -107,10 +107,14 @@ class TurnEvidence:
 
     def parts(self, row: int) -> tuple[tuple[str, float], ...]:
         """What each kind adds to the score of a turn, the largest first; without zeros."""
-        points = [
-            (kind, getattr(self.weights, kind) * float(getattr(self, kind)[row])) for kind in KINDS
-        ]
+        points = [(kind, weight * float(values[row])) for kind, weight, values in self._weighted]
         return tuple(sorted((p for p in points if p[1]), key=lambda point: -abs(point[1])))
+
+    @cached_property
+    def _weighted(self) -> list[tuple[str, float, Floats]]:
+        """The kinds that can add something, each with its weight and its numbers."""
+        kinds = ((kind, getattr(self.weights, kind), getattr(self, kind)) for kind in KINDS)
+        return [(kind, weight, values) for kind, weight, values in kinds if weight and values.any()]
 
 
 def weigh_evidence(

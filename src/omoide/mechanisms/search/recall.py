@@ -191,7 +191,7 @@ class Recall:
             turns = await self._store.turns.read(owner, ids=batch)
             for turn in reversed(turns):
                 counted = evidence.parts(rows[turn.id])
-                items.append(replace(_turn(turn, scores[turn.id]), counted=counted))
+                items.append(_turn(turn, scores[turn.id], counted=counted))
             if room is None or sum(item.tokens for item in items) <= room:
                 break
         return items
@@ -213,7 +213,7 @@ class Recall:
                 continue
             shown = item
             if pair.turn != item.id:  # a question gives way to its reply
-                shown = replace(_turn(by_id[pair.turn], item.score), counted=item.counted)
+                shown = _turn(by_id[pair.turn], item.score, counted=item.counted)
             answers = last_question(by_id[pair.question].text)
             tokens = shown.tokens + estimate_tokens(answers)
             result.setdefault(shown.id, replace(shown, answers=answers, tokens=tokens))
@@ -342,7 +342,7 @@ def _sentences(search: _Search, summary: Summary) -> list[RecalledItem]:
     ]
 
 
-def _turn(turn: Turn, score: float) -> RecalledItem:
+def _turn(turn: Turn, score: float, *, counted: tuple[tuple[str, float], ...]) -> RecalledItem:
     return RecalledItem(
         kind=MemoryKind.TURN,
         id=turn.id,
@@ -354,6 +354,7 @@ def _turn(turn: Turn, score: float) -> RecalledItem:
         tokens=estimate_tokens(turn.text),
         session=turn.session,
         speaker=turn.speaker,
+        counted=counted,
     )
 
 
