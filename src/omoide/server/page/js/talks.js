@@ -11,7 +11,7 @@ import { told } from "./trouble.js";
 import { t } from "./words.js";
 
 const EDIT = "edit-";
-const PAGE = 60; // conversations in one request
+const PAGE = 30; // conversations in one request
 const newest = turns();
 let list = null; // Chunks of the cards
 let unwatch = () => {};
