@@ -81,10 +81,21 @@ def status_lines(status: MemoryStatus, now: datetime) -> list[str]:
         for session in status.open
         if session.turns
     ]
-    if status.aside:
-        answers = plural(len(status.aside), "model answer")
-        lines.append(dim(f"· {answers} rejected: see omoide memory rejected"))
     return lines
+
+
+def aside_lines(status: MemoryStatus) -> list[str]:
+    """How much of what the model noted was not taken over, for those who look at the memory."""
+    if not status.aside:
+        return []
+    notes = plural(len(status.aside), "note")
+    were = "was" if len(status.aside) == 1 else "were"
+    return [
+        dim(
+            f"· {notes} by the model failed a check and {were} not remembered; what you said is "
+            "kept (details: omoide memory rejected)"
+        )
+    ]
 
 
 def _behind_line(behind: PendingSession, now: datetime) -> str:
