@@ -112,5 +112,8 @@ def _behind_line(behind: PendingSession, now: datetime) -> str:
         return dim(f"· {what} yet: it is being digested")
     if job.error:
         tries = plural(job.attempts, "try", "tries")
-        return warning(f"! {what} yet: {one_line(job.error)} ({tries}, next {ago(job.due, now)})")
+        due = (
+            f"next {ago(job.due, now)}" if job.due > now else "next with omoide chat or omoide work"
+        )
+        return warning(f"! {what} yet: {one_line(job.error)} ({tries}, {due})")
     return dim(f"· {what} yet: it is waiting to be digested")
