@@ -70,9 +70,13 @@ class Bench:
 
     def run(self, *args: str, stdin: str | bytes | None = None, **env: str) -> Result:
         """Run `omoide --db … --user ana` with these arguments."""
+        return self.run_as_oneself("--user", "ana", *args, stdin=stdin, **env)
+
+    def run_as_oneself(self, *args: str, stdin: str | bytes | None = None, **env: str) -> Result:
+        """Run `omoide --db …` with these arguments: the reader is the user."""
         return CliRunner().invoke(
             cli,
-            ["--db", str(self.db), "--user", "ana", *args],
+            ["--db", str(self.db), *args],
             obj=Outside(open=self.open, clock=self.clock),
             input=stdin,
             env=env,
@@ -133,8 +137,8 @@ def test_saying_answers_and_ending_tells_what_changed(bench: Bench) -> None:
         "I see.",
         "",
         "Memory, version 1:",
-        "+ The user has a cat called Miso.",
-        "+ The user lives in Oslo.",
+        "+ You have a cat called Miso.",
+        "+ You live in Oslo.",
     ]
 
 
@@ -238,7 +242,7 @@ def test_a_stale_memory_says_so(lived: Bench) -> None:
     shown = lived.run("memory", "show").stdout
     assert "! session 3, ended 1 week ago, is not in the memory:" in shown
     assert "omoide jobs retry" in shown
-    assert "3 model answers rejected" in shown
+    assert "3 notes by the model failed a check and were not remembered" in shown
     aside = lived.data("memory", "rejected")
     assert isinstance(aside, list)
     assert len(aside) == 3
@@ -505,7 +509,7 @@ def test_commands_from_a_pipe(lived: Bench) -> None:
     lived.replier.answers.append("A path.")
     piped = "/memory\n /etc/hosts\n/mem\n/forget Bergen\nn\n/quit\nnever said\n"
     shown = lived.run("chat", stdin=piped).stdout
-    assert "The user lives in Bergen." in shown
+    assert "  - You live in Bergen." in shown
     assert "A path." in shown
     assert "There is no command /mem." in shown
     assert "Nothing was removed." in shown

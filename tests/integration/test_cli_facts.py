@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.domain import Memo, Owner
+
+from .conftest import SETTINGS
 from .test_cli_commands import Bench
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+MEMO = Memo(
+    id="m1",
+    session=1,
+    topic="A cat",
+    summary="Ana adopted Miso.",
+    sources=(),
+    time=datetime(2026, 1, 5, 9, tzinfo=UTC),
+    compressed="adopted cat Miso",
+    method="none",
+)
 OSLO, BERGEN, CAT = "The user lives in Oslo.", "The user lives in Bergen.", "The user has a cat."
 
 
@@ -33,9 +49,9 @@ def listed(bench: Bench, *args: str) -> list[dict[str, Any]]:
 
 
 def test_facts_are_listed_in_groups(bench: Bench) -> None:
-    """What holds, under a heading that speaks to the reader; ended ones only if asked for."""
+    """What holds, under headings; ended ones only if asked for."""
     out = bench.run("memory", "facts").output
-    assert out.startswith("About you\n")
+    assert out.startswith("ana\n")
     assert BERGEN in out
     assert OSLO not in out
     assert OSLO in bench.run("memory", "facts", "--at", "10 days ago").output
@@ -77,6 +93,66 @@ def test_a_fact_is_corrected(bench: Bench) -> None:
     assert "corrected 2026" in out
     out = bench.run("memory", "timeline").output
     assert f"before: {BERGEN}\n    because: corrected by the user" in out
+
+
+NOTES = {
+    "en": ("I live in Oslo.", "The user lives in Oslo.", "You live in Oslo."),
+    "zh": ("我住在上海。", "用户住在上海。", "你住在上海。"),
+    "ja": ("大阪に住んでいます。", "ユーザーは大阪に住んでいる。", "大阪に住んでいる。"),
+    "ko": ("저는 부산에 살아요.", "사용자는 부산에 산다.", "부산에 산다."),
+    "vi": ("Tôi sống ở Huế.", "Người dùng sống ở Huế.", "Bạn sống ở Huế."),
+}
+
+
+@pytest.mark.parametrize(("said", "noted", "shown"), NOTES.values(), ids=NOTES)
+def test_the_reader_is_spoken_to(tmp_path: Path, said: str, noted: str, shown: str) -> None:
+    """Facts, timeline, summary, what changed and what will be erased say "you"; JSON does not, nor
+    what is shown to somebody else."""
+    bench = Bench(tmp_path)
+    bench.replier.answers.append("I see.")
+    bench.iterator.answers.append(noted)
+    bench.run_as_oneself("chat", "--end", "--say", said)
+    for command in ("facts", "timeline", "show", "diff", "why"):
+        out = bench.run_as_oneself("memory", command).output
+        assert shown in out, command
+        assert noted not in out, command
+    assert shown in bench.run_as_oneself("erase", "--fact", said, stdin="n\n").output
+    (fact,) = json.loads(bench.run_as_oneself("memory", "facts", "--json").output)
+    assert fact["text"] == noted
+    assert noted in bench.run_as_oneself("memory", "facts", "--user", "me").output
+
+
+def test_memos_are_listed_by_topic(tmp_path: Path) -> None:
+    """With when each was talked about, and its summary; JSON has them whole."""
+    bench = Bench(tmp_path)
+
+    async def write() -> None:
+        store = await SqliteStore.open(str(bench.db))
+        owner = Owner(tenant=SETTINGS.tenant, user="ana")
+        await store.memos.add(owner, [MEMO])
+        await store.close()
+
+    asyncio.run(write())
+    bench.clock.advance(timedelta(days=7))
+    out = bench.run("memory", "memos").output
+    assert out == "A cat (session 1, 2026-01-05 09:00, 1 week ago)\nAna adopted Miso.\n"
+    (memo,) = json.loads(bench.run("memory", "memos", "--json").output)
+    assert memo["compressed"] == MEMO.compressed
+    assert "no memos about bob" in bench.run("memory", "memos", "--user", "bob").output
+
+
+def test_a_correction_may_say_i_or_you(tmp_path: Path) -> None:
+    """It is stored as memory writes, in the third person, and what was typed as the user's word."""
+    bench = Bench(tmp_path)
+    bench.replier.answers.append("I see.")
+    bench.iterator.answers.append(OSLO)
+    bench.run_as_oneself("chat", "--end", "--say", "I live in Oslo.")
+    (oslo,) = json.loads(bench.run_as_oneself("memory", "facts", "--json").output)
+    out = bench.run_as_oneself("memory", "correct", oslo["id"], "I live in Rome.").output
+    assert "You live in Rome." in out
+    (rome,) = json.loads(bench.run_as_oneself("memory", "facts", "--json").output)
+    assert rome["text"] == "The user lives in Rome."
+    assert "I live in Rome." in bench.run_as_oneself("memory", "why").output
 
 
 @pytest.mark.parametrize(

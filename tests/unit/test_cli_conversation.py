@@ -304,7 +304,7 @@ async def test_forgetting_asks_first(world: World, talk: ChatLoop, screen: Paper
     """What goes is shown; only yes removes it."""
     await world.session("ana", CAT, answers=(M1,))
     await talk.handle_line("/forget Miso")
-    assert "  - The user has a cat called Miso." in screen.take()
+    assert "  - You have a cat called Miso." in screen.take()
     assert talk.asking
     await talk.handle_line("no")
     assert screen.take() == "Nothing was removed.\n"

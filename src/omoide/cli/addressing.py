@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.claims.names import name_in
+from omoide.domain.fact import USER
 from omoide.language import detect_language
-from omoide.language.addressing import apposed_name, to_user
+from omoide.language.addressing import apposed_name, from_user, to_user
 
 if TYPE_CHECKING:
-    from omoide.domain import Summary
+    from collections.abc import Iterable
+
+    from omoide.domain import Fact, Summary
+    from omoide.engine.versions import Because
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +35,29 @@ class Reader:
             name = found or name
         return cls(you=you, name=name)
 
-    def told(self, note: str) -> str:
+    def told(self, note: str, language: str = "", *, about_user: bool = True) -> str:
         """A note of memory as it is shown to the reader."""
-        return to_user(note, detect_language(note), name=self.name) if self.you else note
+        if not self.you:
+            return note
+        language = language or detect_language(note)
+        return to_user(note, language, name=self.name, about_user=about_user)
+
+    def fact(self, fact: Fact) -> str:
+        """A fact as it is shown to the reader."""
+        return self.told(fact.text, fact.language, about_user=fact.about == USER)
+
+    def saying(self, words: str, reasons: Iterable[Because]) -> tuple[Because, ...]:
+        """Those whose sentence has these words, as it is stored or as it is shown."""
+        return tuple(
+            reason
+            for reason in reasons
+            for text in [reason.sentence.text]
+            if words.casefold() in f"{text}\n{self.told(text)}".casefold()
+        )
+
+    def noted(self, words: str, language: str) -> str:
+        """What the reader wrote about a fact, as memory notes it."""
+        return from_user(words, language) if self.you else words
 
 
 ANYBODY = Reader(you=False)

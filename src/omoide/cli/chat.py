@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from omoide.bootstrap import describe_download, local_servers
+from omoide.cli.addressing import Reader
 from omoide.cli.choosing import choice_file, offer
 from omoide.cli.conversation import ChatLoop, end_chat
 from omoide.cli.memory import version_json
@@ -181,7 +182,8 @@ class BatchChat:
     async def _show_changes(self, memory: Memory, before: Summary, after: Summary) -> None:
         if after.number != before.number:
             click.echo(f"\nMemory, version {after.number}:")
-            click.echo("\n".join(diff_lines(diff(before.sentences, after.sentences))))
+            changes = diff(before.sentences, after.sentences)
+            click.echo("\n".join(diff_lines(changes, reader=Reader.of(after))))
         status = await memory_status(memory, self.scope.user)
         for line in status_lines(status, self.scope.outside.clock.now()):
             click.echo(line, err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from omoide.cli.addressing import Reader
 from omoide.cli.facts import fact_lines
 from omoide.cli.show import ago, bold, clean, dim, one_line, plural, warning
-from omoide.cli.status import memory_status, status_lines
+from omoide.cli.status import aside_lines, memory_status, status_lines
 from omoide.cli.updates import UpdateWatcher
 from omoide.cli.views import (
     contribution_lines,
@@ -230,12 +230,11 @@ class ChatLoop:
         status = await memory_status(self._memory, self._user)
         reader = Reader.of(summary)
         self._lines(memory_lines(summary, user=self._user, now=self._now(), reader=reader))
-        self._lines(status_lines(status, self._now()))
+        self._lines([*status_lines(status, self._now()), *aside_lines(status)])
 
     async def _show_why(self, rest: str) -> None:
-        because = await self._memory.why(self._user)
-        matching = [b for b in because if rest.casefold() in b.sentence.text.casefold()]
         reader = Reader.of(await self._memory.summary(self._user))
+        matching = reader.saying(rest, await self._memory.why(self._user))
         lines = why_lines(matching, self._now(), reader=reader)
         if self._recalled and not rest:
             recalled = contribution_lines(self._recalled, self._now(), reader=reader)
@@ -254,7 +253,8 @@ class ChatLoop:
         if fact.empty:
             self._screen.line(f"Nothing that is stored says {one_line(rest)!r}.")
             return
-        self._lines(fact_lines(fact, self._now()))
+        reader = Reader.of(await self._memory.summary(self._user))
+        self._lines(fact_lines(fact, self._now(), reader=reader))
         self._screen.line(warning("Remove all this for good? y or n"))
         self._to_forget = fact
 

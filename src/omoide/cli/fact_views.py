@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from omoide.cli.addressing import ANYBODY
 from omoide.cli.show import bold, dim, format_time, one_line, warning
 from omoide.domain import FactChange, FactKind, Trust
 from omoide.domain.fact import ASSISTANT, USER
@@ -13,17 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from omoide.domain import Fact, TimelineEntry, Turn
+    from omoide.cli.addressing import Reader
+    from omoide.domain import Fact, Memo, TimelineEntry, Turn
 
 SHORT = 8
 """Characters of an id that are shown; enough to name the fact."""
-GROUPS = (
-    "About you",
-    "Plans and promises",
-    "What you like and dislike",
-    "People in your life",
-    "About the assistant",
-)
+GROUPS = ("{who}", "Plans and promises", "Likes and dislikes", "Other people", "The assistant")
 _MARKS = {
     FactChange.BEGAN: "+",
     FactChange.CHANGED: "~",
@@ -33,25 +29,30 @@ _MARKS = {
 }
 
 
-def fact_lines(facts: Sequence[Fact], *, user: str, now: datetime) -> list[str]:
+def fact_lines(
+    facts: Sequence[Fact], *, user: str, now: datetime, reader: Reader = ANYBODY
+) -> list[str]:
     """Facts in groups, each with its short id, when it was said, and what became of it."""
+    who = "you" if reader.you else one_line(user)
     if not facts:
-        return [f"No facts are known about {one_line(user)}."]
+        return [f"No facts are known about {who}."]
     lines: list[str] = []
     ranked = sorted(facts, key=lambda fact: (GROUPS.index(_group(fact)), fact.said))
     for group, members in groupby(ranked, key=_group):
-        lines += [*([""] if lines else []), bold(group)]
+        title = "You" if reader.you else who
+        lines += [*([""] if lines else []), bold(group.format(who=title))]
         for fact in members:
-            lines.append(f"{fact.id[:SHORT]}  {one_line(fact.text)} {_remarks(fact, now)}")
+            lines.append(f"{fact.id[:SHORT]}  {one_line(reader.fact(fact))} {_remarks(fact, now)}")
             lines += [warning(f"{'':10}? {one_line(flag)}") for flag in fact.flags]
             if fact.ended is not None:
-                why = f": {one_line(fact.end_reason)}" if fact.end_reason else ""
+                reason = one_line(_reason(fact, fact.end_reason, reader))
+                why = f": {reason}" if reason else ""
                 lines.append(dim(f"{'':10}ended {format_time(fact.ended, now)}{why}"))
     return lines
 
 
 def timeline_lines(
-    entries: Sequence[TimelineEntry], turns: Mapping[str, Turn], now: datetime
+    entries: Sequence[TimelineEntry], turns: Mapping[str, Turn], *, reader: Reader = ANYBODY
 ) -> list[str]:
     """One line for each change, and below it what it replaced, why, and the words behind it."""
     if not entries:
@@ -60,12 +61,24 @@ def timeline_lines(
     for day, changes in groupby(entries, key=lambda entry: f"{entry.time.astimezone():%Y-%m-%d}"):
         lines += [*([""] if lines else []), bold(day)]
         for entry in changes:
-            lines.append(f"{_MARKS[entry.change]} {_told(entry)}")
-            lines += [dim(f"    before: {one_line(old.text)}") for old in entry.replaced]
+            lines.append(f"{_MARKS[entry.change]} {_told(entry, reader)}")
+            lines += [dim(f"    before: {one_line(reader.fact(old))}") for old in entry.replaced]
             if entry.reason:
-                lines.append(dim(f"    because: {one_line(entry.reason)}"))
+                reason = _reason(entry.fact, entry.reason, reader)
+                lines.append(dim(f"    because: {one_line(reason)}"))
             lines += _words(entry, turns)
     return [*lines, "", dim("+ new  ~ changed  = said again  - no longer")]
+
+
+def memo_lines(memos: Sequence[Memo], *, who: str, now: datetime) -> list[str]:
+    """Each memo's topic, when it was talked about, and its summary."""
+    if not memos:
+        return [f"There are no memos about {one_line(who)} yet."]
+    lines: list[str] = []
+    for memo in memos:
+        when = dim(f"(session {memo.session}, {format_time(memo.time, now)})")
+        lines += [f"{bold(one_line(memo.topic) or '(no topic)')} {when}", one_line(memo.summary)]
+    return lines
 
 
 def _group(fact: Fact) -> str:
@@ -98,8 +111,12 @@ def _remarks(fact: Fact, now: datetime) -> str:
     return dim(f"({'; '.join(remarks)})")
 
 
-def _told(entry: TimelineEntry) -> str:
-    text = one_line(entry.fact.text)
+def _reason(fact: Fact, reason: str, reader: Reader) -> str:
+    return reader.told(reason, fact.language, about_user=fact.about == USER)
+
+
+def _told(entry: TimelineEntry, reader: Reader) -> str:
+    text = one_line(reader.fact(entry.fact))
     tails = {FactChange.CONFIRMED: "said again", FactChange.EXPIRED: "expired"}
     tail = tails.get(entry.change)
     return f"{text} {dim(f'({tail})')}" if tail else text

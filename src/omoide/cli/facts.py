@@ -10,24 +10,27 @@ from omoide.cli.views import turn_line
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from omoide.cli.addressing import Reader
     from omoide.engine.forgetting import FactMentions
 
 
-def fact_lines(fact: FactMentions, now: datetime, *, user: str = "you") -> list[str]:
+def fact_lines(
+    fact: FactMentions, now: datetime, *, user: str = "you", reader: Reader
+) -> list[str]:
     """What will be removed. `user` is what the user is called."""
     lines = []
     if fact.sentences:
         lines += [bold("Sentences of the memory, in every version:")]
-        lines += [f"  - {one_line(text)}" for text in fact.sentences]
+        lines += [f"  - {one_line(reader.told(text))}" for text in fact.sentences]
     if fact.stored:
         lines += [bold("Facts:")]
-        lines += [f"  - {one_line(stored.text)}" for stored in fact.stored]
+        lines += [f"  - {one_line(reader.fact(stored))}" for stored in fact.stored]
     if fact.turns:
         lines += [bold("Turns:")]
         lines += [f"  - {turn_line(turn, now, user=user)}" for turn in fact.turns]
     if fact.also_removed:
         lines += [bold("Sentences that go too, since the same turns support them:")]
-        lines += [f"  - {one_line(text)}" for text in fact.also_removed]
+        lines += [f"  - {one_line(reader.told(text))}" for text in fact.also_removed]
     if fact.turns:
         lines += [dim("Sentences without any source may go too.")]
     return lines

@@ -11,7 +11,7 @@ from omoide.cli.groups import CommandGroup
 from omoide.cli.memory_facts import COMMANDS
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import as_json, bold, dim, emit, format_time, one_line
-from omoide.cli.status import memory_status, status_lines
+from omoide.cli.status import aside_lines, memory_status, status_lines
 from omoide.cli.time_parsing import LOOKING
 from omoide.cli.views import (
     diff_lines,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from omoide.cli.status import MemoryStatus
     from omoide.domain import Sentence, SentenceChange, Summary
     from omoide.engine.memory import Memory
+    from omoide.engine.versions import Because
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -118,7 +119,7 @@ def show(scope: Scope, version: int | None, session: int | None, at: datetime | 
     if users and scope.user not in users:
         known = ", ".join(one_line(user) for user in users[:10])
         click.echo(dim(f"Known users: {known}. Choose with --user NAME."))
-    if lines := status_lines(status, now):
+    if lines := [*status_lines(status, now), *aside_lines(status)]:
         click.echo("\n" + "\n".join(lines))
 
 
@@ -166,7 +167,7 @@ def diff_(
         emit({"from": before.number, "to": after.number, "changes": changes})
         return
     click.echo(dim(f"version {before.number} → version {after.number}"))
-    click.echo("\n".join(diff_lines(changes)))
+    show_lines(diff_lines(changes, reader=Reader.of(after, you=not scope.named)))
 
 
 @memory.command()
@@ -200,14 +201,17 @@ def why(
 ) -> None:
     """Show the turns that support each sentence; with TEXT, only of sentences that contain it."""
     when = version_named(None, version=version, session=session, at=at)
-    reasons = scope.run(lambda memory: memory.why(scope.user, when))
-    reasons = tuple(b for b in reasons if text.casefold() in b.sentence.text.casefold())
+
+    async def work(memory: Memory) -> tuple[tuple[Because, ...], Reader]:
+        return await memory.why(scope.user, when), await scope.reader(memory)
+
+    found, reader = scope.run(work)
+    reasons = reader.saying(text, found)
     if scope.json:
         emit([{**_sentence_json(b.sentence), "turns": b.turns} for b in reasons])
     elif text and not reasons:
         click.echo(f"No sentence of the memory contains {one_line(text)!r}.")
     else:
-        reader = Reader(you=not scope.named)
         lines = why_lines(reasons, scope.outside.clock.now(), user=scope.who, reader=reader)
         show_lines(lines)
 

@@ -1,4 +1,4 @@
-"""`omoide memory facts`, `timeline`, and the commands that mark and correct a fact."""
+"""`omoide memory facts`, `timeline`, `memos`, and the commands that mark and correct a fact."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from omoide.cli.fact_views import fact_lines, timeline_lines
+from omoide.cli.fact_views import fact_lines, memo_lines, timeline_lines
 from omoide.cli.scope import scoped
 from omoide.cli.show import emit, one_line
 from omoide.cli.time_parsing import LOOKING
+from omoide.cli.wrapping import show_lines
 from omoide.domain import FactKind
+from omoide.domain.fact import USER
 from omoide.errors import NoSuchFact
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import datetime
 
+    from omoide.cli.addressing import Reader
     from omoide.cli.scope import Scope
     from omoide.domain import Fact, TimelineEntry, Turn
     from omoide.engine.memory import Memory
@@ -60,8 +63,9 @@ def facts(
     until: datetime | None,
 ) -> None:
     """List what memory takes for true, or took for true at a time."""
-    found = scope.run(
-        lambda memory: memory.facts(
+
+    async def work(memory: Memory) -> tuple[tuple[Fact, ...], Reader]:
+        found = await memory.facts(
             scope.user,
             at=at,
             about=about,
@@ -71,12 +75,14 @@ def facts(
             until=until,
             ended=ended,
         )
-    )
+        return found, await scope.reader(memory)
+
+    found, reader = scope.run(work)
     if scope.json:
         emit(found)
         return
     now = at or scope.outside.clock.now()
-    click.echo("\n".join(fact_lines(found, user=scope.user, now=now)))
+    show_lines(fact_lines(found, user=scope.user, now=now, reader=reader))
 
 
 @click.command()
@@ -92,19 +98,31 @@ def timeline(
 ) -> None:
     """Show what memory learned, and when and why it changed its mind."""
 
-    async def work(memory: Memory) -> tuple[tuple[TimelineEntry, ...], tuple[Turn, ...]]:
+    async def work(memory: Memory) -> tuple[tuple[TimelineEntry, ...], tuple[Turn, ...], Reader]:
         entries = await memory.timeline(
             scope.user, about=about, kinds=kinds, tags=tags, since=since, until=until
         )
         cited = dict.fromkeys(source for entry in entries for source in entry.sources)
-        return entries, await memory.turns(scope.user, ids=list(cited))
+        turns = await memory.turns(scope.user, ids=list(cited))
+        return entries, turns, await scope.reader(memory)
 
-    entries, turns = scope.run(work)
+    entries, turns, reader = scope.run(work)
     if scope.json:
         emit(entries)
         return
     by_id = {turn.id: turn for turn in turns}
-    click.echo("\n".join(timeline_lines(entries, by_id, scope.outside.clock.now())))
+    show_lines(timeline_lines(entries, by_id, reader=reader))
+
+
+@click.command()
+@scoped
+def memos(scope: Scope) -> None:
+    """List the memos: what was talked about, by topic, newest last."""
+    found = scope.run(lambda memory: memory.memos(scope.user))
+    if scope.json:
+        emit(found)
+        return
+    show_lines(memo_lines(found, who=scope.who, now=scope.outside.clock.now()))
 
 
 @click.command()
@@ -152,23 +170,31 @@ def tag(scope: Scope, fact: str, tags: tuple[str, ...]) -> None:
 @click.argument("text")
 @scoped
 def correct(scope: Scope, fact: str, text: str) -> None:
-    """Replace FACT by TEXT. Your correction counts as your own word; what was before stays in the
-    timeline."""
-    _change(scope, fact, lambda memory, id_: memory.correct(scope.user, id_, text))
+    """Replace FACT by TEXT, such as "I live in Porto". Your correction counts as your own word;
+    what was before stays in the timeline."""
+
+    async def change(memory: Memory, id_: str) -> Fact:
+        (old,) = await memory.facts(scope.user, ids=[id_])
+        reader = await scope.reader(memory)
+        noted = reader.noted(text, old.language) if old.about == USER else text
+        return await memory.correct(scope.user, id_, noted, said=text)
+
+    _change(scope, fact, change)
 
 
 def _change(scope: Scope, name: str, change: Callable[[Memory, str], Awaitable[Fact]]) -> None:
     """Find the fact that is named by the beginning of its id, change it, and show it."""
 
-    async def work(memory: Memory) -> Fact:
-        return await change(memory, await _named(memory, scope.user, name))
+    async def work(memory: Memory) -> tuple[Fact, Reader]:
+        changed = await change(memory, await _named(memory, scope.user, name))
+        return changed, await scope.reader(memory)
 
-    fact = scope.run(work)
+    fact, reader = scope.run(work)
     if scope.json:
         emit(fact)
     else:
         now = scope.outside.clock.now()
-        click.echo("\n".join(fact_lines([fact], user=scope.user, now=now)))
+        show_lines(fact_lines([fact], user=scope.user, now=now, reader=reader))
 
 
 async def _named(memory: Memory, user: str, name: str) -> str:
@@ -183,4 +209,4 @@ async def _named(memory: Memory, user: str, name: str) -> str:
     raise NoSuchFact(f"{len(found)} facts' ids begin with {shown!r}; give more of the id")
 
 
-COMMANDS = (facts, timeline, pin, unpin, expire, tag, correct)
+COMMANDS = (facts, timeline, memos, pin, unpin, expire, tag, correct)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 import click
 
 from omoide import bootstrap
+from omoide.cli.addressing import Reader
 from omoide.cli.choosing import with_choice
 from omoide.cli.progress import downloads
 from omoide.errors import BadInput
@@ -67,6 +68,10 @@ class Scope:
     def who(self) -> str:
         """What to call the user: `you`, unless another one was named."""
         return self.user if self.named else "you"
+
+    async def reader(self, memory: Memory) -> Reader:
+        """Whom to speak to about this memory."""
+        return Reader.of(await memory.summary(self.user), you=not self.named)
 
     def run(
         self,

@@ -81,10 +81,21 @@ def status_lines(status: MemoryStatus, now: datetime) -> list[str]:
         for session in status.open
         if session.turns
     ]
-    if status.aside:
-        answers = plural(len(status.aside), "model answer")
-        lines.append(dim(f"· {answers} rejected: see omoide memory rejected"))
     return lines
+
+
+def aside_lines(status: MemoryStatus) -> list[str]:
+    """How much of what the model noted was not taken over, for those who look at the memory."""
+    if not status.aside:
+        return []
+    notes = plural(len(status.aside), "note")
+    were = "was" if len(status.aside) == 1 else "were"
+    return [
+        dim(
+            f"· {notes} by the model failed a check and {were} not remembered; what you said is "
+            "kept (details: omoide memory rejected)"
+        )
+    ]
 
 
 def _behind_line(behind: PendingSession, now: datetime) -> str:
@@ -101,5 +112,8 @@ def _behind_line(behind: PendingSession, now: datetime) -> str:
         return dim(f"· {what} yet: it is being digested")
     if job.error:
         tries = plural(job.attempts, "try", "tries")
-        return warning(f"! {what} yet: {one_line(job.error)} ({tries}, next {ago(job.due, now)})")
+        due = (
+            f"next {ago(job.due, now)}" if job.due > now else "next with omoide chat or omoide work"
+        )
+        return warning(f"! {what} yet: {one_line(job.error)} ({tries}, {due})")
     return dim(f"· {what} yet: it is waiting to be digested")

@@ -29,6 +29,7 @@ from omoide.transfer import (
 from omoide.transfer.schema import schema_text
 
 if TYPE_CHECKING:
+    from omoide.cli.addressing import Reader
     from omoide.cli.scope import Scope
     from omoide.engine.forgetting import FactMentions
     from omoide.engine.memory import Memory
@@ -190,11 +191,14 @@ async def _check(memory: Memory, user: str, session: int | None) -> None:
 
 
 def _erase_fact(scope: Scope, text: str, *, yes: bool, receipt: Path | None) -> None:
-    fact: FactMentions = scope.run(lambda memory: find_fact(memory, scope.user, text))
+    async def work(memory: Memory) -> tuple[FactMentions, Reader]:
+        return await find_fact(memory, scope.user, text), await scope.reader(memory)
+
+    fact, reader = scope.run(work)
     if fact.empty:
         raise BadInput(f"nothing stored about {scope.user} says {text!r}: try fewer words")
     if not scope.json:
-        show_lines(fact_lines(fact, scope.outside.clock.now(), user=scope.who))
+        show_lines(fact_lines(fact, scope.outside.clock.now(), user=scope.who, reader=reader))
     _ask("Erase all this for good?", yes=yes)
     _report(scope, scope.run(lambda memory: forget(memory, scope.user, fact)), receipt)
 

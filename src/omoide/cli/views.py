@@ -90,20 +90,21 @@ def history_lines(history: Sequence[Summary], now: datetime) -> list[str]:
     return [table(head, rows, right=(0, 1, 4))]
 
 
-def diff_lines(changes: Iterable[SentenceChange]) -> list[str]:
+def diff_lines(changes: Iterable[SentenceChange], *, reader: Reader = ANYBODY) -> list[str]:
     """What changed between two versions; kept sentences are dimmed."""
     lines = []
     for change in changes:
         mark = _MARKS[change.change]
+        old, new = (one_line(reader.told(text or "")) for text in (change.old, change.new))
         if change.change is ChangeKind.CHANGED:
-            lines.append(click.style(f"- {one_line(change.old or '')}", fg="red"))
-            lines.append(click.style(f"+ {one_line(change.new or '')}", fg="green"))
+            lines.append(click.style(f"- {old}", fg="red"))
+            lines.append(click.style(f"+ {new}", fg="green"))
         elif change.change is ChangeKind.ADDED:
-            lines.append(click.style(f"{mark} {one_line(change.new or '')}", fg="green"))
+            lines.append(click.style(f"{mark} {new}", fg="green"))
         elif change.change is ChangeKind.REMOVED:
-            lines.append(click.style(f"{mark} {one_line(change.old or '')}", fg="red"))
+            lines.append(click.style(f"{mark} {old}", fg="red"))
         else:
-            lines.append(dim(f"{mark} {one_line(change.new or '')}"))
+            lines.append(dim(f"{mark} {new}"))
     return lines or ["Nothing changed: both are empty."]
 
 

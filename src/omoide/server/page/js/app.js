@@ -1,36 +1,29 @@
-// Entry point of the page.
+// Entry point of the page: the chat first, then everything that is beside it (inside.js).
 
 import { dropKey, get, hasKey, onLocked } from "./api.js";
 import * as chat from "./chat.js";
-import * as cost from "./cost.js";
 import * as demo from "./demo.js";
 import { prompt } from "./dialog.js";
 import { at, fill } from "./dom.js";
-import * as events from "./events.js";
-import * as facts from "./facts.js";
-import * as forgetting from "./forgetting.js";
 import * as frame from "./frame.js";
-import * as importing from "./importing.js";
-import * as memory from "./memory.js";
-import * as memos from "./memos.js";
-import * as palette from "./palette.js";
 import { on, state, tell, turns } from "./state.js";
 import * as talks from "./talks.js";
 import { setClock } from "./time.js";
 import { trouble } from "./trouble.js";
 import * as users from "./users.js";
-import * as why from "./why.js";
 import { speak, t, wanted } from "./words.js";
-import * as work from "./work.js";
 
 const newest = turns();
+const spoken = speak(wanted()).then(frame.choices);
 let asking = null;
 
 /** Ask for an API key once, however many requests wait for it. */
 function locked() {
-  asking ??= prompt({ title: t("key.title"), text: t("key.about"), label: t("key.label"), yes: t("key.enter"), type: "password" }).finally(() => {
-    asking = null;
-  });
+  asking ??= spoken
+    .then(() => prompt({ title: t("key.title"), text: t("key.about"), label: t("key.label"), yes: t("key.enter"), type: "password" }))
+    .finally(() => {
+      asking = null;
+    });
   return asking;
 }
 
@@ -50,10 +43,10 @@ async function arrive() {
 
 async function enter() {
   try {
-    state.about = await get("/api/about", {}, "");
+    [state.about] = await Promise.all([get("/api/about", {}, ""), users.load(), spoken]);
     setClock(state.about.now);
-    await users.load();
   } catch (problem) {
+    await spoken;
     return fill(at("log"), trouble(problem, enter));
   }
   const model = state.about.model?.split("+")[0]; // its adapters are in the title
@@ -65,10 +58,8 @@ async function enter() {
   await state.arriving;
 }
 
-await speak(wanted());
-frame.choices();
 onLocked(locked);
-for (const part of [frame, users, talks, chat, memory, facts, memos, events, why, cost, work, demo, palette, forgetting, importing]) part.start();
+for (const part of [frame, users, talks, chat, demo]) part.start();
 on("user", () => {
   state.arriving = arrive();
 });
@@ -86,7 +77,10 @@ at("leave").addEventListener("click", () => {
   dropKey();
   location.reload();
 });
-navigator.serviceWorker?.register("/page/sw.js", { scope: "/" }).catch(() => {}); // without it, the page only needs the server to open
 state.arriving = enter();
 await state.arriving;
+await chat.drawn();
+document.documentElement.dataset.chat = ""; // the conversation can go on
+(await import("./inside.js")).start();
 document.documentElement.dataset.ready = "";
+navigator.serviceWorker?.register("/page/sw.js", { scope: "/" }).catch(() => {}); // without it, the page only needs the server to open

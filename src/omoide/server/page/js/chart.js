@@ -3,6 +3,14 @@
 import { colour, el, fill } from "./dom.js";
 import { number, percent } from "./time.js";
 
+const UPLOT = "/page/vendor/uplot/uPlot";
+await new Promise((loaded, failed) => {
+  document.head.append(
+    el("link", { rel: "stylesheet", href: `${UPLOT}.min.css` }),
+    el("script", { src: `${UPLOT}.iife.min.js`, onload: loaded, onerror: failed }),
+  );
+});
+
 const FONT = '12px Inter, system-ui, sans-serif';
 const drawn = new WeakMap();
 

@@ -154,6 +154,9 @@ export function propose(text) {
   at("say").focus();
 }
 
+/** Resolves when the selected conversation is shown. */
+export const drawn = () => drawing;
+
 export const stop = () => going?.abort();
 
 /** Redraw in another language, unless a reply is being streamed. */

@@ -16,18 +16,23 @@ export const state = {
   digested: 0, // conversations that were taken into memory since there was last nothing to do
 };
 
+const LASTING = ["user", "talks"]; // topics that say what the page shows now
 const hearing = new Map();
+const published = new Set();
 
-/** Call `hear` when any of the space-separated topics is published. */
+/** Call `hear` when any of the space-separated topics is published, and at once for a lasting one
+ * that was published before. */
 export function on(topics, hear) {
   for (const topic of topics.split(" ")) {
     if (!hearing.has(topic)) hearing.set(topic, new Set());
     hearing.get(topic).add(hear);
+    if (published.has(topic)) hear();
   }
 }
 
 /** Publish a topic to its listeners. */
 export function tell(topic, news) {
+  if (LASTING.includes(topic)) published.add(topic);
   for (const hear of hearing.get(topic) ?? []) hear(news);
 }
 

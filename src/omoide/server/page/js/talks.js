@@ -11,7 +11,8 @@ import { told } from "./trouble.js";
 import { t } from "./words.js";
 
 const EDIT = "edit-";
-const PAGE = 60; // conversations in one request
+const FIRST = 30; // conversations in the first request: more than a screen shows
+const PAGE = 60; // and in each further one
 const newest = turns();
 let list = null; // Chunks of the cards
 let unwatch = () => {};
@@ -21,12 +22,12 @@ let oldest = null; // number of the oldest conversation that was asked for; null
 export async function load() {
   const still = newest();
   const user = state.user;
-  const page = (await get("/api/sessions/latest", { limit: PAGE })).items;
+  const page = (await get("/api/sessions/latest", { limit: FIRST })).items;
   if (!still()) return;
   const from = page.at(-1)?.number ?? 0;
-  const same = list?.user === user && page.length === PAGE;
+  const same = list?.user === user && page.length === FIRST;
   const older = same ? state.talks.filter((card) => card.number < from) : [];
-  if (!older.length) oldest = page.length === PAGE ? from : null;
+  if (!older.length) oldest = page.length === FIRST ? from : null;
   state.talks = [...shownCards(page), ...older];
   draw();
 }

@@ -12,14 +12,18 @@ export const setClock = (now) => {
 /** The current time. */
 export const now = () => new Date(Date.now() + ahead);
 
-const format = (options) => (time) =>
-  new Intl.DateTimeFormat(locale(), options).format(new Date(time));
+/** A format for times; the browser takes long to make one, so each is made once a language. */
+function format(options) {
+  const made = new Map();
+  return (time) => {
+    if (!made.has(locale())) made.set(locale(), new Intl.DateTimeFormat(locale(), options));
+    return made.get(locale()).format(new Date(time));
+  };
+}
 
-export const date = (time) => {
-  const far = new Date(time).getFullYear() !== now().getFullYear();
-  return format({ day: "numeric", month: "short", ...(far ? { year: "numeric" } : {}) })(time);
-};
 export const shortDate = format({ day: "numeric", month: "short" });
+const dateWithYear = format({ day: "numeric", month: "short", year: "numeric" });
+export const date = (time) => (new Date(time).getFullYear() === now().getFullYear() ? shortDate : dateWithYear)(time);
 export const longDate = format({ day: "numeric", month: "long", year: "numeric" });
 export const month = format({ month: "long", year: "numeric" });
 export const clock = format({ hour: "2-digit", minute: "2-digit" });
