@@ -106,11 +106,10 @@ def _with_note_taker(
     from omoide_bench.running.cached_model import SharedModel
     from omoide_bench.tasks import OWN
     from omoide_bench.tasks.base import Sample
-    from omoide_bench.unknown.telling import told
 
     dialogues = OWN["locomo"].cases(data, Sample(options={"conversations": conversations}))
     users = OWN["noise"].cases(data, Sample(options={"languages": languages}))
     sessions = [[line.text for line in s.lines] for one in dialogues for s in one.sessions]
-    sessions += [[told(one.fact, user.language) for one in user.told] for user in users]
+    sessions += [[one.text for one in talk] for user in users for talk in user.sessions()]
     stub = NoteTaker(sessions)
     return replace(parts, shared_model=SharedModel(stub, parts.shared_model.cache, concurrency=1))

@@ -60,9 +60,14 @@ class NoteTaker:
         return stand_in_answer(request)
 
     def _lines(self, prompt: str) -> list[str]:
-        """The lines of the session of which the prompt has most: it may show older notes too."""
+        """The lines of the last session that is in the prompt: it may show older ones too."""
         found = [[line for line in lines if line in prompt] for lines in self._sessions]
-        return max(found, key=lambda lines: sum(map(len, lines)))
+        there = [
+            part
+            for part, lines in zip(found, self._sessions, strict=True)
+            if 2 * sum(map(len, part)) > sum(map(len, lines))
+        ]
+        return there[-1] if there else []
 
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """The answer in one piece."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from omoide import Utterance
     from omoide_bench.data.source import DatasetSource
     from omoide_bench.running.memory_under_test import MemoryUnderTest
     from omoide_bench.tasks.base import Sample, Trial
@@ -45,6 +46,13 @@ class NoiseCase:
     told: tuple[UnknownQuestion, ...]
     not_told: tuple[UnknownQuestion, ...]
     world: tuple[str, ...]
+
+    def sessions(self) -> list[list[Utterance]]:
+        """The sessions in which the facts are told."""
+        return [
+            session(self.told[start : start + FACTS_A_SESSION], day=start)
+            for start in range(0, len(self.told), FACTS_A_SESSION)
+        ]
 
 
 class NoiseTask:
@@ -95,10 +103,7 @@ class NoiseTask:
 
     async def run(self, case: NoiseCase, trial: Trial) -> list[ScoredItem]:
         """Tell the facts in sessions, then see what each message brings."""
-        sessions = [
-            session(case.told[start : start + FACTS_A_SESSION], day=start)
-            for start in range(0, len(case.told), FACTS_A_SESSION)
-        ]
+        sessions = case.sessions()
         asked = [
             *((TOLD, one.id, one.question, one.answer) for one in case.told),
             *((NOT_TOLD, one.id, one.question, "") for one in case.not_told),
