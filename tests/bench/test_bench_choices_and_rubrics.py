@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.errors import BadData, BadInput
-from omoide.ports import Completion
+from omoide.ports import Completion, Likelihood
 from omoide.testing import ScriptedModel
 from omoide_bench.corpora import beam as beam_evidence
 from omoide_bench.data import beam, locomo, memdaily, personamem
@@ -103,6 +103,44 @@ async def test_choices_are_scored_and_unreadable_ones_are_not() -> None:
     assert "no option" in items["q1"].unscored["right choice"]
     options = model.requests[0].messages[-1].content
     assert options.endswith("D. Whatever the others play.")
+
+
+class Scoring(ScriptedModel):
+    """A model that finds replies with a given word likely."""
+
+    def __init__(self, liked: str) -> None:
+        super().__init__()
+        self._liked = liked
+        self.asked: list[str] = []
+
+    async def likelihood(self, request: Request, answer: str) -> Likelihood:
+        """Longer replies are less likely as a whole, but not by token."""
+        assert answer not in request.messages[-1].content
+        self.asked.append(answer)
+        tokens = len(answer.split())
+        each = -1.0 if self._liked in answer else -2.0
+        return Likelihood(logprob=each * tokens, tokens=tokens, prompt_tokens=9, seconds=0.0)
+
+
+async def test_a_choice_by_likelihood_shows_no_options() -> None:
+    """Chosen is the reply with the most likely token on average; each option is asked once."""
+    work = job("personamem", "search", by="likelihood")
+    model = Scoring("Bach")
+    async with lab(model) as parts:
+        for _ in range(2):
+            result = await execute(work, lab=parts, course=course(work))
+    scores = {item.id[-2:]: item.scores["right choice"] for item in result.methods[0].items}
+    assert scores["q2"] == 1.0
+    assert len(model.asked) == 8
+
+
+async def test_a_choice_by_likelihood_needs_a_model_that_can_tell() -> None:
+    """The error says what to do instead."""
+    work = job("personamem", "search", by="likelihood")
+    async with lab(ScriptedModel()) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    [item] = result.methods[0].items
+    assert "or choose by letter" in item.unscored["right choice"]
 
 
 async def test_memdaily_asks_in_chinese_and_scores_the_evidence() -> None:

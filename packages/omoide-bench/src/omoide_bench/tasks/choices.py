@@ -1,7 +1,9 @@
 """Multiple-choice questions about a history: PersonaMem and MemDaily. No judge is needed.
 
 The method recalls for the question alone; the options are shown to the model only. An answer from
-which no option can be read leaves the question unscored. With four options chance is 25 %.
+which no option can be read leaves the question unscored. With `--set by=likelihood` the model sees
+no options: chosen is the one that it is most likely to give as its reply, by the mean
+log-probability of a token. With four options chance is 25 %.
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ class _Choices:
     options: Mapping[str, str] = {
         "questions": "most questions of each dialogue, drawn by the seed (default all)",
         "answers": "yes (default) or no: only measure what is in the prompt, without a model",
+        "by": "letter (default) or likelihood of each option as a reply (embedded models only)",
     }
 
     def group(self, question: DatasetQuestion) -> str:
@@ -78,6 +81,12 @@ class _Choices:
         if question.evidence:
             scores[scoring.EVIDENCE] = evidence_share(recalled, question.evidence)
         if trial.option("answers", "yes") == "no":
+            return ScoredItem(id=name, cluster=case.id, group=group, scores=scores)
+        if trial.option("by", "letter") == "likelihood":
+            marks = await under_test.likelihood(
+                question.text, at=question.at, replies=question.choices
+            )
+            scores[RIGHT.name] = float(marks.index(max(marks)) == question.right_choice)
             return ScoredItem(id=name, cluster=case.id, group=group, scores=scores)
         notes = as_notes(recalled, language=case.language)
         request = choice_request(question, notes=notes, language=case.language)
