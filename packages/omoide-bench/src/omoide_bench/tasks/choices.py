@@ -155,7 +155,7 @@ class MemDaily(_Choices):
 def told_words(question: DatasetQuestion, case: Dialogue) -> frozenset[str]:
     """The content terms of the right option that the message and the other options lack, and that
     somebody said before: what memory can add to the choice."""
-    right = question.choices[question.right_choice]
+    right = question.answer or ""
     others = [text for text in question.choices if text != right]
     known = frozenset[str]().union(*(content_terms(text) for text in (question.text, *others)))
     said = frozenset(term for line in case.lines for term in terms(line.text))
