@@ -44,6 +44,20 @@ WITHOUT_EMBEDDER: Final = EvidenceWeights(
 )
 LEARNT: Final[dict[str, EvidenceWeights]] = {"use-multilingual": EvidenceWeights()}
 """The weights for each embedder that they were learnt with, by the name of its space."""
+_ENGLISH: Final = frozenset({"en"})
+READ: Final[dict[str, frozenset[str]]] = {
+    "use-multilingual": frozenset({"en", "zh", "ja", "ko"}),
+    "gte-small": _ENGLISH,
+    "gte-small-memory": _ENGLISH,
+    "all-minilm-l6-v2-int8": _ENGLISH,
+}
+"""The languages that an embedder can read, by the name of its space; one that is not listed reads
+all. To another language's texts it gives vectors that are all alike."""
+
+
+def reads(space: str | None, language: str) -> bool:
+    """Whether the vectors of an embedder's space mean anything in that language."""
+    return space is not None and language in READ.get(space, (language,))
 
 
 def weights_for(space: str | None) -> EvidenceWeights:
