@@ -91,6 +91,7 @@ class KnownOdds:
 WORDS_ONLY: Final = KnownOdds(bias=0.69, words=6.8, cosine=0.0, size=-0.62)
 CALIBRATED: Final = {
     "use-multilingual": KnownOdds(bias=-2.84, words=3.8, cosine=8.46, size=-0.46),
+    "gte-small-memory": KnownOdds(bias=-12.9, words=3.27, cosine=23.4, size=-0.75),
 }
 """By the name of the embedder's space. An embedder that is not listed is judged by words only."""
 UNSURE: Final = 0.3
