@@ -354,3 +354,31 @@ async def test_a_store_that_keeps_no_features_recalls_the_same(store: SqliteStor
     assert found[0] == found[1]
     assert all(found[0])
     await documents.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "by_meaning"),
+    [
+        ("use-multilingual", "What is my cat called?", True),
+        ("use-multilingual", "我的猫叫什么名字？", True),
+        ("use-multilingual", "Con mèo của tôi tên là gì?", False),
+        ("gte-small-memory", "What is my cat called?", True),
+        ("gte-small-memory", "私の猫の名前は何ですか？", False),
+        ("an-endpoint", "Con mèo của tôi tên là gì?", True),
+    ],
+)
+async def test_a_language_that_the_embedder_cannot_read_is_searched_by_words(
+    store: SqliteStore, name: str, query: str, *, by_meaning: bool
+) -> None:
+    """Its vectors of such texts are all alike: they would only hide what the words tell."""
+    await tell(store, query.replace("?", "."), "Hello.")
+    embedder = HashEmbedder(name=name)
+    vectors = await embedder.embed([query, "Hello."])
+    await store.index.put(
+        ANN, embedder.space, ids=[query.replace("?", "."), "Hello."], vectors=vectors
+    )
+    found = await Recall(store=store, embedder=embedder)(
+        ANN, query, summary=empty_summary(NOW), at=NOW, k=2
+    )
+    assert found[0].text == query.replace("?", ".")
+    assert (found.support.cosine is not None) is by_meaning
