@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
 
@@ -27,7 +27,7 @@ def share(method: MethodResult, group: str, measure: str) -> float:
     return next(a.mean for a in method.aggregates if (a.group, a.measure) == (group, measure))
 
 
-async def run(task: str, *methods: str, **options: str) -> Result:
+async def run(task: str, *methods: str, **options: Any) -> Result:  # noqa: ANN401 - a job's own
     """A run of our own data."""
     work = job(task, *methods, **options)
     async with lab() as parts:
@@ -67,11 +67,11 @@ async def test_a_failed_session_is_reported() -> None:
     assert {share(search, fault, "reported") for fault in FAULTS} == {0.0}
 
 
-def request(text: str, **options: object) -> Request:
+def request(text: str, **options: Any) -> Request:  # noqa: ANN401 - a request's own
     """A request with one message."""
     return Request(
         messages=(Message(role=Speaker.USER.value, content=text),), max_tokens=9, **options
-    )  # type: ignore[arg-type]
+    )
 
 
 def test_the_note_taker_notes_the_last_session_in_the_form_that_is_asked_for() -> None:
