@@ -46,6 +46,8 @@ async def shown(model: ScriptedModel, checked: ReplyChecks) -> list[str]:
         ("zh", "这个我不太清楚，你没告诉过我。", "它叫年糕呀。"),
         ("ja", "三毛猫？もう覚えてないな。お知らせしたことがないでしょ。", "モチちゃんだよね。"),
         ("ko", "그건 잘 모르겠어, 말해 준 적 없잖아.", "두부잖아."),
+        ("ko", "그건 아직 안 알려 줬어.", "두부잖아."),
+        ("vi", "Cháu không biết, cậu chưa kể.", "Đậu đấy."),
         ("vi", "Cậu chưa kể cho mình nghe.", "Nó tên là Bún mà."),
     ],
 )
