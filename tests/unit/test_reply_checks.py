@@ -153,10 +153,17 @@ async def test_a_good_reply_comes_sentence_by_sentence_from_one_call() -> None:
 
 async def test_a_later_sentence_with_a_fault_ends_the_reply_before_it() -> None:
     """What was shown stays, and the model is not asked again."""
-    model = ScriptedModel(["That's great! What's your cat's name? I love cats."])
+    model = ScriptedModel(["That's great to hear! What's your cat's name? I love cats."])
     told = checks("I adopted a cat called Miso.")
-    assert "".join(await shown(model, told)) == "That's great!"
+    assert "".join(await shown(model, told)) == "That's great to hear!"
     assert len(model.requests) == 1
+
+
+async def test_a_mere_exclamation_is_not_shown_alone() -> None:
+    """It waits for the next sentence; if that has a fault, the model is asked once more."""
+    model = ScriptedModel(["Ana! What is your cat's name?", "Ana! A cat, how lovely."])
+    told = replace(checks(known=False), message="I'm Ana, and my cat is called Miso.")
+    assert "".join(await shown(model, told)) == "Ana! A cat, how lovely."
 
 
 async def test_a_held_back_reply_that_loops_ends_there() -> None:
