@@ -30,7 +30,7 @@ OWN = 10
 
 TOLD = 0.65
 """The share of a question's words that the message says, from which it asks for what was told. Of
-244 questions of good replies (the training stories) none has so many."""
+637 good replies with a question (the training stories) six have one with so many."""
 
 
 class ReplyFault(StrEnum):
