@@ -11,6 +11,7 @@ from omoide.language import introduced_name
     ("language", "said", "name"),
     [
         ("en", "Hi, I'm Sam. I live in Leeds and I play the violin.", "Sam"),
+        ("en", "Hey, Ben here. I drive a tram in Porto.", "Ben"),
         ("en", "Hey! My name's Ana and I work as a nurse in Porto.", "Ana"),
         ("en", "my name is ana", "Ana"),
         ("en", "I'm Ana", "Ana"),
