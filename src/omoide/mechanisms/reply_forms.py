@@ -183,6 +183,7 @@ def _as_chat(
         max_tokens=max_tokens,
         frequency_penalty=PENALTY,
         skill=_skill(asked, request.language, recalled),
+        language=request.language,
         fixed=before.fixed,
     )
 

@@ -80,6 +80,8 @@ class Request:
     skill: Skill | None = None
     """The skill to use, if the model has an adapter for it. Best effort, and not part of the
     prompt."""
+    language: str = ""
+    """The language of the answer, if known: an adapter may serve a skill differently in it."""
     fixed: int = 0
     """How many of the first messages are the same for every user, such as worked examples. A model
     may keep what it computed for them, on disk too."""

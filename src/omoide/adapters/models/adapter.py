@@ -31,10 +31,18 @@ class Adapter:
 
 
 def adapter_for(adapters: Sequence[Adapter], request: Request) -> Adapter | None:
-    """The first adapter that claims the request's skill. An answer counts as a reply if none claims
-    answers."""
+    """The first adapter that claims the request's skill, in its language (`reply-ko`) before any.
+    An answer counts as a reply if none claims answers."""
     skills = (Skill.ANSWER, Skill.REPLY) if request.skill is Skill.ANSWER else (request.skill,)
-    return next((a for skill in skills for a in adapters if a.serves(skill)), None)
+    names = [name for skill in skills for name in _names(skill, request)]
+    return next((a for name in names for a in adapters if a.serves(name)), None)
+
+
+def _names(skill: Skill | None, request: Request) -> tuple[Skill | None, ...]:
+    """The names under which an adapter may claim a skill for a request, the narrowest first."""
+    if skill is None or not request.language:
+        return (skill,)
+    return Skill(f"{skill}-{request.language}"), skill
 
 
 def author_name(base: str, adapters: Sequence[Adapter], request: Request) -> str:
