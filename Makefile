@@ -14,6 +14,8 @@ PIP    := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 PYTEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/$(VENV)/compiled $(PYTHON) -m pytest
 # pytest plugins of other packages that these tests do not need and that are slow to import.
 LEAN   := -p no:schemathesis -p no:anyio
+# Only files with examples in their docstrings: pytest imports every file that it is given.
+DOCTESTS := $(shell grep -rlE '^ *>>> ' src packages --include='*.py')
 export OMP_WAIT_POLICY ?= passive
 
 .PHONY: frameworks crewai mutants mutants-random chat quick test test-all lint types types-core types-all unit light all model tuning torture \
@@ -46,10 +48,10 @@ unit: $(READY)
 	$(PYTEST) -q tests/unit --hypothesis-profile=quick $(LEAN) $(ARGS)
 
 light: $(READY) model
-	$(PYTEST) -m "not heavy" --doctest-modules tests src packages $(LEAN) $(ARGS)
+	$(PYTEST) -m "not heavy" --doctest-modules tests $(DOCTESTS) $(LEAN) $(ARGS)
 
 all: $(ALL) model
-	$(PYTEST) --doctest-modules tests src packages $(ARGS)
+	$(PYTEST) --doctest-modules tests $(DOCTESTS) $(ARGS)
 
 model: $(READY) ## The small model that the tests talk to
 	@$(VENV)/bin/omoide models pull tiny

@@ -116,7 +116,7 @@ SESSIONS = {"msc": 4, "locomo": 2}
 """Sessions of the longest dialogue before its last replies or questions."""
 
 
-@pytest.mark.parametrize("task", RUNS)
+@pytest.mark.parametrize("task", [pytest.param("msc", marks=pytest.mark.heavy), "locomo"])
 def test_a_run_in_batches_gives_the_result_of_a_direct_run(task: str, tmp_path: Path) -> None:
     """At least twenty items with a judge of another name: rounds are filled by a script until the
     run ends, and the result file is the one that an endpoint gives."""

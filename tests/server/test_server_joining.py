@@ -64,7 +64,7 @@ async def test_what_breaks_the_stream_comes_behind_its_blocks() -> None:
         await anext(blocks)
 
 
-async def test_silence_is_borne_for_so_long() -> None:
+async def test_silence_is_tolerated_for_a_while() -> None:
     """Where nothing comes for the time given, `TimeoutError`, and the stream is let go."""
     source = Source(b"a", asyncio.Event())
     blocks = buffered(source.blocks(), patience=0.2)

@@ -153,6 +153,6 @@ def test_every_language_tells_of_tools_and_of_the_form(language: str) -> None:
             {"tools": [WEATHER], "tool_choice": "required" if must else "auto"}
         )
         assert offered is not None
-        told = offered.told([said[language]]).content
+        told = offered.system_message([said[language]]).content
         assert '"weather"' in told
         assert ('"reply"' in told) is not must

@@ -86,11 +86,11 @@ def _waiting(scope: Scope) -> Check:
         status = asyncio.run(spool.status())
     except OmoideError as error:
         return Check(what=what, well=False, told=one_line(str(error)))
-    told = _told(status, scope.outside.clock.now())
+    told = _spool_line(status, scope.outside.clock.now())
     return Check(what=what, well=not status.exchanges, told=told)
 
 
-def _told(status: SpoolStatus, now: datetime) -> str:
+def _spool_line(status: SpoolStatus, now: datetime) -> str:
     if not status.exchanges or status.oldest is None:
         return "none"
     waiting = plural(status.exchanges, "exchange")

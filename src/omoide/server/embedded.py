@@ -115,7 +115,7 @@ class EngineUpstream:
                     param="response_format",
                 )
             schema = tools.schema
-            messages = (tools.told([m.content for m in messages]), *messages)
+            messages = (tools.system_message([m.content for m in messages]), *messages)
         return Request(
             messages=messages,
             max_tokens=_number(limit, "max_tokens", whole=True),

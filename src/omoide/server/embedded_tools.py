@@ -88,8 +88,8 @@ class OfferedTools:
         replies = [] if self.must else [_closed({"reply": {"type": "string", "minLength": 1}})]
         return {"anyOf": [*calls, *replies]}
 
-    def told(self, said: Sequence[str]) -> Message:
-        """The system message that tells of the tools, in the language of what was said."""
+    def system_message(self, said: Sequence[str]) -> Message:
+        """The tools, described in the language of what was said."""
         language = dominant_language(said)
         listed = "\n".join(
             json.dumps(
