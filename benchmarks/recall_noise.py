@@ -24,14 +24,13 @@ from omoide.domain import Speaker
 from omoide_bench.data import msc
 from omoide_bench.quiet import talks
 from omoide_bench.unknown import questions
+from omoide_bench.unknown.telling import told
 
 if TYPE_CHECKING:
     from omoide import Memory
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 LATER = START + timedelta(days=99)
-FIRST_PERSON = {"en": "I", "zh": "我", "ja": "私", "ko": "나", "vi": "Tôi"}
-THIRD_PERSON = {"en": "User", "zh": "用户", "ja": "ユーザー", "ko": "사용자", "vi": "Người dùng"}
 
 
 @dataclass
@@ -62,12 +61,6 @@ async def brought(memory: Memory, user: str, said: str) -> list[str]:
     """The turns that a prompt for this message gets."""
     context = await memory.context(user, said, at=LATER)
     return [contribution.sources[0] for contribution in context.recalled]
-
-
-def told(fact: str, language: str) -> str:
-    """A note about the user as the user would say it, nearly."""
-    me, user = FIRST_PERSON[language], THIRD_PERSON[language]
-    return fact.replace("User's", "My").replace(user, me)
 
 
 async def facts(memory: Memory) -> Tally:

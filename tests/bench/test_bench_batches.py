@@ -102,7 +102,10 @@ def bench_run(tmp_path: Path, name: str, *arguments: object) -> tuple[int, str, 
 
 def comparable(result: Result) -> Result:
     """A result without the times and the command line."""
-    methods = [replace(method, seconds=0.0, model_seconds=0.0) for method in result.methods]
+    methods = [
+        replace(method, seconds=0.0, cpu_seconds=0.0, model_seconds=0.0)
+        for method in result.methods
+    ]
     return replace(result, began="", seconds=0.0, command="", methods=methods)
 
 

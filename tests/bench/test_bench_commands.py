@@ -236,6 +236,9 @@ def test_published_tables_use_our_names() -> None:
         for method, values in table.rows.items():
             assert parse(method, known)
             assert len(values) == len(table.columns)
+        for method, preset in table.presets.items():
+            assert parse(preset, known).preset
+            assert table.of(preset) == table.of(method)
 
 
 def test_progress_tells_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:

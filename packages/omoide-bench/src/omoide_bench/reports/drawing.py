@@ -122,7 +122,13 @@ class Bars:
         axes.hlines(rows, [b.low for b in self.bars], [b.high for b in self.bars], color="#222")
         for row, bar in enumerate(self.bars):
             end = max(bar.value, bar.high, bar.published or 0.0)
-            axes.text(end, row, f"   {bar.value:.3g}", va="center")
+            axes.annotate(
+                f"{bar.value:.3g}",
+                (end, row),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
+            )
         papers = [(b.published, row) for row, b in enumerate(self.bars) if b.published is not None]
         if papers:
             axes.scatter(*zip(*papers, strict=True), marker="D", color=COLOURS[1], zorder=3)

@@ -23,6 +23,13 @@ class Published:
     """Measures, by our names, in the paper's units: shares in percent."""
     rows: dict[str, tuple[float, ...]]
     """Values, by our name of the method."""
+    presets: dict[str, str]
+    """By the same name, the paper's own method as a preset, where there is one."""
+
+    def of(self, method: str) -> tuple[float, ...] | None:
+        """The values of a method of ours: a preset, or our variant of it."""
+        rows = {self.presets[name]: row for name, row in self.rows.items() if name in self.presets}
+        return (self.rows | rows).get(method)
 
 
 @lru_cache(maxsize=1)
@@ -40,6 +47,7 @@ def published() -> tuple[Published, ...]:
             note=table["note"],
             columns=tuple(table["columns"]),
             rows={method: tuple(values) for method, values in table["rows"].items()},
+            presets=paper.get("presets", {}),
         )
         for name, paper in papers.items()
         for table in paper["tables"]

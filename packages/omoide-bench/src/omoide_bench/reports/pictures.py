@@ -59,10 +59,11 @@ def bars(result: Result, group: str, name: str) -> Bars | None:
     measure = measure_of(result.task, name)
     scale = 100 if measure.percent else 1
     theirs = {
-        method: values[table.columns.index(name)]
+        method.name: values[table.columns.index(name)]
         for table in tables_for(result.task, {group})
         if name in table.columns
-        for method, values in table.rows.items()
+        for method in result.methods
+        if (values := table.of(method.name)) is not None
     }
     drawn = [
         Bar(

@@ -177,11 +177,14 @@ def _beside(table: Published, result: Result) -> Iterable[Block]:
     head = ["method"]
     for column in table.columns:
         head += [f"{column}, paper", f"{column}, ours"]
+    named = {method.name for method in result.methods}
     rows = []
     for name, values in table.rows.items():
-        row = [name]
+        preset = table.presets.get(name, "")
+        called = preset if preset in named else name
+        row = [called]
         for column, value in zip(table.columns, values, strict=True):
-            row += [f"{value:.2f}", _ours(result, name, table.group, column)]
+            row += [f"{value:.2f}", _ours(result, called, table.group, column)]
         rows.append(tuple(row))
     yield ReportTable(head=tuple(head), rows=tuple(rows))
 
