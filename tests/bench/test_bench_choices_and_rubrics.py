@@ -16,7 +16,7 @@ from omoide_bench.data import beam, locomo, memdaily, personamem
 from omoide_bench.judges import RubricCase, RubricJudge, calibrate_rubric
 from omoide_bench.judges.rubric import read_met
 from omoide_bench.running.execute import execute
-from omoide_bench.tasks.choices import read_choice, told_words
+from omoide_bench.tasks.choices import read_choice
 from tests.bench.bench_lab import FIXTURES, course, job, lab
 
 if TYPE_CHECKING:
@@ -53,17 +53,6 @@ def test_personamem_without_personas_and_labels() -> None:
     assert second.text == "Which composer did I say I like?"
     assert (first.right_choice, second.right_choice) == (1, 3)
     assert second.choices[3] == "Bach."
-
-
-def test_words_that_only_memory_can_add_to_a_choice() -> None:
-    """Words of the right option that were said before, but for those of the message and of the
-    other options."""
-    [user] = personamem.load(FIXTURES)
-    for question in user.questions:
-        told = told_words(question, user)
-        said = " ".join(line.text for line in user.lines).casefold()
-        assert all(word in said for word in told)
-    assert told_words(user.questions[1], user) == {"bach"}
 
 
 def test_memdaily_options() -> None:
@@ -111,6 +100,7 @@ async def test_choices_are_scored_and_unreadable_ones_are_not() -> None:
             result = await execute(work, lab=parts, course=course(work))
         items = {item.id[-2:]: item for item in result.methods[0].items}
         assert [items[name].scores.get("right choice") for name in ("q1", "q2")] == scores
+        assert items["q2"].scores["told words"] == 1.0  # "Bach" was said, and is shown
     assert "no option" in items["q1"].unscored["right choice"]
     options = model.requests[0].messages[-1].content
     assert options.endswith("D. Whatever the others play.")
@@ -161,7 +151,7 @@ async def test_memdaily_asks_in_chinese_and_scores_the_evidence() -> None:
     async with lab(model) as parts:
         result = await execute(work, lab=parts, course=course(work))
     [item] = result.methods[0].items
-    assert item.scores == {"right choice": 1.0, "evidence": 1.0, "told words": 1.0, "spoke up": 1.0}
+    assert item.scores.items() >= {"right choice": 1.0, "evidence": 1.0, "spoke up": 1.0}.items()
     assert "选择题" in model.requests[0].messages[0].content
 
 

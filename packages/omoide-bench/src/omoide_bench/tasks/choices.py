@@ -13,8 +13,6 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from omoide.errors import OmoideError
-from omoide.language import content_terms
-from omoide.language.terms import terms
 from omoide.ports import Request
 from omoide.prompts import render
 from omoide_bench.concurrency import gather_all
@@ -25,6 +23,7 @@ from omoide_bench.running.items import ScoredItem, failed
 from omoide_bench.tasks import scoring
 from omoide_bench.tasks.base import Measure, Sample
 from omoide_bench.tasks.dialogues import as_notes, evidence_share, utterances
+from omoide_bench.tasks.survival import TextSet, words_brought_back
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,9 +83,16 @@ class _Choices:
         name, group = f"{case.id}/{question.id}", self.group(question)
         recalled = await under_test.recall_for(question.text, at=question.at)
         scores = {scoring.SPOKE.name: float(bool(recalled))}
-        if told := told_words(question, case):
-            shown = {term for item in recalled for term in terms(item.text)}
-            scores[TOLD.name] = len(told & shown) / len(told)
+        told = await words_brought_back(
+            question.answer or "",
+            [contribution.text for contribution in recalled],
+            said=TextSet.of(line.text for line in case.lines),
+            seen=TextSet.of([question.text, *_wrong(question)]),
+            language=case.language,
+            analyser=trial.lab.analyser,
+        )
+        if told is not None:
+            scores[TOLD.name] = told
         if question.evidence:
             scores[scoring.EVIDENCE] = evidence_share(recalled, question.evidence)
         if trial.option("answers", "yes") == "no":
@@ -161,14 +167,9 @@ class MemDaily(_Choices):
         return question.category[3:].replace("_", " ")
 
 
-def told_words(question: DatasetQuestion, case: Dialogue) -> frozenset[str]:
-    """The content terms of the right option that the message and the other options lack, and that
-    somebody said before: what memory can add to the choice."""
-    right = question.answer or ""
-    others = [text for text in question.choices if text != right]
-    known = frozenset[str]().union(*(content_terms(text) for text in (question.text, *others)))
-    said = frozenset(term for line in case.lines for term in terms(line.text))
-    return (frozenset(content_terms(right)) - known) & said
+def _wrong(question: DatasetQuestion) -> list[str]:
+    """The wrong options: their words do not tell which one is right."""
+    return [text for n, text in enumerate(question.choices) if n != question.right_choice]
 
 
 def choice_request(question: DatasetQuestion, *, notes: str, language: str) -> Request:
