@@ -7,21 +7,27 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.errors import BadInput
+from omoide.server.connections import protocol
 from omoide.server.embedded import EngineUpstream
 from omoide.server.options import Options
 from omoide.server.routes import ROUTES
 from omoide.server.run import upstream_of
 from omoide.server.upstream import HttpUpstream
 from omoide.testing.endpoint import DONE, Scripted, event, stream, whole
+from tests.virtual_time import run
 
 from .serving import CHAT, Bench, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from starlette.types import Receive, Scope, Send
 
     from .conftest import World
 
@@ -135,3 +141,48 @@ async def test_the_upstream_is_a_url_or_the_servers_own_model(world: World) -> N
     assert isinstance(upstream_of(own, world.runtime), EngineUpstream)
     with pytest.raises(BadInput, match="not a URL"):
         upstream_of("another", world.runtime)
+
+
+class Wire(asyncio.Transport):
+    """A connection that notes what is sent, and when it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent = b""
+        self.closed_at: list[float] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """See `asyncio.Transport`."""
+        self.sent += bytes(data)
+
+    def close(self) -> None:
+        """See `asyncio.Transport`."""
+        self.closed_at.append(asyncio.get_running_loop().time())
+
+    def is_closing(self) -> bool:
+        """See `asyncio.Transport`."""
+        return bool(self.closed_at)
+
+
+def test_a_slow_answer_keeps_its_connection() -> None:
+    """Only the request has to come in time: an answer may take an hour."""
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive
+        await asyncio.sleep(3600)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"Yes."})
+
+    async def main() -> Wire:
+        config, wire = uvicorn.Config(slow, lifespan="off", log_config=None), Wire()
+        config.load()
+        made: Any = protocol(60.0)
+        connection = made(config=config, server_state=ServerState(), app_state={})
+        connection.connection_made(wire)
+        connection.data_received(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await asyncio.sleep(3601)
+        return wire
+
+    wire = run(main())
+    assert b"200 OK" in wire.sent
+    assert all(time >= 3600 for time in wire.closed_at)
