@@ -104,12 +104,12 @@ async def test_a_route_answers_with_the_status_that_it_declares(bench: Bench) ->
         sent = {"id": fact.id, "text": "The user lives in Rome."}
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("known", "session"), [(False, None), (True, None), (True, 1)])
 async def test_what_is_erased_elsewhere_meanwhile_is_not_kept_for_a_retry(
-    tmp_path: Path, known: bool
+    tmp_path: Path, known: bool, session: int | None
 ) -> None:
-    """Another process erases the user while the first request with a key still runs, be it the
-    first that is heard of this user or not."""
+    """Another process erases the user, or a session, while the first request with a key still runs,
+    be it the first that is heard of this user or not."""
     stores = [await SqliteStore.open(tmp_path / "db") for _ in range(2)]
     options = Options(patience=300.0, work=False)
     async with (
@@ -126,7 +126,7 @@ async def test_what_is_erased_elsewhere_meanwhile_is_not_kept_for_a_retry(
         first = asyncio.ensure_future(one.client.post(CHAT, json=body, headers=headers))
         while not one.upstairs.requests:  # noqa: ASYNC110 - the upstream has no event for it
             await asyncio.sleep(0)
-        await two.memory().erase("ana")
+        await two.memory().erase("ana", session=session)
         going_on.set()
         assert "Your secret." in (await first).text
         again = await one.client.post(CHAT, json=body, headers=headers)
