@@ -316,8 +316,8 @@ FAULTS = (
         "rank words",
         "words count for nothing",
         "mechanisms/search/weights.py",
-        "    words: float = 0.23",
-        "    words: float = 0.0",
+        "    words=0.42,",
+        "    words=0.0,",
         "unit/test_ranking_rules",
     ),
     _fault(
