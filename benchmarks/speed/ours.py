@@ -98,7 +98,7 @@ async def fill(path: Path, turns: int) -> None:
         with recording:
             await memory.record(FIRST, batch)
         with embedding:
-            await memory.settle()
+            await memory.run_jobs()
     await runtime.close()
     report(
         {
@@ -166,7 +166,7 @@ async def ask(path: Path, user: str, turns: int) -> None:
         with recording:
             await memory.record(user, more)
         if i < QUERIES // 2:
-            await memory.settle()
+            await memory.run_jobs()
             with fresh:
                 await memory.recall(user, asked[i])
     await runtime.close()

@@ -1,4 +1,5 @@
-"""A process that is killed while it writes loses nothing that it was told is recorded."""
+"""A process that is killed while it writes loses nothing that it was told is recorded. With a key
+where `apsw-sqlite3mc` is installed: `make encrypted`."""
 
 from __future__ import annotations
 
@@ -10,20 +11,25 @@ import sys
 from pathlib import Path
 
 import apsw
+import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import JobState, JobTask
 from omoide.testing.contracts.making import ANN, BOB, START
 
 ROOT = Path(__file__).parents[2]
+able = pytest.mark.skipif(
+    not hasattr(apsw, "mc_version"),
+    reason="the apsw that is installed cannot encrypt; `make encrypted` runs this where it can",
+)
 WRITING = """
 import asyncio, sys
 from datetime import timedelta
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.testing.contracts.making import ANN, HOUR, event, say
 async def main():
-    path, run = sys.argv[1:]
-    store = await SqliteStore.open(path)
+    path, run, key = sys.argv[1:]
+    store = await SqliteStore.open(path, key=key)
     for number in range(100_000):
         ids = [f"{run}-{number}-{i}" for i in range(3)]
         print("try", *ids, flush=True)
@@ -54,25 +60,33 @@ asyncio.run(main())
 
 
 def start(code: str, *arguments: object) -> subprocess.Popen[str]:
-    """Run code in a process of its own."""
+    """Run code in a process of its own, with the apsw of this one."""
+    paths = (ROOT / "src", ROOT, Path(apsw.__file__).parents[1])
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
     )
 
 
-async def test_kill_9_loses_nothing(tmp_path: Path) -> None:
+def readable(path: Path) -> bool:
+    """Whether a word can be read in a database file or its log."""
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return any(b"words of" in file.read_bytes() for file in files if file.exists())
+
+
+@pytest.mark.parametrize("key", ["", pytest.param("correct horse battery", marks=able)])
+async def test_kill_9_loses_nothing(tmp_path: Path, key: str) -> None:
     """Killed fifteen times at any moment: every acknowledged turn and event is there once, and no
-    batch is torn."""
+    batch is torn. Under a key no word can be read in what a killed process left."""
     path = tmp_path / "omoide.db"
     dice = random.Random(5)
     tried: list[str] = []
     kept: list[str] = []
     for run in range(15):
-        with start(WRITING, path, run) as process:
+        with start(WRITING, path, run, key) as process:
             assert process.stdout is not None
             lines = dice.randrange(2, 60)
             for number, line in enumerate(process.stdout):
@@ -80,7 +94,8 @@ async def test_kill_9_loses_nothing(tmp_path: Path) -> None:
                 (tried if what == "try" else kept).extend(ids)
                 if number == lines:
                     process.send_signal(signal.SIGKILL)
-        store = await SqliteStore.open(path)
+        assert readable(path) is not bool(key)
+        store = await SqliteStore.open(path, key=key)
         turns = await store.turns.read(ANN)
         events = [event.id for event in await store.events.read(ANN)]
         await store.close()
@@ -93,6 +108,8 @@ async def test_kill_9_loses_nothing(tmp_path: Path) -> None:
         assert len(events) % 3 == 0
     assert len(kept) > 200
     connection = apsw.Connection(str(path))
+    if key:
+        connection.pragma("key", key)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     expected = [(1, len(ids)), (2, len(events))]
     for sql in (

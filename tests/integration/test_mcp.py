@@ -127,6 +127,19 @@ async def test_forgetting_shows_first_and_removes_when_confirmed(tmp_path: Path)
         assert [turn.text for turn in await runtime.memory().turns("ana")] == ["I live in York."]
 
 
+async def test_forgetting_for_a_named_user_leaves_the_others_alone(tmp_path: Path) -> None:
+    """Also the user whom the tools are for."""
+    async with (
+        remembered(tmp_path) as runtime,
+        Client(make_tools(runtime, user="ana")) as client,
+    ):
+        for user in ("ana", "ben"):
+            await called(client, "remember", text=CAT, user=user)
+        assert (await called(client, "forget", text="Miso", confirm=True, user="ben"))["done"]
+        assert await runtime.memory().turns("ben") == ()
+        assert [turn.text for turn in await runtime.memory().turns("ana")] == [CAT]
+
+
 async def test_users_are_kept_apart_and_errors_say_what_to_do(tmp_path: Path) -> None:
     """Another user's words are not found, and bad input is told in our words."""
     async with (

@@ -127,6 +127,10 @@ AREAS = (
             "unit/test_embedded_tools",
             "unit/test_addressing",
             "unit/test_waiting",
+            "integration/clients/test_*",
+            "integration/test_client",
+            "integration/test_mcp",
+            "integration/test_server_isolation",
         ),
     ),
 )

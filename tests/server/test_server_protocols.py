@@ -77,6 +77,7 @@ CONVERTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         ("/v1/responses", {"temperature": "hot"}, "temperature"),
         ("/v1/responses", {"conversation": "conv_1", "previous_response_id": "r"}, "previous"),
         ("/v1/responses", {"invented": 1}, "invented"),
+        ("/v1/responses", {"text": {"invented": 1}}, "text.invented"),
         ("/v1/completions", {"prompt": ["a", "b"]}, "prompt"),
         ("/v1/completions", {"prompt": [1, 2]}, "prompt"),
         ("/v1/completions", {"n": 2}, "n"),

@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from omoide.server.idempotency import MAX_ENTRY_BYTES
 from omoide.server.options import Options
 from omoide.testing.endpoint import DONE, Scripted, event, whole
 from tests.server.serving import CHAT, listening, serving
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 MIB = 2**20
 SIZE = 256 * MIB
 PIECE = b"x" * (64 * 1024)
-TENANTS, EACH = 40, 12
+TENANTS, EACH = 40, 30
 """Tenants, and answers of each that are kept: together more than may be kept in all."""
-LONGEST = 180.0
+LONGEST = 300.0
 """Seconds of one flood."""
 ASK = {"model": "m", "user": "ana", "messages": [{"role": "user", "content": "Hi"}]}
 
@@ -72,10 +73,14 @@ def _bomb() -> Iterator[bytes]:
 
 
 def _padded() -> Scripted:
-    """An answer of 1 MiB of which little is recorded."""
+    """The longest answer that is kept for its key; little of it is recorded."""
     [block] = whole("Yes.").blocks
     assert isinstance(block, bytes)
-    return Scripted(blocks=(json.dumps({**json.loads(block), "padding": "x" * MIB}).encode(),))
+    return Scripted(
+        blocks=(
+            json.dumps({**json.loads(block), "padding": "x" * (MAX_ENTRY_BYTES - 1024)}).encode(),
+        )
+    )
 
 
 def _scripted(blocks: Iterator[bytes], **more: Any) -> Scripted:  # noqa: ANN401
@@ -151,14 +156,14 @@ async def _labels(client: httpx.AsyncClient, _: list[str]) -> str:
 
 
 async def _tenants(client: httpx.AsyncClient, keys: list[str]) -> str:
-    """Answers of 1 MiB that are kept for their idempotency keys, of many tenants."""
+    """Answers that are kept for their idempotency keys, of many tenants."""
     count = 0
     for key in keys:
         for number in range(EACH):
             headers = {"Authorization": f"Bearer {key}", "Idempotency-Key": f"k{number}"}
             answer = await client.post(CHAT, json=ASK, headers=headers)
             count += answer.status_code == 200
-    return f"{count} answers of 1 MiB, of {TENANTS} tenants"
+    return f"{count} answers of {MAX_ENTRY_BYTES // 1024} KiB, of {TENANTS} tenants"
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,9 @@ class ReplayCache:
             tenant_entries.remove(key, running)
             raise
         unchanged = before in ("", mark) and tenant_entries.entries.get(key) is running
-        if unchanged and _may_be_kept(response):
+        # A user who is unknown now was erased meanwhile, unless nothing was to be recorded.
+        erased = mark == "" and response.headers.get("x-omoide-status") != "off"
+        if unchanged and not erased and _may_be_kept(response):
             tenant_entries.put(key, replace(running, response=response, mark=mark))
             self._make_room(tenant_entries)
         else:

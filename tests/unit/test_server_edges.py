@@ -1,0 +1,188 @@
+"""Small promises of the server that clients rely on: statuses, finish reasons, first events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.errors import BadInput
+from omoide.server.connections import protocol
+from omoide.server.embedded import EngineUpstream
+from omoide.server.options import Options
+from omoide.server.routes import ROUTES
+from omoide.server.run import upstream_of
+from omoide.server.upstream import HttpUpstream
+from omoide.testing.endpoint import DONE, Scripted, event, stream, whole
+from tests.virtual_time import run
+
+from .serving import CHAT, Bench, serving
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from starlette.types import Receive, Scope, Send
+
+    from .conftest import World
+
+ANA = {"X-Omoide-User": "ana"}
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    """A running server."""
+    async with serving(tmp_path) as bench:
+        yield bench
+
+
+def streamed(*deltas: dict[str, Any], finish: str = "stop") -> Scripted:
+    """A stream of these pieces."""
+    blocks = [event(delta) for delta in deltas]
+    return Scripted(
+        media_type="text/event-stream", blocks=(*blocks, event({}, finish=finish), DONE)
+    )
+
+
+@pytest.mark.parametrize(
+    ("finish", "told"), [("length", "length"), ("stop", "stop"), ("tool_calls", "stop")]
+)
+async def test_a_completion_says_why_it_ended(bench: Bench, finish: str, told: str) -> None:
+    """What the older protocol has no word for is a stop."""
+    bench.upstairs.answers.append(streamed({"content": "Yes"}, finish=finish))
+    response = await bench.client.post("/v1/completions", json={"prompt": "Hi"}, headers=ANA)
+    assert response.json()["choices"][0]["finish_reason"] == told
+
+
+async def test_a_response_begins_with_what_it_will_be(bench: Bench) -> None:
+    """Its first two events have the id that the last one has."""
+    bench.upstairs.answers.append(stream("Yes."))
+    body = {"input": "Hi", "stream": True}
+    text = (await bench.client.post("/v1/responses", json=body, headers=ANA)).text
+    told = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
+    created, progress, last = (told[i]["response"] for i in (0, 1, -1))
+    assert (created["status"], progress["status"]) == ("in_progress", "in_progress")
+    assert created["id"] == progress["id"] == last["id"]
+    assert (created["output"], last["status"]) == ([], "completed")
+
+
+async def test_ollamas_tool_calls_come_whole_at_the_end(bench: Bench) -> None:
+    """However they came in pieces."""
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": '{"x"'}}
+    more = {"index": 0, "function": {"arguments": ": 1}"}}
+    bench.upstairs.answers.append(
+        streamed({"tool_calls": [call]}, {"tool_calls": [more]}, finish="tool_calls")
+    )
+    body = {"messages": [{"role": "user", "content": "Hi"}]}
+    text = (await bench.client.post("/api/chat", json=body, headers=ANA)).text
+    calls, done = (json.loads(line) for line in text.splitlines())
+    assert calls["message"]["tool_calls"] == [
+        {"id": "c", "function": {"name": "f", "arguments": {"x": 1}}}
+    ]
+    assert done["done"] is True
+
+
+async def test_nothing_waits_where_nothing_can(bench: Bench) -> None:
+    """The metric is there without a folder for waiting words, and says none."""
+    assert "omoide_waiting 0" in (await bench.client.get("/metrics")).text.splitlines()
+
+
+async def test_a_route_answers_with_the_status_that_it_declares(bench: Bench) -> None:
+    """What is created is told by 201, in the answer and in the OpenAPI document."""
+    sent: dict[str, Any] = {"language": "en"}
+    for path in ("/api/demo", "/api/facts/correct"):
+        [declared] = [route.status for route in ROUTES if route.path == path]
+        made = await bench.client.post(path, params={"user": "demo"}, json=sent)
+        assert made.status_code == declared == 201, made.text
+        await bench.memory().run_jobs()
+        [fact, *_] = await bench.memory().facts("demo")
+        sent = {"id": fact.id, "text": "The user lives in Rome."}
+
+
+@pytest.mark.parametrize(("known", "session"), [(False, None), (True, None), (True, 1)])
+async def test_what_is_erased_elsewhere_meanwhile_is_not_kept_for_a_retry(
+    tmp_path: Path, known: bool, session: int | None
+) -> None:
+    """Another process erases the user, or a session, while the first request with a key still runs,
+    be it the first that is heard of this user or not."""
+    stores = [await SqliteStore.open(tmp_path / "db") for _ in range(2)]
+    options = Options(patience=300.0, work=False)
+    async with (
+        serving(tmp_path / "1", store=stores[0], options=options) as one,
+        serving(tmp_path / "2", store=stores[1], options=options) as two,
+    ):
+        if known:
+            await one.memory().record("ana", "Something else.")
+        going_on = asyncio.Event()
+        [block] = whole("Your secret.").blocks
+        one.upstairs.answers += [Scripted(blocks=(going_on, block)), whole("Fresh.")]
+        headers = {**ANA, "Idempotency-Key": "k"}
+        body = {"model": "m", "messages": [{"role": "user", "content": "My secret"}]}
+        first = asyncio.ensure_future(one.client.post(CHAT, json=body, headers=headers))
+        while not one.upstairs.requests:  # noqa: ASYNC110 - the upstream has no event for it
+            await asyncio.sleep(0)
+        await two.memory().erase("ana", session=session)
+        going_on.set()
+        assert "Your secret." in (await first).text
+        again = await one.client.post(CHAT, json=body, headers=headers)
+        assert "Fresh." in again.text
+        assert "idempotent-replayed" not in again.headers
+
+
+async def test_the_upstream_is_a_url_or_the_servers_own_model(world: World) -> None:
+    """Anything else is refused with what may be given."""
+    own = world.runtime.settings.model
+    assert isinstance(upstream_of("http://localhost:1/v1", world.runtime), HttpUpstream)
+    assert isinstance(upstream_of(own, world.runtime), EngineUpstream)
+    with pytest.raises(BadInput, match="not a URL"):
+        upstream_of("another", world.runtime)
+
+
+class Wire(asyncio.Transport):
+    """A connection that notes what is sent, and when it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent = b""
+        self.closed_at: list[float] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """See `asyncio.Transport`."""
+        self.sent += bytes(data)
+
+    def close(self) -> None:
+        """See `asyncio.Transport`."""
+        self.closed_at.append(asyncio.get_running_loop().time())
+
+    def is_closing(self) -> bool:
+        """See `asyncio.Transport`."""
+        return bool(self.closed_at)
+
+
+def test_a_slow_answer_keeps_its_connection() -> None:
+    """Only the request has to come in time: an answer may take an hour."""
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive
+        await asyncio.sleep(3600)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"Yes."})
+
+    async def main() -> Wire:
+        config, wire = uvicorn.Config(slow, lifespan="off", log_config=None), Wire()
+        config.load()
+        made: Any = protocol(60.0)
+        connection = made(config=config, server_state=ServerState(), app_state={})
+        connection.connection_made(wire)
+        connection.data_received(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await asyncio.sleep(3601)
+        return wire
+
+    wire = run(main())
+    assert b"200 OK" in wire.sent
+    assert all(time >= 3600 for time in wire.closed_at)
