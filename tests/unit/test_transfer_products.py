@@ -219,6 +219,42 @@ def test_a_thread_of_zep_is_a_conversation() -> None:
     assert talk.left_out == ()
 
 
+def test_threads_of_zep_4_stay_apart(tmp_path: Path) -> None:
+    """By their `thread_uuid`, at the time that the developer gave; and so do users by theirs."""
+    found = memories("zep4.json")
+    assert [len(c.messages) for c in found.conversations] == [1, 1]
+    assert found.conversations[0].messages[0].time == datetime(2026, 2, 1, 10, tzinfo=UTC)
+    text = (HERE / "zep4.json").read_text("utf-8")
+    one, two = json.loads(text), json.loads(text.replace('"ana"', '"bob"').replace('"u1"', '"u2"'))
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps({"items": one["edges"] + two["edges"]}))
+    with pytest.raises(BadImport, match="'ana', 'bob'"):
+        read(path, max_chars=10_000)
+    bobs = read(path, max_chars=10_000, from_user="bob")
+    assert isinstance(bobs, ForeignMemories)
+    assert len(bobs.facts) == 1
+
+
+def test_a_page_of_zep_4_is_a_conversation_and_tells_of_the_next() -> None:
+    """Its messages are `items`, and a cursor says that there are more."""
+    found = memories("zep4_thread.json")
+    (talk,) = found.conversations
+    assert [m.speaker for m in talk.messages] == [Speaker.USER, Speaker.ASSISTANT]
+    (skipped,) = found.left_out
+    assert "more" in skipped.reason
+
+
+def test_nodes_of_somebody_else_are_left_there(tmp_path: Path) -> None:
+    """Like their edges."""
+    graph = json.loads((HERE / "graphiti.json").read_text("utf-8"))
+    graph["nodes"].append({**graph["nodes"][0], "uuid": "n-9", "group_id": "bob", "name": "Bob"})
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(graph))
+    found = read(path, max_chars=10_000, from_user="ana")
+    assert isinstance(found, ForeignMemories)
+    assert "Bob" not in str(found.kept)
+
+
 def test_a_line_that_is_no_json_is_told(tmp_path: Path) -> None:
     """The others are imported."""
     path = tmp_path / "store.jsonl"

@@ -7,8 +7,10 @@
                    "source": "message", "thread_id": "…", "created_at": "…"}],
      "nodes": [{"uuid": "…", "name": "Ana", "summary": "…"}]}
 
-or any of these items alone, as a list or line by line. An edge is a fact with the time in which it
-held; an episode of a message whose role is known is a message. Nodes and other episodes are kept.
+or any of these items alone, as a list or line by line, or a page of Zep 4, `{"items": […]}`, whose
+items have `user_uuid`, `graph_uuid` and `thread_uuid` instead. An edge is a fact with the time in
+which it held; an episode of a message whose role is known, or a message of a thread, is a message.
+Nodes and other episodes are kept.
 """
 
 from __future__ import annotations
@@ -27,16 +29,19 @@ _MAPPED = (
     "uuid", "fact", "created_at", "reference_time", "valid_at", "invalid_at", "expired_at", "name",
     "group_id",
 )  # fmt: skip
+_OWNERS = ("group_id", "user_uuid", "user_id", "graph_uuid")
+"""Fields that say whose an item is, the clearest first."""
 _SPEAKERS = {"user": Speaker.USER, "human": Speaker.USER, "assistant": Speaker.ASSISTANT,
              "ai": Speaker.ASSISTANT}  # fmt: skip
 
 
 def matches(value: object) -> bool:
-    """Whether a value is an edge, or a graph that has some."""
+    """Whether a value is an edge or an episode, or a graph or a page that has some."""
     if not isinstance(value, dict):
         return False
-    parts = [next(iter(rows(value, name)), (0, None))[1] for name in ("edges", "episodes")]
-    return any(map(_is_edge, (value, parts[0]))) or any(map(_is_episode, (value, parts[1])))
+    lists = ("edges", "episodes", "items")
+    firsts = [next(iter(rows(value, name)), (0, None))[1] for name in lists]
+    return any(_is_edge(item) or _is_episode(item) for item in (value, *firsts))
 
 
 def _is_edge(value: object) -> bool:
@@ -44,31 +49,53 @@ def _is_edge(value: object) -> bool:
 
 
 def _is_episode(value: object) -> bool:
-    return isinstance(value, dict) and "uuid" in value and "content" in value and "source" in value
+    """Whether it is an episode, or a message of a thread, which has the same fields."""
+    if not isinstance(value, dict) or not {"uuid", "content"} <= value.keys():
+        return False
+    return "source" in value or "thread_uuid" in value
 
 
 def read(value: dict[str, Any], *, where: str, builder: MemoriesBuilder) -> None:
     """Read a graph, or one item of it."""
-    if _is_edge(value):
-        _edge(value, where=where, builder=builder)
-    elif _is_episode(value):
-        _episode(value, where=where, builder=builder)
+    if _is_edge(value) or _is_episode(value):
+        _item(value, where=where, builder=builder)
     elif any(isinstance(value.get(name), list) for name in ("edges", "episodes", "nodes")):
         for number, edge in rows(value, "edges"):
             _edge(edge, where=f"{where}, edge {number}", builder=builder)
         for number, episode in rows(value, "episodes"):
             _episode(episode, where=f"{where}, episode {number}", builder=builder)
         for number, node in rows(value, "nodes"):
-            builder.keep(node, what="a node", where=f"{where}, node {number}")
+            _node(node, where=f"{where}, node {number}", builder=builder)
+    elif isinstance(value.get("items"), list):
+        for number, item in rows(value, "items"):
+            _item(item, where=f"{where}, item {number}", builder=builder)
+        if value.get("next_cursor"):
+            builder.leave_out("the page says that there are more: export them too", where=where)
     else:
-        builder.keep(value, what="a node", where=where)
+        _node(value, where=where, builder=builder)
+
+
+def _item(item: object, *, where: str, builder: MemoriesBuilder) -> None:
+    """One item of a page."""
+    known = _edge if _is_edge(item) else _episode if _is_episode(item) else _node
+    known(item, where=where, builder=builder)
+
+
+def _node(node: object, *, where: str, builder: MemoriesBuilder) -> None:
+    owners = _owners(node)
+    if not any(owners) or builder.belongs(*owners):
+        builder.keep(node, what="a node", where=where)
+
+
+def _owners(item: object) -> list[object]:
+    return [item.get(name) for name in _OWNERS] if isinstance(item, dict) else []
 
 
 def _edge(edge: object, *, where: str, builder: MemoriesBuilder) -> None:
     if not isinstance(edge, dict) or not _is_edge(edge):
         builder.keep(edge, what="an edge without a fact", where=where)
         return
-    if not builder.belongs(edge.get("group_id")):
+    if not builder.belongs(*_owners(edge)):
         return
     name = edge.get("name")
     until = parse_time(edge.get("invalid_at"))
@@ -93,14 +120,17 @@ def _episode(episode: object, *, where: str, builder: MemoriesBuilder) -> None:
     if speaker is None or not isinstance(text, str) or not text.strip():
         builder.keep(episode, what="an episode that is no message", where=where)
         return
-    if not builder.belongs(fields.get("group_id") or fields.get("user_id")):
+    if not builder.belongs(*_owners(fields)):
         return
-    thread = fields.get("thread_id") or fields.get("session_id") or fields.get("group_id")
+    named = ("thread_uuid", "thread_id", "session_id", "group_id")
+    thread = next((fields[name] for name in named if fields.get(name)), None)
     builder.message(
         conversation=str(thread or "episodes"),
         where=where,
         id_=fields.get("uuid"),
         speaker=speaker,
         text=text,
-        time=parse_time(fields.get("valid_at")) or parse_time(fields.get("created_at")),
+        time=parse_time(fields.get("valid_at"))
+        or parse_time(fields.get("reference_time"))
+        or parse_time(fields.get("created_at")),
     )
