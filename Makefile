@@ -10,7 +10,8 @@ EXTRAS := local,onnx,server,mcp,postgres,compress,plot
 PACKAGES := $(foreach name,weights bench tune qdrant frameworks,--editable packages/omoide-$(name))
 MANIFESTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 PIP    := $(PYTHON) -m pip install --quiet --disable-pip-version-check
-PYTEST := $(PYTHON) -m pytest
+# Compiled files are kept from run to run, whatever the shell says: compiling takes 5 s of CPU.
+PYTEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/$(VENV)/compiled $(PYTHON) -m pytest
 # pytest plugins of other packages that these tests do not need and that are slow to import.
 LEAN   := -p no:schemathesis -p no:anyio
 export OMP_WAIT_POLICY ?= passive
@@ -130,7 +131,7 @@ installed: wheels ## The quick tests against the wheels, in a separate environme
 	  "pytest>=9.0" "pytest-asyncio>=1.3" "pytest-timeout>=2.4" "hypothesis>=6.150" "jsonschema-rs>=0.40" \
 	  "opentelemetry-sdk>=1.30"
 	cd $(INSTALLED) && bin/python -I ../../tools/check_wheels.py
-	$(INSTALLED)/bin/python -m pytest -q tests/unit tests/bench tests/tune -m "not heavy and not model" \
+	$(INSTALLED)/bin/python -m pytest -q tests/unit tests/server tests/bench tests/tune -m "not heavy and not model" \
 	  --hypothesis-profile=quick $(LEAN) $(ARGS)
 
 size: wheels ## Check the size of the core install and its import time

@@ -69,6 +69,10 @@ class Server:
         """The address of one of its databases."""
         return f"postgresql://{role}@/{database}?host={quote(str(self._folder), safe='')}"
 
+    def program(self, name: str) -> Path:
+        """One of the programs that come with it."""
+        return self._programs / name
+
     def make(self, *options: str) -> None:
         """Make its files."""
         wanted = "-U postgres -A trust -E UTF8 --locale=C --no-sync".split()

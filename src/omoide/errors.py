@@ -89,7 +89,8 @@ class BadText(BadInput):
 class NoSuchVersion(BadInput):
     """A memory version that does not exist.
 
-    What to do: List the versions with `omoide memory history`.
+    What to do: List the versions with `omoide memory history`; those of a file of the memory
+    tool with `memory.file_versions` or `GET /api/memory/files`.
     """
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.errors import BadData, BadInput
-from omoide.ports import Completion
+from omoide.ports import Completion, Likelihood
 from omoide.testing import ScriptedModel
 from omoide_bench.corpora import beam as beam_evidence
 from omoide_bench.data import beam, locomo, memdaily, personamem
 from omoide_bench.judges import RubricCase, RubricJudge, calibrate_rubric
 from omoide_bench.judges.rubric import read_met
 from omoide_bench.running.execute import execute
-from omoide_bench.tasks.choices import read_choice
+from omoide_bench.tasks.choices import read_choice, told_words
 from tests.bench.bench_lab import FIXTURES, course, job, lab
 
 if TYPE_CHECKING:
@@ -53,6 +53,17 @@ def test_personamem_without_personas_and_labels() -> None:
     assert second.text == "Which composer did I say I like?"
     assert (first.right_choice, second.right_choice) == (1, 3)
     assert second.choices[3] == "Bach."
+
+
+def test_words_that_only_memory_can_add_to_a_choice() -> None:
+    """Words of the right option that were said before, but for those of the message and of the
+    other options."""
+    [user] = personamem.load(FIXTURES)
+    for question in user.questions:
+        told = told_words(question, user)
+        said = " ".join(line.text for line in user.lines).casefold()
+        assert all(word in said for word in told)
+    assert told_words(user.questions[1], user) == {"bach"}
 
 
 def test_memdaily_options() -> None:
@@ -105,6 +116,44 @@ async def test_choices_are_scored_and_unreadable_ones_are_not() -> None:
     assert options.endswith("D. Whatever the others play.")
 
 
+class Scoring(ScriptedModel):
+    """A model that finds replies with a given word likely."""
+
+    def __init__(self, liked: str) -> None:
+        super().__init__()
+        self._liked = liked
+        self.asked: list[str] = []
+
+    async def likelihood(self, request: Request, answer: str) -> Likelihood:
+        """Longer replies are less likely as a whole, but not by token."""
+        assert answer not in request.messages[-1].content
+        self.asked.append(answer)
+        tokens = len(answer.split())
+        each = -1.0 if self._liked in answer else -2.0
+        return Likelihood(logprob=each * tokens, tokens=tokens, prompt_tokens=9, seconds=0.0)
+
+
+async def test_a_choice_by_likelihood_shows_no_options() -> None:
+    """Chosen is the reply with the most likely token on average; each option is asked once."""
+    work = job("personamem", "search", by="likelihood")
+    model = Scoring("Bach")
+    async with lab(model) as parts:
+        for _ in range(2):
+            result = await execute(work, lab=parts, course=course(work))
+    scores = {item.id[-2:]: item.scores["right choice"] for item in result.methods[0].items}
+    assert scores["q2"] == 1.0
+    assert len(model.asked) == 8
+
+
+async def test_a_choice_by_likelihood_needs_a_model_that_can_tell() -> None:
+    """The error says what to do instead."""
+    work = job("personamem", "search", by="likelihood")
+    async with lab(ScriptedModel()) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    [item] = result.methods[0].items
+    assert "or choose by letter" in item.unscored["right choice"]
+
+
 async def test_memdaily_asks_in_chinese_and_scores_the_evidence() -> None:
     """The prompt is Chinese, and the message with the answer is in it."""
     work = job("memdaily", "search")
@@ -112,7 +161,7 @@ async def test_memdaily_asks_in_chinese_and_scores_the_evidence() -> None:
     async with lab(model) as parts:
         result = await execute(work, lab=parts, course=course(work))
     [item] = result.methods[0].items
-    assert item.scores == {"right choice": 1.0, "evidence": 1.0}
+    assert item.scores == {"right choice": 1.0, "evidence": 1.0, "told words": 1.0, "spoke up": 1.0}
     assert "选择题" in model.requests[0].messages[0].content
 
 

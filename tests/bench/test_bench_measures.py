@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +18,7 @@ from omoide_bench.cli.running import WAITING
 from omoide_bench.data.shapes import FIRST_DAY, DatasetQuestion
 from omoide_bench.discrimination import CHANGED, OTHER, REFUSAL, discrimination, known_answers
 from omoide_bench.judges import PairJudge
+from omoide_bench.tasks import OWN
 from omoide_bench.verdicts import (
     agreement_with,
     judge_agreement,
@@ -28,8 +31,6 @@ from tests.bench.bench_lab import FIXTURES
 from tests.bench.test_bench_batches import fill
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from omoide.ports import Request
 
 ANSWERS = ("7 May 2023", "a dog, a parrot", "three cats", "Lisbon")
@@ -202,3 +203,22 @@ def test_agreement_on_the_command_line(folder: Path, tmp_path: Path) -> None:
     assert "far, past" in bench(*command)
     (folder / "items.jsonl").unlink()
     assert "needs the replies" in bench("agreement", folder, "--judge", "stand-in", status=1)
+
+
+def test_every_task_says_what_its_measures_see() -> None:
+    """The table of docs/measures.md has all tasks, and each row names a test that exists."""
+    tests = Path(__file__).parent
+    defined = {
+        name
+        for path in tests.glob("test_*.py")
+        for name in re.findall(r"^(?:async )?def (test_\w+)", path.read_text("utf-8"), re.MULTILINE)
+    }
+    page = (tests.parents[1] / "docs" / "measures.md").read_text("utf-8")
+    table = page.partition("| task | told apart |")[2].partition("\n\n")[0]
+    rows = [line.strip("|").split("|") for line in table.splitlines()[2:]]
+    named = [name for row in rows for name in re.findall(r"`([\w-]+)`", row[0])]
+    assert sorted(named) == sorted(OWN)
+    for row in rows:
+        found = re.findall(r"`(test_\w+)`", row[-1])
+        assert found, row
+        assert set(found) <= defined, row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +22,7 @@ from omoide.domain import (
 from omoide.errors import ConflictingTurn
 from omoide.testing.contracts.making import ANN, ANN_ELSEWHERE, BOB, HOUR, START, event, fact, say
 from tests.contract.stores import MAKERS, SHARED
+from tests.facts import disagreeing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,7 +167,15 @@ AT = st.integers(0, 5).map(lambda hours: START + hours * HOUR)
 CHANGES = st.builds(
     FactChanges,
     added=st.lists(
-        st.builds(lambda name, at: fact(f"fact {name}", id=name, at=at), NAMES, AT), max_size=3
+        st.builds(
+            lambda name, at, old: replace(
+                fact(f"fact {name}", id=name, at=at), supersedes=tuple(old)
+            ),
+            NAMES,
+            AT,
+            st.lists(NAMES, max_size=2),
+        ),
+        max_size=3,
     ).map(tuple),
     ended=st.lists(
         st.builds(FactEnd, id=NAMES, at=AT, by=st.sampled_from(["", *"abcdef"])), max_size=3
@@ -189,7 +198,8 @@ def test_facts_like_a_simple_model(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """Whatever is added, ended, confirmed and marked, also twice: nothing is ever lost or said
-    otherwise, every filter agrees with `FactFilter.matches`, and a search finds what holds."""
+    otherwise, every filter agrees with `FactFilter.matches`, and a search finds what holds. What
+    ended a fact and what it ended agree, whatever a new fact says to have replaced."""
     asyncio.run(_compare_facts(maker, steps, tmp_path_factory.mktemp("facts")))
 
 
@@ -210,6 +220,7 @@ async def _compare_facts(
             assert marked == known.get(name)
         expected = sorted(known.values(), key=lambda f: f.said)
         assert await store.facts.read(ANN) == tuple(expected)
+        assert disagreeing(expected) == []
         for hours in range(6):
             for only in (
                 FactFilter(at=START + hours * HOUR),
@@ -269,7 +280,7 @@ async def _erase_facts(
             }
             assert [f.id for f in after] == [f.id for f in before if f.id not in gone]
             assert erased.facts == len(gone)
-            assert all(f.ended_by not in gone for f in after)
+            assert disagreeing(after) == []
             assert all((f.ended is None) or f.ended_by != f.id for f in after)
             hits = await store.index.search_words(ANN, ["fact"], k=99, kind=MemoryKind.FACT)
             assert {h.id for h in hits} == {f.id for f in after if f.ended is None}

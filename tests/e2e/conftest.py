@@ -14,8 +14,8 @@ import pytest_asyncio
 
 from omoide.demo import load
 from omoide.server.options import Options
+from tests.server.serving import Bench, listening, serving
 from tests.unit.conftest import SETTINGS
-from tests.unit.serving import Bench, listening, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.errors import ModelRefused
-from tests.unit.serving import CAT, M1
+from tests.server.serving import CAT, M1
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

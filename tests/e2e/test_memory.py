@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.serving import CAT, M1
+from tests.server.serving import CAT, M1
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from omoide.testing.endpoint import FakeEndpoint
-from tests.unit.serving import listening, serving
+from tests.server.serving import listening, serving
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHOWN = {

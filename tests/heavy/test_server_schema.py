@@ -15,7 +15,7 @@ import pytest
 from omoide.server.options import Options
 from omoide.server.routes import ROUTES, document
 from omoide.server.shapes import SHAPES
-from tests.unit.serving import M1, listening, serving
+from tests.server.serving import M1, listening, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,8 +39,8 @@ CONVERTED = (
     "|api/(chat|generate|embed|context|exchanges|import|restore|events/calibrate))"
 )
 """Routes of vendors' protocols and files. What can be made a chat of is for the converters to say,
-not for a schema (`tests/unit/test_server_protocols.py` asks them), and a calibration needs events:
-these may refuse what the document allows. All else is checked of them too."""
+not for a schema (`tests/server/test_server_protocols.py` asks them), and a calibration needs
+events: these may refuse what the document allows. All else is checked of them too."""
 LATIN = ("--generation-codec", "latin-1")
 ANY = ("--exclude-checks", "positive_data_acceptance")
 

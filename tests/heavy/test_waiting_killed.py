@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.test_waiting import broken, mend
+from tests.server.test_waiting import broken, mend
 
 ROOT = str(Path(__file__).parents[2])
 VICTIM = """
@@ -16,7 +16,7 @@ import asyncio, os, signal, sys
 from pathlib import Path
 folder, root, at, after = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "after"
 sys.path.insert(0, root)
-from tests.unit.test_waiting import broken, mend
+from tests.server.test_waiting import broken, mend
 
 count, real = 0, os.pwrite
 

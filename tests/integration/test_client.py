@@ -15,7 +15,7 @@ import pytest
 import omoide
 from omoide import Memory, RemoteMemory, Speaker, Utterance, When
 from omoide.domain import Event, FactMarks, JobState, Owner
-from omoide.engine import find_fact, forget, memory_tool
+from omoide.engine import file_versions, find_fact, forget, memory_tool, restore_file
 from omoide.errors import (
     AccessDenied,
     BadCommand,
@@ -42,9 +42,9 @@ from omoide.transfer import (
     SkippedItem,
     read_records,
 )
+from tests.server.serving import Bench, listening, serving
+from tests.server.test_exchange_used import Noting
 from tests.unit.fact_stories import CAT, FACTS, OSLO, add, answer
-from tests.unit.serving import Bench, listening, serving
-from tests.unit.test_exchange_used import Noting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -371,6 +371,25 @@ async def test_the_memory_tool(place: Place) -> None:
     assert "a.md" in await tool("ana", {"command": "view", "path": "/memories"})
     with pytest.raises(BadCommand):
         await tool("ana", {"command": "view", "path": "/etc/passwd"})
+
+
+async def test_versions_of_the_memory_tools_files(place: Place) -> None:
+    """Listed and restored alike on both sides."""
+    path = "/memories/a.md"
+    tool, restore = own(place.memory, memory_tool), own(place.memory, restore_file)
+    await tool("ana", {"command": "create", "path": path, "file_text": "x"})
+    await tool("ana", {"command": "delete", "path": path})
+    assert (await restore("ana", path, 1)).text == "x"
+    listed = await own(place.memory, file_versions)("ana", path)
+    assert [(v.number, v.command, v.text) for v in listed] == [
+        (1, "create", "x"),
+        (2, "delete", None),
+        (3, "restore", "x"),
+    ]
+    with pytest.raises(NoSuchVersion):
+        await restore("ana", path, 2)
+    with pytest.raises(BadCommand):
+        await restore("ana", "/memories/../a.md", 1)
 
 
 def test_both_memories_have_the_same_methods() -> None:

@@ -26,8 +26,8 @@ from omoide.domain.text import in_parts
 from omoide.server.options import Options
 from omoide.testing.endpoint import Scripted, event, failure, stream, whole
 from tests.examples import examples
+from tests.server.serving import Bench, serving
 from tests.unit.conftest import SETTINGS
-from tests.unit.serving import Bench, serving
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -11,8 +11,8 @@ import pytest
 
 from omoide.domain import JobState, Owner, Speaker
 from omoide.mechanisms.registry import MECHANISMS
+from tests.integration.test_faults import BAD, OUT_OF_REACH, SAID
 from tests.unit.conftest import SETTINGS
-from tests.unit.test_faults import BAD, OUT_OF_REACH, SAID
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

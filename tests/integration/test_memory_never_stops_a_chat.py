@@ -15,13 +15,13 @@ from omoide.adapters.spool import FileSpool
 from omoide.errors import StoreFull
 from omoide.server.options import Options
 from omoide.testing.endpoint import stream
-from tests.unit.serving import serving
+from tests.server.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from tests.unit.serving import Bench
+    from tests.server.serving import Bench
 
 ANA = {"X-Omoide-User": "ana"}
 HI = [{"role": "user", "content": "Hi there"}]

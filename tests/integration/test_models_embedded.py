@@ -403,6 +403,20 @@ async def test_the_ranges_of_memos_divide_the_lines(model: EmbeddedChat, seed: i
     assert len(spans) <= 3
 
 
+async def test_a_likely_answer_is_told_from_an_unlikely_one(model: EmbeddedChat) -> None:
+    """The likelihood is that of the words themselves, quotes and line breaks included."""
+    question = Message(role="user", content="What is the capital of France?")
+    request = Request(messages=(question,), max_tokens=40)
+    right, wrong, odd = [
+        await model.likelihood(request, f"The capital of France is {name}.")
+        for name in ("Paris", "banana", '"東京"\n')
+    ]
+    assert right.logprob > wrong.logprob
+    assert right.logprob / right.tokens > odd.logprob / odd.tokens
+    assert right.tokens >= 7
+    assert right.prompt_tokens > 0
+
+
 @pytest.mark.model
 async def test_a_prompt_that_does_not_fit_is_told(model: EmbeddedChat) -> None:
     """The error gives both numbers, and the model lives on."""

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.unit.test_waiting import broken, mend
+from tests.server.test_waiting import broken, mend
 
 
 def test_importing_omoide_reads_no_pack() -> None:
@@ -31,7 +31,7 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from tests.unit.test_waiting import broken
+from tests.server.test_waiting import broken
 
 async def main():
     async with broken(Path(sys.argv[1])) as bench:

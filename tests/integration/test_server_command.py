@@ -21,7 +21,7 @@ from omoide.domain import Owner
 from omoide.server.keys import ApiKeys, Scope
 from omoide.testing import FrozenClock
 from omoide.testing.endpoint import FakeEndpoint, stream
-from tests.unit.serving import CHAT
+from tests.server.serving import CHAT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

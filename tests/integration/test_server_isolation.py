@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.server.options import Options
-from tests.unit.serving import CAT, M1, Bench, serving
-from tests.unit.test_server_access import FACT, GUARDED, ask, name
+from tests.server.serving import CAT, M1, Bench, serving
+from tests.server.test_server_access import FACT, GUARDED, ask, name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

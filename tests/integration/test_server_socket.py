@@ -13,7 +13,7 @@ import pytest
 
 from omoide.server.options import Options
 from omoide.testing.endpoint import DONE, FakeEndpoint, Scripted, event, failure, stream, whole
-from tests.unit.serving import CHAT, M1, Bench, listening, serving
+from tests.server.serving import CHAT, M1, Bench, listening, serving
 
 openai = pytest.importorskip("openai")
 

@@ -193,6 +193,7 @@ async def test_memories_of_one_turn(tmp_path: Path) -> None:
     ends = (
         FactEnd(id="Keptf5", at=START, by="Zqxf5", reason="Zqxbecause"),
         FactEnd(id="Keptf8", at=START, reason="Zqxbecause", sources=("doomed",)),
+        FactEnd(id="Zqxf6", at=START, by="Kept newer."),
     )
     newer = replace(fact("Kept newer.", "kept"), supersedes=("Zqxf6",), reason="Zqxbecause")
     await store.facts.apply(ANN, FactChanges(added=(newer,), ended=ends))

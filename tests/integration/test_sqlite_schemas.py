@@ -12,6 +12,7 @@ import pytest
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Owner
 from omoide.language.terms import terms
+from tests.facts import disagreeing
 from tests.schemas import fixtures, load
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ async def test_nothing_is_lost_in_a_database_of_a_former_schema(
     tmp_path: Path, number: int
 ) -> None:
     """Turns, versions of the summary, rejected answers, calls and jobs are read as they were
-    written, every turn is found by its words, and it goes on from there."""
+    written, every turn is found by its words, facts agree, and it goes on from there."""
     path = tmp_path / "omoide.sqlite"
     load(FIXTURES[number], path)
     assert rows(path, "PRAGMA user_version") == [(number,)]
@@ -67,6 +68,7 @@ async def test_nothing_is_lost_in_a_database_of_a_former_schema(
         for turn in turns:
             hits = await store.index.search_words(owner, terms(turn.text), k=len(turns))
             assert turn.id in [hit.id for hit in hits]
+        assert disagreeing(await store.facts.read(owner)) == []
         assert (await store.archive.erase(owner, turns=[turns[0].id])).turns == 1
         assert len(await store.turns.read(owner)) == len(turns) - 1
     await store.close()

@@ -25,7 +25,7 @@ def _fault(name: str, about: str, path: str, old: str, new: str, *tests: str) ->
 
 
 _WORKER, _JOBS = "engine/worker.py", "unit/test_job_outcomes"
-_TABLE = "unit/test_scopes"
+_TABLE = "server/test_scopes"
 _BUDGET = "mechanisms/memos/compression_budget.py"
 _ANSWERS = "claims/answers.py"
 _SCORING = "mechanisms/events/scoring.py"
@@ -138,7 +138,7 @@ FAULTS = (
         "engine/exchange.py",
         "await self._contexts.mark_used(exchange.context)",
         "pass",
-        "unit/test_exchange_used",
+        "server/test_exchange_used",
     ),
     _fault(
         "memory late",
@@ -146,7 +146,7 @@ FAULTS = (
         "engine/exchange.py",
         "        if not late:  # else",
         "        if True:  # else",
-        "unit/test_exchange_used",
+        "server/test_exchange_used",
     ),
     _fault(
         "memory notes",
@@ -186,7 +186,7 @@ FAULTS = (
         "engine/ledger.py",
         "return await model.count(prompt), await model.count(text)",
         "return await model.count(text), await model.count(prompt)",
-        "unit/test_exchange_used",
+        "server/test_exchange_used",
     ),
     _fault(
         "memory estimate",
@@ -194,7 +194,7 @@ FAULTS = (
         "engine/ledger.py",
         "return estimate_tokens(prompt), estimate_tokens(text) if text else 0",
         "return estimate_tokens(text) if text else 0, estimate_tokens(prompt)",
-        "unit/test_exchange_used",
+        "server/test_exchange_used",
     ),
     # Settings
     _fault(
@@ -449,7 +449,7 @@ FAULTS = (
         "engine/exchange.py",
         "                answers=turn.id,\n",
         "",
-        "unit/test_server_hostile",
+        "server/test_server_hostile",
     ),
     _fault(
         "erase cache",
@@ -457,7 +457,7 @@ FAULTS = (
         "server/idempotency.py",
         "entry.mark is not None and entry.mark != await call.erasure_mark()",
         "False",
-        "unit/test_server_hostile",
+        "server/test_server_hostile",
     ),
     _fault(
         "erase receipt",
@@ -473,7 +473,7 @@ FAULTS = (
         "server/idempotency.py",
         "and 200 <= response.status_code < 300",
         "",
-        "unit/test_server_hostile",
+        "server/test_server_hostile",
     ),
     _fault(
         "retry follow",
@@ -481,7 +481,7 @@ FAULTS = (
         "engine/exchange.py",
         " or asking.incoming.follow_up",
         "",
-        "unit/test_server_hostile",
+        "server/test_server_hostile",
     ),
     _fault(
         "retry own",
@@ -489,6 +489,6 @@ FAULTS = (
         "engine/context.py",
         "former_replies=_replies_to(turn, session),",
         "",
-        "unit/test_server_hostile",
+        "server/test_server_hostile",
     ),
 )

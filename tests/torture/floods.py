@@ -20,6 +20,7 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -27,17 +28,17 @@ import httpx
 
 from omoide.server.options import Options
 from omoide.testing.endpoint import DONE, Scripted, event, whole
-from tests.unit.serving import CHAT, listening, serving
+from tests.server.serving import CHAT, listening, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 MIB = 2**20
 SIZE = 256 * MIB
 PIECE = b"x" * (64 * 1024)
 TENANTS, EACH = 40, 12
 """Tenants, and answers of each that are kept: together more than may be kept in all."""
-LONGEST = 60.0
+LONGEST = 180.0
 """Seconds of one flood."""
 ASK = {"model": "m", "user": "ana", "messages": [{"role": "user", "content": "Hi"}]}
 
@@ -70,23 +71,45 @@ def _bomb() -> Iterator[bytes]:
     yield packer.flush()
 
 
+def _padded() -> Scripted:
+    """An answer of 1 MiB of which little is recorded."""
+    [block] = whole("Yes.").blocks
+    assert isinstance(block, bytes)
+    return Scripted(blocks=(json.dumps({**json.loads(block), "padding": "x" * MIB}).encode(),))
+
+
 def _scripted(blocks: Iterator[bytes], **more: Any) -> Scripted:  # noqa: ANN401
     return Scripted(blocks=blocks, **more)  # type: ignore[arg-type] # made as it is sent
 
 
-async def _chat(client: httpx.AsyncClient, _: list[str], **more: object) -> str:
+async def _chat(
+    client: httpx.AsyncClient,
+    _: list[str],
+    *,
+    path: str = CHAT,
+    body: Mapping[str, object] = ASK,
+    stream: bool = False,
+) -> str:
     """A chat whose answer is read and dropped."""
-    size = 0
-    async with client.stream("POST", CHAT, json={**ASK, **more}) as response:
+    size, last = 0, b""
+    async with client.stream("POST", path, json={**body, "stream": stream}) as response:
         with suppress(httpx.RemoteProtocolError):
             async for piece in response.aiter_raw():
                 size += len(piece)
+                last = last[-200:] + piece
     stored = response.headers.get("x-omoide-stored", "-")
+    if later := re.search(rb": X-Omoide-Stored: (\w+)\s*$", last[-200:]):
+        stored = f"{stored}, at the end {later[1].decode()}"
     return f"{response.status_code}, {size / MIB:.0f} MiB passed on, stored: {stored}"
 
 
 async def _stream(client: httpx.AsyncClient, _: list[str]) -> str:
     return await _chat(client, [], stream=True)
+
+
+async def _responses(client: httpx.AsyncClient, _: list[str]) -> str:
+    body = {"model": "m", "user": "ana", "input": "Hi"}
+    return await _chat(client, [], path="/v1/responses", body=body, stream=True)
 
 
 async def _headers(client: httpx.AsyncClient, _: list[str]) -> str:
@@ -155,6 +178,11 @@ FLOODS = {
         _stream,
         lambda: _scripted(_events(), media_type="text/event-stream"),
     ),
+    "responses": Flood(
+        "a stream of 256 MiB, converted into Responses",
+        _responses,
+        lambda: _scripted(_events(), media_type="text/event-stream"),
+    ),
     "line": Flood(
         "a line of a stream of 256 MiB",
         _stream,
@@ -180,7 +208,7 @@ async def _serve(flood: Flood) -> None:
             if flood.send is _tenants:
                 bearers = [bench.key(f"t{number}")["Authorization"] for number in range(TENANTS)]
                 keys = [bearer.removeprefix("Bearer ") for bearer in bearers]
-                bench.upstairs.answers.extend([whole("x" * MIB)] * (TENANTS * EACH))
+                bench.upstairs.answers.extend([_padded()] * (TENANTS * EACH))
             elif flood.answer is not None:
                 bench.upstairs.answers.append(flood.answer())
             async with listening(bench.app) as url:
@@ -197,18 +225,18 @@ async def _flooded(name: str) -> str:
     assert server.stdout is not None
     try:
         url, keys = json.loads(server.stdout.readline())
-        before = _memory(server.pid, "VmRSS")
+        before, began = _memory(server.pid, "VmRSS"), monotonic()
         async with httpx.AsyncClient(base_url=url, timeout=600.0) as client:
             try:
                 async with asyncio.timeout(LONGEST):
                     outcome = await flood.send(client, keys)
             except TimeoutError:
                 outcome = f"not over after {LONGEST:.0f} s"
-        peak = _memory(server.pid, "VmHWM")
+        peak, took = _memory(server.pid, "VmHWM"), monotonic() - began
     finally:
         server.kill()
         server.wait()
-    return f"| {flood.about} | {outcome} | {before:.0f} | {peak:.0f} |"
+    return f"| {flood.about} | {outcome} | {took:.0f} | {before:.0f} | {peak:.0f} |"
 
 
 def _memory(pid: int, what: str) -> float:
@@ -219,7 +247,7 @@ def _memory(pid: int, what: str) -> float:
     return int(found[1]) / 1024
 
 
-HEAD = "| flood | what came of it | MiB before | MiB at most |\n|---|---|---:|---:|"
+HEAD = "| flood | what came of it | s | MiB before | MiB at most |\n|---|---|---:|---:|---:|"
 MARKS = ("<!-- floods -->", "<!-- /floods -->")
 
 

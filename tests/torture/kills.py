@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from omoide.domain import JobState, Origin
+from tests.facts import disagreeing
 from tests.torture.outcome import outcome_of
 from tests.torture.parts import TENANTS, USER, Endless, noted, remember
 from tests.torture.processes import asked, killed
@@ -192,16 +193,10 @@ async def _facts(memory: Memory, told: dict[str, list[str]]) -> Counter[str]:
     doomed, erased = set(told.get("erasing", ())), set(told.get("erased", ()))
     lost = [w for w in told.get("stated", ()) if w not in doomed and w not in facts]
     back = [w for w in erased if w in facts]
-    halves = [
-        fact.id
-        for fact in facts.values()
-        if any(name not in facts or facts[name].ended_by != fact.id for name in fact.supersedes)
-        or (fact.ended_by and fact.id not in facts[fact.ended_by].supersedes)
-        or (fact.ended is None) != (not (fact.ended_by or fact.end_reason))
-    ]
+    halves = disagreeing(facts.values())
     _tell("lost facts", lost)
     _tell("facts that are back", back)
-    _tell("facts changed by half", [repr(facts[name]) for name in halves])
+    _tell("facts changed by half", [repr(fact) for fact in halves])
     return Counter({"lost": len(lost) + len(back) + len(halves)})
 
 

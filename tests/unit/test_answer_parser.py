@@ -9,6 +9,7 @@ import pytest
 from omoide.server.answer_parser import (
     MAX_ANSWER_BYTES,
     MAX_EVENT_BYTES,
+    MAX_REPLY_CHARS,
     AnswerParser,
     ParsedAnswer,
 )
@@ -80,6 +81,17 @@ def test_an_answer_without_end_is_not_held(stream: bool) -> None:
     assert parsing.too_long
     assert parsing.held == 0
     assert parsing.close().recorded_text == ""
+
+
+@pytest.mark.parametrize("more", ["", "x"])
+def test_of_a_very_long_reply_the_beginning_is_recorded(more: str) -> None:
+    """As much as may be recorded; it is told if there was more."""
+    parsing, parsed = parser(stream=True)
+    for piece in ("x" * (MAX_REPLY_CHARS - 3), "abc", more):
+        parsing.feed(event({"content": piece}))
+    parsing.close()
+    assert parsed.recorded_text == "x" * (MAX_REPLY_CHARS - 3) + "abc"
+    assert parsed.cut is bool(more)
 
 
 @pytest.mark.parametrize("reported", [10**23, -1, True, 1.5, "9", None])

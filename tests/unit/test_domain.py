@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from datetime import UTC, datetime, timedelta, timezone
+from typing import SupportsIndex
 
 import pytest
 from hypothesis import given
@@ -83,6 +84,25 @@ def test_the_parts_of_a_text_are_the_text(text: str, max_chars: int) -> None:
     parts = in_parts(text, max_chars=max_chars)
     assert all(part.strip() and len(part) <= max_chars for part in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())
+
+
+class CountedText(str):
+    """A text that counts the characters that are copied from it."""
+
+    __slots__ = ("copied",)
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        """Like `str.__getitem__`."""
+        part = str(self)[key]
+        self.copied = getattr(self, "copied", 0) + len(part)
+        return part
+
+
+def test_a_text_is_cut_in_one_pass() -> None:
+    """Each character is copied once, however many parts there are."""
+    text = CountedText("x" * 10_000)
+    assert in_parts(text, max_chars=10) == ["x" * 10] * 1000
+    assert text.copied == len(text)
 
 
 def test_names_that_look_the_same_are_the_same() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from omoide.domain import Speaker
 from omoide.mechanisms.search.evidence import (
+    SUBJECT_TERMS,
     _add_best,
     _add_best_frequent,
     judge_support,
@@ -239,3 +240,15 @@ def test_support() -> None:
     assert found.mismatch < 0
     assert found.words == pytest.approx(1)
     assert found.cosine == pytest.approx(0.5)
+
+
+def test_a_long_message_is_known_by_its_rarest_words() -> None:
+    """Nobody says all of a hundred words again; the twenty rarest are as good as all."""
+    spoken = {f"word{n}": {0: 1} for n in range(SUBJECT_TERMS)}
+    said = ParsedQuery(terms=tuple(f"word{n}" for n in range(5 * SUBJECT_TERMS)), asks=False)
+    turns = survey(1, 2, postings=spoken)
+    found = judge_support(turns, said, weigh_evidence(turns, said, EvidenceWeights()))
+    assert 0.3 < found.words < 0.7
+    few = replace(said, terms=said.terms[:SUBJECT_TERMS])
+    all_heard = judge_support(turns, few, weigh_evidence(turns, few, EvidenceWeights()))
+    assert found.words < all_heard.words

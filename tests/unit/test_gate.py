@@ -15,7 +15,6 @@ from omoide.mechanisms.parts import budget_for
 from omoide.mechanisms.search.gate import (
     BUDGETS,
     CALIBRATED,
-    SAID_ITEMS,
     RecallBudget,
     admitted,
     is_open,
@@ -57,8 +56,8 @@ def test_more_words_and_meaning_make_it_likelier_and_a_larger_memory_less() -> N
         known = judged(weak, space).known
         assert judged(replace(weak, words=0.6), space).known > known
         assert judged(replace(weak, turns=10_000), space).known < known
-    (space,) = CALIBRATED
-    assert judged(replace(weak, cosine=0.6), space).known > judged(weak, space).known
+    for space in CALIBRATED:
+        assert judged(replace(weak, cosine=0.6), space).known > judged(weak, space).known
 
 
 def test_nothing_found_is_nothing_known() -> None:
@@ -94,7 +93,7 @@ def test_items_far_behind_the_best_are_left_out() -> None:
     assert [i.score for i in admitted(items, SURE, budget=within(1))] == [9.0, 8.5, 8.0]
     remark = admitted(items, replace(SURE, asks=False), budget=within(5))
     assert [i.score for i in remark] == [9.0, 8.5, 8.0]
-    assert len(remark) == SAID_ITEMS
+    assert len(remark) == BUDGETS["small"].said_items
     assert admitted([], SURE, budget=within(5)) == ()
     behind = [item(score) for score in (9.0, 8.5, 5.0)]
     assert len(admitted(behind, SURE, budget=within(5))) == 3
@@ -116,6 +115,10 @@ def test_items_far_behind_the_best_are_left_out() -> None:
         ("What is the capital of Australia?", False),
         ("Can you suggest a snack?", False),
         ("My cat is ill.", False),
+        ("I'm thinking of moving to Oslo. What do you think?", True),
+        ("我在考虑搬去上海。你觉得怎么样？", True),
+        ("Tôi định chuyển đến Huế. Bạn nghĩ sao?", True),
+        ("Do you think it will rain?", False),
     ],
 )
 def test_what_only_memory_can_know(text: str, personal: bool) -> None:
@@ -253,3 +256,11 @@ def test_a_strong_model_is_shown_what_only_may_belong_here(*, asks: bool, known:
     assert admitted([item(1.0)], support, budget=BUDGETS["large"])
     assert not admitted([item(1.0)], support, budget=BUDGETS["small"])
     assert not admitted([item(1.0)], replace(support, known=0.3), budget=BUDGETS["large"])
+
+
+def test_a_strong_model_is_shown_more_around_a_remark() -> None:
+    """What somebody tells about a change of mind needs the earlier reasons beside it."""
+    items = [item(9.0 - n / 4) for n in range(20)]
+    remark = replace(SURE, asks=False)
+    assert len(admitted(items, remark, budget=BUDGETS["small"])) == 3
+    assert len(admitted(items, remark, budget=BUDGETS["large"])) == 10

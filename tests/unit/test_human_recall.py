@@ -30,7 +30,10 @@ from .event_writers import ExtractiveEventWriter
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
+    from omoide.ports import Vectors
     from omoide.testing import Answer
+
+    from .conftest import World
 
 OWNER = Owner(tenant="t", user="u")
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -447,6 +450,39 @@ async def test_an_unknown_embedder_gets_a_cautious_map(store: SqliteStore) -> No
     assert "this user's own" in again.calibration
 
 
+class CountingEmbedder(HashEmbedder):
+    """Counts the texts that it is given."""
+
+    texts = 0
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """As its parent."""
+        self.texts += len(texts)
+        return await super().embed(texts)
+
+
+async def test_a_guessed_map_is_made_once_until_there_is_twice_as_much(store: SqliteStore) -> None:
+    """A second question costs the embedding of its own words alone."""
+    await ended(store, *[x for f in FACTS for x in (f.replace("User", "I"), "I see.")])
+    done = await ended(store, "Hello.", at=NOW + WEEK, key="s2")
+    told = {"session": done.session.number, "time": NOW + WEEK, "last_recalled": NOW + WEEK}
+    await store.events.add(OWNER, [event(f"e{i}", t, **told) for i, t in enumerate(FACTS)])
+    embedder = CountingEmbedder()
+    recall = HumanRecall(store=store, embedder=embedder, writer=ExtractiveEventWriter())
+    maps = []
+    for costs_more_than_a_question in (True, False):
+        before = embedder.texts
+        shown = await recall.explain(OWNER, "cat", now=NOW + 2 * WEEK, language="en")
+        maps.append(shown.calibration)
+        assert (embedder.texts - before > 1) is costs_more_than_a_question
+    assert maps[0] == maps[1]
+    more = [event(f"m{i}", f"{t} {i}", **told) for i, t in enumerate(FACTS)]
+    await store.events.add(OWNER, more)
+    before = embedder.texts
+    await recall.explain(OWNER, "cat", now=NOW + 2 * WEEK, language="en")
+    assert embedder.texts - before > 1
+
+
 async def test_curves_fade_and_a_recall_lifts_them(store: SqliteStore) -> None:
     """Data for the plot: each event now, and if it came to mind now."""
     old = event("e1", "User adopted a cat.", last_recalled=NOW - 2 * WEEK, time=NOW - 2 * WEEK)
@@ -457,6 +493,17 @@ async def test_curves_fade_and_a_recall_lifts_them(store: SqliteStore) -> None:
     assert all(a < b for a, b in zip(fading, lifted, strict=True))
     assert drawn.out_of_reach is not None
     assert 15 < drawn.out_of_reach < 18
+
+
+async def test_curves_reach_a_quarter_of_a_year_ahead(world: World) -> None:
+    """Unless somebody wants more or less of them."""
+    await world.memory.record("ana", "I adopted a cat called Miso.")
+    now = world.clock.now()
+    kept = event("e", "User adopted a cat.", time=now, last_recalled=now)
+    await world.store.events.add(Owner(tenant="default", user="ana"), [kept])
+    (usual,) = await world.memory.curves("ana")
+    (short,) = await world.memory.curves("ana", days=7.0)
+    assert (usual.fading[-1][0], short.fading[-1][0]) == (90.0, 7.0)
 
 
 def test_the_name() -> None:

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-ELSEWHERE = ("omoide_bench", "omoide_tune", "tests.postgres", "tests.bench", "tests.tune")
+ELSEWHERE = (
+    "omoide_bench",
+    "omoide_tune",
+    "qdrant_client",
+    "uvicorn",
+    "tests.postgres",
+    "tests.qdrant",
+    "tests.bench",
+    "tests.tune",
+    "tests.server",
+)
 
 
 def imported(source: str) -> set[str]:
@@ -34,8 +44,8 @@ def strangers(source: str) -> set[str]:
 
 
 def test_unit_tests_need_the_core_alone() -> None:
-    """Tests of the other packages are in tests/bench and tests/tune, those of a database server in
-    tests/heavy."""
+    """Tests of the other packages are in tests/bench and tests/tune, those of the server in
+    tests/server, those of a database server in tests/heavy."""
     wrong = {
         path.name: found
         for path in (TESTS / "unit").rglob("*.py")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.documents import DocumentStore, MemoryDocuments
 from omoide.domain import (
+    Fact,
+    FactChanges,
     MemoryKind,
     NewTurn,
     Origin,
@@ -24,9 +29,10 @@ from omoide.mechanisms.search.recall import Recall
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection
+    from collections.abc import AsyncIterator, Collection, Sequence
 
     from omoide.domain import RecallResult
+    from omoide.ports import Store, Vectors
 
 ANN = Owner(tenant="t", user="ann")
 NOW = datetime(2023, 6, 14, 12, tzinfo=UTC)
@@ -41,9 +47,7 @@ async def store() -> AsyncIterator[SqliteStore]:
     await made.close()
 
 
-async def tell(
-    store: SqliteStore, *texts: str, at: datetime = NOW - 30 * DAY, key: str = "s"
-) -> None:
+async def tell(store: Store, *texts: str, at: datetime = NOW - 30 * DAY, key: str = "s") -> None:
     """Say something, the user and the assistant by turns; a text is its own id."""
     said = [
         NewTurn(
@@ -58,9 +62,11 @@ async def tell(
     await store.turns.append(ANN, said, session=key, idle=DAY)
 
 
-async def embed(store: SqliteStore, kind: MemoryKind = MemoryKind.TURN) -> HashEmbedder:
+async def embed(
+    store: Store, kind: MemoryKind = MemoryKind.TURN, *, embedder: HashEmbedder | None = None
+) -> HashEmbedder:
     """Give all items of a kind their vectors."""
-    embedder = HashEmbedder()
+    embedder = embedder or HashEmbedder()
     lack = await store.index.without_vector(ANN, embedder.space, limit=99, kind=kind)
     vectors = await embedder.embed([item.text for item in lack])
     ids = [item.id for item in lack]
@@ -69,7 +75,7 @@ async def embed(store: SqliteStore, kind: MemoryKind = MemoryKind.TURN) -> HashE
 
 
 async def search(
-    store: SqliteStore,
+    store: Store,
     query: str,
     *,
     embedder: HashEmbedder | None = None,
@@ -290,3 +296,89 @@ async def test_a_word_of_one_character_before_another_particle(store: SqliteStor
     assert texts(await search(store, "猫の名前は？"))[0] == "うちの猫はミソといいます。"
     await tell(store, "我养了一只狗，它很胖。", key="c")
     assert texts(await search(store, "你的狗叫什么名字"))[0] == "我养了一只狗，它很胖。"
+
+
+async def test_an_event_of_a_fact_that_comes_to_mind_stays_out(store: SqliteStore) -> None:
+    """It says the same; an event that states no such fact comes too."""
+    await tell(store, "Miso scratched the sofa again.", "Oh no.")
+    cat = Fact(id="f", about="user", text="User has a cat.", said=NOW - DAY, learned=NOW - DAY)
+    await store.facts.apply(ANN, FactChanges(added=(cat,)))
+    same = Event(
+        id="e", session=1, text="User has a cat.", time=NOW, last_recalled=NOW, fact="f", sources=()
+    )
+    other = replace(same, id="o", text="User fed the cat.", fact="")
+    await store.events.add(ANN, [same, other])
+    found = await search(store, "Does the user have a cat?")
+    kinds = {item.id: item.kind for item in found}
+    assert kinds == {"f": MemoryKind.FACT, "o": MemoryKind.EVENT}
+
+
+class PlantedEmbedder(HashEmbedder):
+    """Texts have the cosine with any other text that stands at their end."""
+
+    def __init__(self) -> None:
+        super().__init__(dimensions=2)
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The first axis is that of the query."""
+        cosines = np.array([float(text.split()[-1]) for text in texts], np.float32)
+        vectors: Vectors = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
+        return vectors
+
+
+async def test_a_fact_is_near_by_the_measure_of_the_turns(store: SqliteStore) -> None:
+    """Where all turns have nearly the same cosine, a fact a little above them stands out."""
+    await tell(store, *(f"said {n} 0.{n}" for n in range(700, 720)))
+    near = Fact(id="near", about="user", text="known 0.75", said=NOW - DAY, learned=NOW - DAY)
+    far = replace(near, id="far", text="known 0.65")
+    await store.facts.apply(ANN, FactChanges(added=(near, far)))
+    for kind in (MemoryKind.TURN, MemoryKind.FACT):
+        embedder = await embed(store, kind, embedder=PlantedEmbedder())
+    found = await search(store, "1", embedder=embedder, k=30)
+    ranks = [item.id for item in found]
+    assert ranks[0] == "near"
+    assert ranks[-1] == "far"
+
+
+async def test_a_store_that_keeps_no_features_recalls_the_same(store: SqliteStore) -> None:
+    """They are worked out from the texts."""
+    documents = DocumentStore(MemoryDocuments())
+    found = []
+    for one in (store, documents):
+        await tell(
+            one, "Which day suits you?", "Friday the 9th of June.", "I adopted a cat.", "Oh!"
+        )
+        queries = ("What did I do on June 9th?", "Did I adopt a cat?", "Which day?")
+        results = [await search(one, query) for query in queries]
+        found.append([[(item.id, round(item.score, 4)) for item in r] for r in results])
+    assert found[0] == found[1]
+    assert all(found[0])
+    await documents.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "by_meaning"),
+    [
+        ("use-multilingual", "What is my cat called?", True),
+        ("use-multilingual", "我的猫叫什么名字？", True),
+        ("use-multilingual", "Con mèo của tôi tên là gì?", False),
+        ("gte-small-memory", "What is my cat called?", True),
+        ("gte-small-memory", "私の猫の名前は何ですか？", False),
+        ("an-endpoint", "Con mèo của tôi tên là gì?", True),
+    ],
+)
+async def test_a_language_that_the_embedder_cannot_read_is_searched_by_words(
+    store: SqliteStore, name: str, query: str, *, by_meaning: bool
+) -> None:
+    """Its vectors of such texts are all alike: they would only hide what the words tell."""
+    await tell(store, query.replace("?", "."), "Hello.")
+    embedder = HashEmbedder(name=name)
+    vectors = await embedder.embed([query, "Hello."])
+    await store.index.put(
+        ANN, embedder.space, ids=[query.replace("?", "."), "Hello."], vectors=vectors
+    )
+    found = await Recall(store=store, embedder=embedder)(
+        ANN, query, summary=empty_summary(NOW), at=NOW, k=2
+    )
+    assert found[0].text == query.replace("?", ".")
+    assert (found.support.cosine is not None) is by_meaning

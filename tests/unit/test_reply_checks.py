@@ -46,6 +46,8 @@ async def shown(model: ScriptedModel, checked: ReplyChecks) -> list[str]:
         ("zh", "这个我不太清楚，你没告诉过我。", "它叫年糕呀。"),
         ("ja", "三毛猫？もう覚えてないな。お知らせしたことがないでしょ。", "モチちゃんだよね。"),
         ("ko", "그건 잘 모르겠어, 말해 준 적 없잖아.", "두부잖아."),
+        ("ko", "그건 아직 안 알려 줬어.", "두부잖아."),
+        ("vi", "Cháu không biết, cậu chưa kể.", "Đậu đấy."),
         ("vi", "Cậu chưa kể cho mình nghe.", "Nó tên là Bún mà."),
     ],
 )
@@ -151,10 +153,17 @@ async def test_a_good_reply_comes_sentence_by_sentence_from_one_call() -> None:
 
 async def test_a_later_sentence_with_a_fault_ends_the_reply_before_it() -> None:
     """What was shown stays, and the model is not asked again."""
-    model = ScriptedModel(["That's great! What's your cat's name? I love cats."])
+    model = ScriptedModel(["That's great to hear! What's your cat's name? I love cats."])
     told = checks("I adopted a cat called Miso.")
-    assert "".join(await shown(model, told)) == "That's great!"
+    assert "".join(await shown(model, told)) == "That's great to hear!"
     assert len(model.requests) == 1
+
+
+async def test_a_mere_exclamation_is_not_shown_alone() -> None:
+    """It waits for the next sentence; if that has a fault, the model is asked once more."""
+    model = ScriptedModel(["Ana! What is your cat's name?", "Ana! A cat, how lovely."])
+    told = replace(checks(known=False), message="I'm Ana, and my cat is called Miso.")
+    assert "".join(await shown(model, told)) == "Ana! A cat, how lovely."
 
 
 async def test_a_held_back_reply_that_loops_ends_there() -> None:

@@ -25,7 +25,7 @@ from omoide.errors import BadInput, WebhookFailed
 from omoide.settings import Settings
 from omoide.testing import FrozenClock
 
-from .fact_stories import BERGEN, CAT, FACTS, OSLO, moved
+from .fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -104,6 +104,17 @@ async def test_a_digested_session_and_a_changed_fact_are_told(make_world: Make) 
     sent = b"".join(request.content for request in receiver.requests)
     assert not any(word in sent for word in (b"Oslo", b"Bergen", b"Miso", b"moved"))
     assert await world.memory.jobs("ana", states=[JobState.WAITING, JobState.DEAD]) == ()
+
+
+async def test_a_digest_without_a_summary_is_told_without_a_version(make_world: Make) -> None:
+    """Where no mechanism writes one."""
+    receiver = Receiver()
+    settings = replace(FACTS, mechanisms=("memos", "search"))
+    world = await make_world(webhooks=sender(receiver), settings=settings)
+    await world.session("ana", "I live in Oslo.", answers=(answer(add(OSLO)),))
+    world.clock.advance(SOON)
+    await world.memory.run_jobs()
+    assert [event["data"]["version"] for event in receiver.events] == [0]
 
 
 async def test_texts_are_told_only_if_asked_for(make_world: Make) -> None:

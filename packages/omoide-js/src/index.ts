@@ -19,6 +19,7 @@ import type {
   Fact,
   FactFilter,
   FactMarks,
+  FileVersion,
   ForeignConversation,
   ForeignMemories,
   ImportedConversations,
@@ -39,6 +40,7 @@ import type {
   Summary,
   Support,
   TimelineEntry,
+  ToolResult,
   Turn,
   Utterance,
   When,
@@ -330,6 +332,21 @@ export class Omoide {
   async removeNotes(user: string, kind: string, keys?: string[]): Promise<number> {
     const body = { kind, ...(keys ? { keys } : {}) };
     return (await this.#post<{ removed: number }>("/api/notes/remove", user, body)).removed;
+  }
+
+  /** Do a command of Anthropic's memory tool. An error is for the model to read, like a result. */
+  async memoryTool(user: string, command: Record<string, unknown>): Promise<ToolResult> {
+    return this.#post("/api/memory/tool", user, command);
+  }
+
+  /** The versions of one file of the memory tool, or of all, oldest first. */
+  async fileVersions(user: string, path?: string): Promise<FileVersion[]> {
+    return this.#to.pages("/api/memory/files", { user, ...(path ? { path } : {}) });
+  }
+
+  /** Give a file of the memory tool the text of one of its versions again, as a new version. */
+  async restoreFile(user: string, path: string, version: number): Promise<FileVersion> {
+    return this.#post("/api/memory/files/restore", user, { path, version });
   }
 
   // ── Repairing and importing ───────────────────────────────────────────────────────────────

@@ -10,6 +10,7 @@ export type Curve = Schemas["Curve"];
 export type Erased = Schemas["Erased"];
 export type Explained = Schemas["Explained"];
 export type Fact = Schemas["Fact"];
+export type FileVersion = Schemas["FileVersion"];
 export type ForeignConversation = Schemas["ForeignConversation"];
 export type ForeignMemories = Schemas["ImportMemories"];
 export type ImportedConversations = Schemas["ImportedConversations"];
@@ -28,6 +29,7 @@ export type Summary = Schemas["Memory"];
 export type SentenceChange = Schemas["Change"];
 export type Support = Schemas["Support"];
 export type TimelineEntry = Schemas["TimelineEntry"];
+export type ToolResult = Schemas["ToolResult"];
 export type Turn = Schemas["Turn"];
 
 /** A message as chat APIs use them. Anything besides `role` and the text is passed through. */

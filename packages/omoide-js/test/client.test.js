@@ -85,6 +85,17 @@ test("an exchange with a model of one's own", async () => {
   assert.match(context.text, /Miso/);
 });
 
+test("files of the memory tool have versions", async () => {
+  const path = "/memories/tea.md";
+  await memory.memoryTool("gus", { command: "create", path, file_text: "Green." });
+  assert.equal((await memory.memoryTool("gus", { command: "delete", path })).is_error, false);
+  const restored = await memory.restoreFile("gus", path, 1);
+  assert.equal(restored.text, "Green.");
+  const versions = await memory.fileVersions("gus", path);
+  assert.deepEqual(versions.map((v) => v.command), ["create", "delete", "restore"]);
+  await assert.rejects(memory.restoreFile("gus", path, 9), { kind: "no-such-version" });
+});
+
 test("notes, titles and work", async () => {
   await memory.record("finn", "Hello.");
   await memory.rename("finn", 1, "Greetings");

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from omoide.claims.names import introducing_turns
 from omoide.claims.noted_facts import JOINED
-from omoide.claims.overlap import coverage, rarity, stems
+from omoide.claims.overlap import UNSPACED, coverage, rarity, stems
 from omoide.domain import Speaker
 from omoide.language import content_terms, split_sentences
 from omoide.language.pack import over_packs, packs
@@ -122,14 +122,11 @@ def _subject() -> re.Pattern[str]:
     return re.compile(rf"^(?:the )?(?:{'|'.join(map(re.escape, labels))})", re.IGNORECASE)
 
 
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-
-
 def _predicate_terms(text: str) -> set[str]:
     """The content terms of a text without its subject. In scripts without spaces, inflection is
     flattened: 飼い始めました supports 飼っている."""
     predicate = _subject().sub("", text)
-    return set(stems(predicate)) if _CJK.search(predicate) else content_terms(predicate)
+    return set(stems(predicate)) if UNSPACED.search(predicate) else content_terms(predicate)
 
 
 def _score(

@@ -48,7 +48,8 @@ def _plain_words() -> frozenset[str]:
 
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Kana, Han and Hangul: endings and particles follow a word without a space."""
 
 
 def marks(text: str) -> frozenset[str]:
@@ -57,7 +58,7 @@ def marks(text: str) -> frozenset[str]:
     than pure hiragana."""
     if _HANGUL.search(text):
         return frozenset(word[:2] for word in re.findall(r"\w+", text))
-    if _CJK.search(text):
+    if UNSPACED.search(text):
         runs = re.findall(r"\w+", text)
         pairs = {run[i : i + 2] for run in runs for i in range(max(1, len(run) - 1))}
         return frozenset(p for p in pairs if not _HIRAGANA.fullmatch(p)) or frozenset(pairs)
@@ -71,7 +72,6 @@ def marks(text: str) -> frozenset[str]:
 
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _JAPANESE = re.compile(r"[\u3400-\u9fff]|[\u30a0-\u30ff]{2,}|[a-z0-9]+")
-_HAN_OR_HANGUL = re.compile(r"[\u3400-\u9fff\uac00-\ud7af]")
 
 
 def stems(text: str) -> frozenset[str]:
@@ -79,6 +79,6 @@ def stems(text: str) -> frozenset[str]:
     text = unicodedata.normalize("NFKC", text)
     if _KANA.search(text):
         return frozenset(_JAPANESE.findall(text.lower()))
-    if _HAN_OR_HANGUL.search(text):
+    if UNSPACED.search(text):
         return marks(text)
     return frozenset(w[:4] if len(w) > 4 and w.isascii() else w for w in marks(text))

@@ -36,11 +36,11 @@ class Connection:
     pause: float = 0.5
     """Seconds before the first retry; doubled for each further one, or as the server asks."""
 
-    async def get(self, path: str, **query: Any) -> Any:  # noqa: ANN401 - JSON
+    async def get(self, path: str, /, **query: Any) -> Any:  # noqa: ANN401 - JSON
         """The answer to a GET. Parameters that are None are left out."""
         return (await self._send("GET", path, query=query)).json()
 
-    async def pages(self, path: str, **query: Any) -> list[Any]:  # noqa: ANN401 - parameters
+    async def pages(self, path: str, /, **query: Any) -> list[Any]:  # noqa: ANN401 - parameters
         """All items of a list, page by page."""
         items: list[Any] = []
         cursor = None

@@ -31,7 +31,7 @@ from omoide.domain import (
     Turn,
 )
 from omoide.domain.text import checked_text
-from omoide.engine import Reply, utterances
+from omoide.engine import FileVersion, Reply, utterances
 from omoide.engine.memory import MAX_RECALLED
 from omoide.engine.recalling import checked_budget, checked_recall_kinds
 from omoide.errors import (
@@ -300,6 +300,16 @@ class RemoteMemory(RemoteImporter):
         if done["is_error"]:
             raise BadCommand(done["result"])
         return str(done["result"])
+
+    async def file_versions(self, user: str, path: str | None = None) -> tuple[FileVersion, ...]:
+        """The versions of one file of the memory tool, or of all, oldest first."""
+        found = await self._connection.pages("/api/memory/files", user=stored_user(user), path=path)
+        return decode_all(FileVersion, found)
+
+    async def restore_file(self, user: str, path: str, version: int) -> FileVersion:
+        """Give a file of the memory tool the text of one of its versions again."""
+        body = {"path": path, "version": version}
+        return decode(FileVersion, await self._post("/api/memory/files/restore", user, body))
 
     # ── Internal ────────────────────────────────────────────────────────────────────────────
 

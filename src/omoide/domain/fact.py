@@ -190,11 +190,13 @@ class FactChanges:
 
     @property
     def named(self) -> frozenset[str]:
-        """Ids of all facts that are added, ended, confirmed or that end another."""
+        """Ids of all facts that are added, ended, confirmed or that end another, and of those that
+        an added one names."""
         return frozenset(
             name
             for name in (
-                *(fact.id for fact in self.added),
+                *(name for fact in self.added for name in (fact.id, fact.ended_by)),
+                *(name for fact in self.added for name in fact.supersedes),
                 *(end.id for end in self.ended),
                 *(end.by for end in self.ended),
                 *(confirmation.id for confirmation in self.confirmed),

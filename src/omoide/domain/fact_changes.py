@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ class AppliedChanges:
 
     added: tuple[Fact, ...]
     changed: tuple[Fact, ...]
-    """Known facts that are confirmed or ended."""
+    """Known facts that are confirmed or ended, or that ended others."""
     cited: frozenset[str]
     """Ids of all turns that the changes cite."""
     sessions: frozenset[int]
@@ -25,7 +25,11 @@ class AppliedChanges:
 
 
 def applied(changes: FactChanges, known: Mapping[str, Fact]) -> AppliedChanges:
-    """Apply changes (`FactStore.apply`). `known` has at least the stored facts that they name."""
+    """Apply changes (`FactStore.apply`). `known` has at least the stored facts that they name.
+
+    What replaced a fact is decided by its end alone: the newer fact supersedes what it ended, and
+    nothing else, whatever a writer says of it.
+    """
     firsts = {fact.id: fact for fact in reversed(changes.added) if fact.id not in known}
     added = [fact for fact in changes.added if firsts.get(fact.id) is fact]
     facts = {**known, **firsts}
@@ -35,6 +39,12 @@ def applied(changes: FactChanges, known: Mapping[str, Fact]) -> AppliedChanges:
         facts[confirmation.id] = facts[confirmation.id].confirmed_with(confirmation)
     for end in ended:
         facts[end.id] = facts[end.id].ended_with(end)
+    for name in firsts:
+        facts[name] = _superseding(facts[name], facts)
+    for name in (*firsts, *(end.id for end in ended)):
+        if newer := facts.get(facts[name].ended_by):
+            names = dict.fromkeys((*newer.supersedes, name))
+            facts[newer.id] = replace(newer, supersedes=tuple(names))
     return AppliedChanges(
         added=tuple(facts[fact.id] for fact in added),
         changed=tuple(facts[name] for name, before in known.items() if facts[name] != before),
@@ -45,3 +55,11 @@ def applied(changes: FactChanges, known: Mapping[str, Fact]) -> AppliedChanges:
         ),
         sessions=frozenset(fact.session for fact in added if fact.session is not None),
     )
+
+
+def _superseding(fact: Fact, facts: Mapping[str, Fact]) -> Fact:
+    """The fact without those that it claims to have replaced and did not end, and without a reason
+    for it if none is left."""
+    ended = tuple(n for n in fact.supersedes if n in facts and facts[n].ended_by == fact.id)
+    reason = fact.reason if ended or not fact.supersedes else ""
+    return replace(fact, supersedes=ended, reason=reason)

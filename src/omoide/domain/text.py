@@ -51,16 +51,14 @@ def in_parts(text: str, *, max_chars: int) -> list[str]:
     >>> in_parts("one two three", max_chars=8)
     ['one two ', 'three']
     """
-    parts = []
-    while len(text) > max_chars:
-        least = max_chars - max_chars // 4
-        cut = next(
-            (i + 1 for end in ("\n", " ") if (i := text.rfind(end, least, max_chars)) >= 0),
-            max_chars,
-        )
-        parts.append(text[:cut])
-        text = text[cut:]
-    return [part for part in (*parts, text) if part.strip()]
+    parts, start = [], 0
+    while len(text) - start > max_chars:
+        most = start + max_chars
+        least = most - max_chars // 4
+        cut = next((i + 1 for end in ("\n", " ") if (i := text.rfind(end, least, most)) >= 0), most)
+        parts.append(text[start:cut])
+        start = cut
+    return [part for part in (*parts, text[start:]) if part.strip()]
 
 
 def normal_name(name: str, what: str) -> str:

@@ -11,7 +11,7 @@ from omoide.mechanisms.reply_forms import is_looping
 from omoide.ports import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from omoide.mechanisms.reply_checks import ReplyChecks
     from omoide.ports import Request
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     Stream = AsyncGenerator[str | Completion]
 
 
+SHORTEST_SHOWN = 12
+"""Letters that are shown at once. A mere "Ben!" waits for its next sentence: if that has a fault,
+nobody wants a reply that ends there."""
 LONGEST_HELD = 240
 """Characters after which a sentence that does not end is shown as far as it came."""
 
@@ -49,6 +52,10 @@ async def checked_stream(
         request = tried_again(request, fault, language=checks.language)
 
 
+def _letters(sentences: Sequence[str]) -> int:
+    return sum(letter.isalnum() for sentence in sentences for letter in sentence)
+
+
 async def _parts(stream: Stream, *, whole: bool) -> Stream:
     """The sentences of an answer as they become complete, then its `Completion`. One that loops
     ends there."""
@@ -66,7 +73,7 @@ async def _parts(stream: Stream, *, whole: bool) -> Stream:
             if whole:
                 continue
             *complete, last = split_sentences(held) or [held]
-            if complete and last.strip():
+            if complete and last.strip() and _letters(complete) >= SHORTEST_SHOWN:
                 end = len(held[: held.rindex(last)].rstrip())
                 yield held[:end]
                 held = held[end:]

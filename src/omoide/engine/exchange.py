@@ -137,7 +137,7 @@ class Exchanges:
         whether it went well."""
         try:
             await work
-        except Exception as error:
+        except Exception as error:  # mechanisms may be anybody's: none may stop a chat
             if not exchange.asking.tolerant:
                 raise
             _note(exchange, error)

@@ -2,8 +2,9 @@
 
 A model that has the tool asks for six commands: view, create, str_replace, insert, delete and
 rename, on paths under `/memories`. The files are notes of the user, one each, so they are durable,
-exported, restored and erased with everything else; no path leads anywhere else. What the summary
-says is shown as a file that cannot be written, so that a model sees it where it looks.
+exported, restored and erased with everything else; no path leads anywhere else. Every change is
+kept as a version (`file_history.py`). What the summary says is shown as a file that cannot be
+written, so that a model sees it where it looks.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from omoide.domain import Note
-from omoide.domain.text import cleaned
-from omoide.errors import BadCommand
+from omoide.domain.text import checked_name, cleaned
+from omoide.engine.file_history import FileHistory, FileVersion
+from omoide.errors import BadCommand, NoSuchVersion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -99,20 +101,67 @@ class MemoryFolders:
         self._store = store
         self._clock = clock
         self._max_chars = max_chars
+        self._history = FileHistory(store.notes)
         self._locks: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
 
-    async def run(self, owner: Owner, command: Mapping[str, Any]) -> str:
+    async def run(self, owner: Owner, command: Mapping[str, Any], *, by: str = "") -> str:
         """Do a command; durable on return. Raises `BadCommand`."""
-        lock = self._locks.setdefault(owner, asyncio.Lock())
-        async with lock:
+        async with self._lock(owner):
             files = await self._files(owner)
             result = run_command(files, command, max_chars=self._max_chars)
-            for path in sorted(files.written):
-                note = Note(kind=KIND, key=path, text=files.texts[path], time=self._clock.now())
-                await self._store.notes.put(owner, note)
-            if files.removed:  # last, so that a crash leaves a file twice rather than nowhere
-                await self._store.notes.remove(owner, kind=KIND, keys=sorted(files.removed))
+            await self._keep(owner, files, command=command["command"], by=by)
             return result
+
+    async def versions(self, owner: Owner, path: str | None = None) -> tuple[FileVersion, ...]:
+        """The versions of one file, or of all files, oldest first. Raises `BadCommand` for a path
+        outside the folder."""
+        return await self._history.read(owner, path and checked_path(path))
+
+    async def restore(self, owner: Owner, path: str, version: int, *, by: str = "") -> FileVersion:
+        """Give a file the text of one of its versions, as a new version; durable on return."""
+        async with self._lock(owner):
+            found = await self.versions(owner, path)
+            texts = {v.number: v.text for v in found if v.text is not None}
+            if version not in texts:
+                there = ", ".join(map(str, texts)) or "none"
+                raise NoSuchVersion(f"{path} has no text of version {version}; there is {there}")
+            files = await self._files(owner)
+            files.put(checked_path(path), texts[version], max_chars=self._max_chars)
+            (restored,) = await self._keep(owner, files, command="restore", by=by)
+            return restored
+
+    def _lock(self, owner: Owner) -> asyncio.Lock:
+        return self._locks.setdefault(owner, asyncio.Lock())
+
+    async def _keep(
+        self, owner: Owner, files: Files, *, command: str, by: str
+    ) -> tuple[FileVersion, ...]:
+        """Store what was changed. Versions go first: a crash may leave one that never was the file,
+        but no file without its version."""
+        changed = sorted(files.removed) + sorted(files.written)
+        if not changed:
+            return ()
+        now, by = self._clock.now(), by and checked_name(by, "who writes")
+        last = await self._history.last_number(owner)
+        versions = tuple(
+            FileVersion(
+                number=number,
+                path=path,
+                text=files.texts.get(path),
+                time=now,
+                command=command,
+                by=by,
+            )
+            for number, path in enumerate(changed, last + 1)
+        )
+        for version in versions:
+            await self._history.add(owner, version)
+        for path in sorted(files.written):
+            note = Note(kind=KIND, key=path, text=files.texts[path], time=now)
+            await self._store.notes.put(owner, note)
+        if files.removed:  # last, so that a crash leaves a file twice rather than nowhere
+            await self._store.notes.remove(owner, kind=KIND, keys=sorted(files.removed))
+        return versions
 
     async def _files(self, owner: Owner) -> Files:
         notes = await self._store.notes.read(owner, kind=KIND)
@@ -235,8 +284,11 @@ COMMANDS: dict[str, Callable[[Files, Mapping[str, Any], int], str]] = {
 
 
 def _path(command: Mapping[str, Any], name: str) -> str:
-    """A path of the command, checked and without a slash at its end."""
-    path = _text(command, name)
+    return checked_path(_text(command, name))
+
+
+def checked_path(path: str) -> str:
+    """The path without a slash at its end. Raises `BadCommand` if it leads out of the folder."""
     parts = path.removesuffix("/").split("/")
     if parts[:2] != ["", ROOT[1:]]:
         raise BadCommand(f"Path must start with {ROOT}, got: {path[:80]}")

@@ -60,8 +60,6 @@ def roll_back(facts: Sequence[Fact], target: Summary, *, number: int, now: datet
         by = successors.get(fact.id, "")
         reason = _reason(fact.language, target)
         ended.append(FactEnd(id=fact.id, at=now, by=by, reason=reason))
-        if by in added:
-            added[by] = replace(added[by], supersedes=(*added[by].supersedes, fact.id))
     left = [fact for fact in holding.values() if fact.id in wanted]
     return RolledBack(
         changes=FactChanges(added=tuple(added.values()), ended=tuple(ended)),
@@ -81,7 +79,7 @@ def _again(fact: Fact, target: Summary, *, number: int, now: datetime) -> Fact:
         fact.holding_again(),
         id=fact_id(-number, fact.about, fact.text),
         learned=now,
-        supersedes=(fact.id,),
+        supersedes=(),
         reason=_reason(fact.language, target),
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from omoide.engine.forgetting import find_fact, forget
 from omoide.engine.memory import Memory
-from omoide.engine.memory_tool import memory_tool
+from omoide.engine.memory_tool import file_versions, memory_tool, restore_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -218,6 +218,8 @@ class SyncMemory:
     find_fact = _verb(find_fact)
     forget = _verb(forget)
     memory_tool = _verb(memory_tool)
+    file_versions = _verb(file_versions)
+    restore_file = _verb(restore_file)
     erase = _verb(Memory.erase)
     is_genuine = _verb(Memory.is_genuine)
 

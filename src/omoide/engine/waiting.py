@@ -135,7 +135,7 @@ class WaitingExchanges:
                 await self.replay()
             except StoreError as error:
                 log.warning("words wait to be stored: %s", type(error).__name__)
-            except Exception as error:
+            except Exception as error:  # a process boundary: whatever fails, the words still wait
                 log.warning("words could not be stored: %s", type(error).__name__)
                 log.debug("words could not be stored", exc_info=error)
             waiting = asyncio.ensure_future(self._news.wait())

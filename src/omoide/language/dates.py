@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Final
 from omoide.language import periods
 from omoide.language.pack import over_packs, pack
 from omoide.language.periods import Period, unit_and_step
+from omoide.language.tables import with_numbered_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from omoide.language.relative import Relative, Written
 
-_GROUP = re.compile(r"\(\?P<([a-z]+)>")
 _HERE: Final = "⟨⟩"
 """Stands for the expression in a pack's patterns of what is around it."""
 _AROUND: Final = 24
@@ -137,8 +137,8 @@ def _replaced(text: str, mentions: list[_Mention], rules: _Rules) -> str:
 def _rules(language: str) -> _Rules:
     table = pack(language).relative
     texts = [table.fixed.pattern, *(rule.pattern for rule in (*table.absolute, *table.rules))]
-    unique = [_GROUP.sub(rf"(?P<\g<1>{i}>", text) for i, text in enumerate(texts)]
-    alternatives = "|".join(f"(?P<rule{i}>{text})" for i, text in enumerate(unique))
+    numbered = enumerate(with_numbered_groups(texts))
+    alternatives = "|".join(f"(?P<rule{i}>{text})" for i, text in numbered)
     begins = r"\b(?=\w)" if pack(language).words.bounded else ""
     return _Rules(
         table=table,

@@ -15,6 +15,12 @@ NEVER = re.compile(r"(?!)")
 """Matches nothing."""
 CASE = {"case": True}
 """Marks a case-sensitive pattern."""
+_GROUP = re.compile(r"\(\?P<([a-z]+)>")
+
+
+def with_numbered_groups(patterns: list[str]) -> list[str]:
+    """The patterns with their number in each group's name, so that one pattern can hold all."""
+    return [_GROUP.sub(rf"(?P<\g<1>{i}>", text) for i, text in enumerate(patterns)]
 
 
 @dataclass(frozen=True, kw_only=True)

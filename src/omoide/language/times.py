@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from omoide.language.pack import over_packs, packs
-from omoide.language.tables import Dates
+from omoide.language.tables import Dates, with_numbered_groups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,6 @@ Span = tuple[date, date]
 
 _WRITTEN = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.]\s*(?P<m>\d\d?)[-/.]\s*(?P<d>\d\d?)(?!\d)")
 """Numeric dates, year first, as in any language."""
-_GROUP = re.compile(r"\(\?P<([a-z]+)>")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +53,10 @@ def _calendar(pack: LanguagePack) -> _Calendar:
         edge = r"\b" if pack.words.bounded else ""
         words = "|".join(r"\s+".join(map(re.escape, word.split())) for word in near)
         texts.append(f"{edge}(?P<near>{words}){edge}")
-    unique = (_GROUP.sub(rf"(?P<\g<1>{i}>", text) for i, text in enumerate(texts))
     months = {name: i for i, names in enumerate(pack.dates.months, 1) for name in names.split()}
     days = {name.lower(): i for i, name in enumerate(pack.ago.weekdays)} if pack.ago else {}
     return _Calendar(
-        pattern=re.compile("|".join(unique), re.IGNORECASE),
+        pattern=re.compile("|".join(with_numbered_groups(texts)), re.IGNORECASE),
         dates=pack.dates,
         months=months,
         weekdays=days,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from omoide.claims.overlap import coverage
@@ -99,7 +100,7 @@ class Contribution:
     odds: RecallFactors | None = None
     """For an event: the factors that decided its recall."""
 
-    @property
+    @cached_property
     def tokens(self) -> int:
         """Estimated number of tokens."""
         return estimate_tokens(self.text) + 4
@@ -214,8 +215,10 @@ def _is_said(turn: Contribution, cited: Mapping[str, set[str]]) -> bool:
     """Whether sentences that cite the turn have most of its words. Its label, up to the first
     colon, does not count."""
     known = set[str]().union(*(cited.get(source, ()) for source in turn.sources))
+    if not known:
+        return False
     terms = content_terms(turn.text.partition(": ")[2] or turn.text)
-    return bool(known) and coverage(terms, known) >= SAME
+    return coverage(terms, known) >= SAME
 
 
 def effective_tokens(contribution: Contribution) -> int:

@@ -159,6 +159,27 @@ class PreparableModel(Protocol):
         request that begins alike comes sooner. Raises the errors of `stream`."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Likelihood:
+    """How likely a model finds an answer."""
+
+    logprob: float
+    """Natural logarithm of the probability of the whole answer."""
+    tokens: int
+    """Tokens of the answer."""
+    prompt_tokens: int
+    seconds: float
+
+
+@runtime_checkable
+class ScoringModel(Protocol):
+    """A chat model that can tell how likely it is to give a certain answer."""
+
+    async def likelihood(self, request: Request, answer: str) -> Likelihood:
+        """How likely `answer` is as the reply to the request's messages. Raises the errors of
+        `stream`."""
+
+
 @runtime_checkable
 class BatchableModel(Protocol):
     """A chat model whose requests can be written to a file and answered later, in the form of

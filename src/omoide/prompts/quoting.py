@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_HIDDEN = re.compile(
-    "[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
-)
+_INVISIBLE = "\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f"
+_HIDDEN = re.compile(f"[{_INVISIBLE}]")
 """Zero-width and direction characters, and Unicode's invisible copies of ASCII. Joiners stay: emoji
 and some scripts need them."""
 _OPEN, _BAR = "<＜﹤", "|｜│"
@@ -31,12 +30,17 @@ _NAMED = re.compile(
 """Gemma's, Llama 2's and Mistral's tokens in angle brackets, and our own marks."""
 _SQUARE = re.compile(r"\[(?=/?[A-Z][A-Z_]{2,}\])")
 """`[INST]`, `[/INST]`, `[TOOL_CALLS]`, `[SYSTEM_PROMPT]`: Mistral's."""
+_SUSPECT = re.compile(rf"[{_INVISIBLE}{_OPEN}{_BAR}\[]")
+"""Every match of the patterns above has one of these. Most texts have none, which is found out in
+one search instead of four."""
 _TAG = re.compile(rf"[{_OPEN}](?=[\s\u200c\u200d]*[/!?]?[\s\u200c\u200d]*[^\W\d])")
 """Anything that could be read as the start of a tag."""
 
 
 def without_template_tokens(text: str) -> str:
     """The text without chat template tokens and without our own marks."""
+    if _SUSPECT.search(text) is None:
+        return text
     text = _HIDDEN.sub("", text)
     text = _BARRED.sub(lambda match: "›" if match[0].strip() in ">＞﹥" else "‹", text)
     text = _NAMED.sub(lambda match: "‹" * len(match[0]), text)

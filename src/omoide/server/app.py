@@ -199,7 +199,7 @@ class RequestLogging:
 
         try:
             await self._app(scope, receive, observe)
-        except Exception:
+        except Exception:  # a process boundary: one request must not end the server
             log.exception("unexpected error", extra={"request": request})
             if not status:
                 problem = HttpProblem(500, "internal-error", f"internal error; request {request}")

@@ -55,7 +55,7 @@ class PlainLines(logging.Formatter):
         """One line."""
         time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
         level = "" if record.levelno <= logging.INFO else f"{record.levelname.lower()}: "
-        found = {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
+        found = {name: value for name in _FIELDS if (value := getattr(record, name, "")) != ""}
         if record.getMessage() == "request":
             first = f"{found.pop('method', '')} {found.pop('route', '')} {found.pop('status', '')}"
             found.pop("request", None)
@@ -72,8 +72,10 @@ def configure(level: str = "info", stream: IO[str] | None = None, *, plain: bool
     calls this."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(PlainLines() if plain else JsonLines())
+    quiet = max(logging.getLevelNamesMapping()[level.upper()], logging.WARNING)
     for name in ("omoide", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
-        logger.setLevel(level.upper())
+        # A person is greeted instead of being told that uvicorn runs.
+        logger.setLevel(quiet if plain and name == "uvicorn" else level.upper())
         logger.propagate = False

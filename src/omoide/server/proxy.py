@@ -17,7 +17,7 @@ from omoide.engine.asking import Stored
 from omoide.engine.messages import text_of
 from omoide.errors import OmoideError, TextTooLong
 from omoide.mechanisms.base import PromptPlace
-from omoide.server.answer_parser import AnswerParser, ParsedAnswer
+from omoide.server.answer_parser import AnswerParser, ParsedAnswer, answer_too_long
 from omoide.server.collecting import Start, collected
 from omoide.server.endpoint import RouteCall, RouteSpec, in_header
 from omoide.server.keys import Scope
@@ -183,9 +183,8 @@ async def _forward(
                 raise upstream_problem(start.body, status=answer.status, headers=answer.headers)
             whole = _once(start.body)
             return await _whole(converted, whole, headers, sse=False, model=parsed.model)
-        if not streamed and exchange is not None:
-            exchange.problems.append(TextTooLong("the answer is too long to be recorded"))
-            exchange.stored = Stored.NO
+        if not streamed:
+            raise answer_too_long()
         headers = {**answer.headers, **_headers_of(exchange)}
         connection, streaming = stack.pop_all(), AsyncExitStack()
         streaming.enter_context(call.context.runtime.exchanges.streaming())
@@ -195,19 +194,12 @@ async def _forward(
             call.context.metrics.streams -= 1
             async with streaming:
                 await connection.aclose()
-                if answer.status < 400:
-                    await _finish(call, exchange, parser)
+                await _finish(call, exchange, parser)
             return _last_words(exchange, headers, converted)
 
         relayed = _relay(answer, parser, parse_first=converted is not None)
         if converted is None:
-            blocks = relayed if streamed else start.and_rest(answer)
-            return Relay(blocks, finish=finish, status_code=answer.status, headers=headers)
-        if not streamed:
-            await finish()
-            raise HttpProblem(
-                502, "upstream-answer-too-long", "the upstream's answer is too long to be converted"
-            )
+            return Relay(relayed, finish=finish, status_code=answer.status, headers=headers)
         if converted.stream:
             return Relay(
                 written_stream(converted.writer, relayed, sse=True, model=parsed.model),
@@ -260,8 +252,8 @@ async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerPars
     if exchange is None:
         return
     known = len(exchange.problems)
-    if parser.too_long and not known:
-        exchange.problems.append(TextTooLong("the answer is too long to be recorded whole"))
+    if parsed.cut:
+        exchange.problems.append(TextTooLong("the reply is too long to be recorded whole"))
     cost = ModelCall(
         purpose=CallPurpose.REPLY,
         model=parsed.model,
@@ -275,6 +267,8 @@ async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerPars
     await exchange.finish(
         Reply(text=parsed.recorded_text, once=True, complete=parsed.finished, call=cost)
     )
+    if parsed.cut:
+        exchange.stored = Stored.NO
     for problem in exchange.problems[known:]:
         call.context.metrics.degraded[slug_of(problem)] += 1
 
@@ -282,8 +276,9 @@ async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerPars
 async def _relay(
     answer: UpstreamResponse, parser: AnswerParser, *, parse_first: bool
 ) -> AsyncGenerator[bytes]:
-    """The upstream's blocks, unchanged. Each is parsed after it was passed on, or before: whoever
-    converts a block may stop in the middle of it, and all that came is to be recorded."""
+    """The upstream's blocks, unchanged, and an error if it breaks off or does not end. Each is
+    parsed after it was passed on, or before: whoever converts a block may stop in the middle of it,
+    and all that came is to be recorded."""
     try:
         async for block in answer.blocks:
             if parse_first:
@@ -291,9 +286,11 @@ async def _relay(
             yield block
             if not parse_first:
                 parser.feed(block)
+            if parser.too_long:
+                raise answer_too_long()
     except (HttpProblem, OmoideError) as error:
         problem = problem_of(error) if isinstance(error, OmoideError) else error
-        yield b"data: " + encoded(openai_error(problem)) + b"\n\n"
+        yield b"\n\ndata: " + encoded(openai_error(problem)) + b"\n\n"
 
 
 def may_store(call: RouteCall) -> bool:

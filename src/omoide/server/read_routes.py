@@ -10,13 +10,14 @@ from starlette.responses import Response, StreamingResponse
 
 from omoide.domain import JobState
 from omoide.domain.cost import GROUPS, grouped, total_cost
+from omoide.engine.memory_tool import file_versions
 from omoide.engine.versions import When
 from omoide.server.addressing import Addressing
 from omoide.server.endpoint import CURSOR, LIMIT, SESSION, Parameter, RouteCall, RouteSpec
 from omoide.server.json_values import to_json_value
 from omoide.server.keys import Scope
 from omoide.server.problems import encoded
-from omoide.server.shapes.builders import NAME, NUMBERED, TIME, WHOLE
+from omoide.server.shapes.builders import FILE_PATH, NAME, NUMBERED, TIME, WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -94,6 +95,12 @@ async def memory(call: RouteCall) -> Response:
 async def history(call: RouteCall) -> Response:
     """List all versions of the summary."""
     return page(call, await call.memory.history(call.user), lambda version: version.number)
+
+
+async def files(call: RouteCall) -> Response:
+    """List the versions of the memory tool's files."""
+    versions = await file_versions(call.memory, call.user, call.query.get("path"))
+    return page(call, versions, lambda version: version.number)
 
 
 async def diff(call: RouteCall) -> Response:
@@ -216,6 +223,15 @@ ROUTES = (
         LIMIT,
         CURSOR,
         about="List versions of the summary",
+    ),
+    get(
+        "/api/memory/files",
+        files,
+        "FileVersionPage",
+        Parameter(name="path", shape=FILE_PATH, about="Only the file at this path."),
+        LIMIT,
+        CURSOR,
+        about="List versions of the memory tool's files: who wrote what when",
     ),
     get(
         "/api/memory/diff",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.demo import load
 from omoide.domain import Speaker
-from omoide.engine.memory_tool import memory_tool
+from omoide.engine.memory_tool import memory_tool, restore_file
 from omoide.engine.messages import Utterance
 from omoide.engine.versions import When
 from omoide.errors import BadCommand, OmoideError
@@ -158,10 +158,18 @@ async def amend(call: RouteCall) -> Response:
 async def use_memory_tool(call: RouteCall) -> Response:
     """Do a command of Anthropic's memory tool."""
     try:
-        result = await memory_tool(call.memory, call.user, call.body)
+        result = await memory_tool(call.memory, call.user, call.body, by=call.caller.name)
     except BadCommand as error:  # for the model to read, like a result
         return json_response({"result": str(error), "is_error": True})
     return json_response({"result": result, "is_error": False})
+
+
+async def restore_memory_file(call: RouteCall) -> Response:
+    """Give a file of the memory tool an earlier text."""
+    restored = await restore_file(
+        call.memory, call.user, call.body["path"], call.body["version"], by=call.caller.name
+    )
+    return json_response(restored, status=201)
 
 
 async def demo(call: RouteCall) -> Response:
@@ -303,6 +311,16 @@ ROUTES = (
         about="Do a command of Anthropic's memory tool in the user's folder",
         needs=READ | WRITE,
         fails=(409,),
+    ),
+    post(
+        "/api/memory/files/restore",
+        restore_memory_file,
+        takes="FileRestoration",
+        answer="FileVersion",
+        about="Give a file of the memory tool the text of an earlier version, as a new version",
+        status=201,
+        needs=READ | WRITE,
+        fails=(404,),
     ),
     post(
         "/api/demo",

@@ -10,7 +10,7 @@ import pytest
 
 from omoide.server.options import Options
 from omoide.testing.endpoint import FakeEndpoint
-from tests.unit.serving import Bench, listening, serving
+from tests.server.serving import Bench, listening, serving
 
 from .drivers import DRIVERS
 

@@ -9,7 +9,7 @@ import pytest
 
 from omoide.server.options import Options
 from omoide.testing.endpoint import DONE, Scripted, event, failure, stream, whole
-from tests.unit.serving import M1
+from tests.server.serving import M1
 
 from .drivers import DRIVERS, AnthropicDriver, OllamaDriver, OpenAIDriver
 from .lines import connected, shows

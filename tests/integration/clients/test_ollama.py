@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from omoide.testing.endpoint import Scripted
 from omoide.version import __version__
-from tests.unit.serving import serving
+from tests.server.serving import serving
 
 from .drivers import OllamaDriver, OllamaGenerateDriver
 from .lines import shows

@@ -11,7 +11,7 @@ from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.errors import StoreFull
 from omoide.server.options import Options
 from omoide.testing.endpoint import stream, whole
-from tests.unit.serving import listening, serving
+from tests.server.serving import listening, serving
 
 from .drivers import ResponsesDriver
 from .lines import connected, shows

@@ -13,7 +13,7 @@ import pytest
 
 from omoide.server.options import Options
 from omoide.testing.endpoint import Scripted
-from tests.unit.serving import M1, listening, serving
+from tests.server.serving import M1, listening, serving
 
 from .drivers import DRIVERS, AnthropicDriver, CompletionsDriver, OllamaDriver, OpenAIDriver
 from .lines import Line, title

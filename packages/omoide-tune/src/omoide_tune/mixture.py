@@ -35,7 +35,7 @@ PAPER = {"memos": 1970, "choice": 1482, "reply": 1977}
 PAPER_VALID, PAPER_TEST = 40, 150
 WEIGHTS = {"en": 2.0}
 """A language's weight relative to the others; default 1."""
-SOURCES = {ASKED: 1.5, STORIES: 3.0}
+SOURCES = {ASKED: 1.5, STORIES: 8.0}
 """A source's relative weight: a quarter of the replies are questions about the user, and every
 story is used."""
 SINGLE = 0.25

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from omoide.adapters.models.adapter import adapter_for, author_name
 from omoide.adapters.models.llama import KeepsStates, Llama
-from omoide.adapters.models.llama_body import request_body
+from omoide.adapters.models.llama_body import forced_body, request_body
 from omoide.adapters.models.precedence import Precedence
 from omoide.adapters.models.prefixes import PrefixReader
 from omoide.adapters.models.prompt_slots import PromptSlots
@@ -31,10 +31,10 @@ from omoide.errors import (
     ModelUnavailable,
     OmoideError,
 )
-from omoide.ports import Completion
+from omoide.ports import Completion, Likelihood
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
     from pathlib import Path
 
     from omoide.adapters.models.adapter import Adapter
@@ -156,6 +156,28 @@ class EmbeddedChat:
                 stop.set()
                 job.cancel()
 
+    async def likelihood(self, request: Request, answer: str) -> Likelihood:
+        """How likely the answer is; see `ports.ScoringModel`. The model writes it token by token,
+        held to it by a grammar, in the tokens that it finds most likely."""
+        logprob, tokens = 0.0, 0
+        usage: dict[str, Any] = {}
+        started = time.monotonic()
+        with self._precedence.foreground():
+            body = forced_body(request, answer)
+            async with aclosing(self._chunks(request, threading.Event(), body)) as chunks:
+                async for chunk in chunks:
+                    usage = chunk.get("usage") or usage
+                    for choice in chunk.get("choices", ())[:1]:
+                        written = (choice.get("logprobs") or {}).get("content") or ()
+                        logprob += sum(token["logprob"] for token in written)
+                        tokens += len(written)
+        return Likelihood(
+            logprob=logprob,
+            tokens=tokens,
+            prompt_tokens=usage.get("prompt_tokens", 0),
+            seconds=time.monotonic() - started,
+        )
+
     async def _whole(self, request: Request, stop: threading.Event) -> list[str | Completion]:
         """All that an answer yields."""
         async with aclosing(self._stream(request, stop)) as pieces:
@@ -164,6 +186,37 @@ class EmbeddedChat:
     async def _stream(
         self, request: Request, stop: threading.Event
     ) -> AsyncGenerator[str | Completion]:
+        pieces: list[str] = []
+        finish: Literal["stop", "length"] = "stop"
+        usage: dict[str, Any] = {}
+        async with aclosing(self._chunks(request, stop, request_body(request))) as chunks:
+            await anext(chunks)
+            started = time.monotonic()
+            async for chunk in chunks:
+                usage = chunk.get("usage") or usage
+                for choice in chunk.get("choices", ())[:1]:
+                    if choice.get("finish_reason") == "length":
+                        finish = "length"
+                    if piece := choice.get("delta", {}).get("content"):
+                        pieces.append(piece)
+                        yield piece
+        if not usage:
+            raise ModelUnavailable(f"{self._name} was stopped before its answer was complete")
+        yield Completion(
+            text="".join(pieces),
+            prompt_tokens=usage["prompt_tokens"],
+            completion_tokens=usage["completion_tokens"],
+            seconds=time.monotonic() - started,
+            finish=finish,
+            cached_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
+            by=self.author(request) if self._adapters else "",
+        )
+
+    async def _chunks(
+        self, request: Request, stop: threading.Event, body: Mapping[str, object]
+    ) -> AsyncGenerator[dict[str, Any]]:
+        """What llama.cpp sends for the body of a request; before it, an empty chunk when it starts
+        to work."""
         if self._closed:
             raise ModelUnavailable(f"{self._name} was closed")
         queue: asyncio.Queue[_Posted] = asyncio.Queue()
@@ -172,35 +225,15 @@ class EmbeddedChat:
         def post(item: _Posted) -> None:
             loop.call_soon_threadsafe(queue.put_nowait, item)
 
-        job = self._pool.submit(self._answer, request, post, stop)
+        job = self._pool.submit(self._answer, request, body, post, stop)
         self._stops.add(stop)
         try:
             await self._next(queue, self._patience, "a free slot")
-            started = time.monotonic()
-            pieces: list[str] = []
-            finish: Literal["stop", "length"] = "stop"
-            usage: dict[str, Any] = {}
+            yield {}
             while (chunk := await self._next(queue, self._stall, "the next token")) is not None:
                 if "error" in chunk:
                     raise self._failure(chunk["error"])
-                usage = chunk.get("usage") or usage
-                for choice in chunk.get("choices", ())[:1]:
-                    if choice.get("finish_reason") == "length":
-                        finish = "length"
-                    if piece := choice.get("delta", {}).get("content"):
-                        pieces.append(piece)
-                        yield piece
-            if not usage:
-                raise ModelUnavailable(f"{self._name} was stopped before its answer was complete")
-            yield Completion(
-                text="".join(pieces),
-                prompt_tokens=usage["prompt_tokens"],
-                completion_tokens=usage["completion_tokens"],
-                seconds=time.monotonic() - started,
-                finish=finish,
-                cached_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
-                by=self.author(request) if self._adapters else "",
-            )
+                yield chunk
         finally:
             self._stops.discard(stop)
             stop.set()
@@ -234,11 +267,15 @@ class EmbeddedChat:
         return item
 
     def _answer(
-        self, request: Request, post: Callable[[_Posted], None], stop: threading.Event
+        self,
+        request: Request,
+        asked: Mapping[str, object],
+        post: Callable[[_Posted], None],
+        stop: threading.Event,
     ) -> None:
         """Compute one answer; runs in a thread of the pool."""
         chosen = self._chosen(request)
-        body = request_body(request) | self._scales(chosen)
+        body = {**asked, **self._scales(chosen)}
 
         def stopped() -> bool:
             post({})  # reading goes on
@@ -264,7 +301,7 @@ class EmbeddedChat:
                 post(ModelRefused(f"{self._name} rejected this request: {error}"))
             except RuntimeError as error:
                 post(ModelUnavailable(f"{self._name} failed: {error}"))
-            except Exception as error:
+            except Exception as error:  # the caller waits in another thread, and must hear of it
                 post(error)
                 raise
 

@@ -6,13 +6,13 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from omoide.errors import ModelUnavailable
-from omoide.ports import PreparableModel
+from omoide.errors import ModelRefused, ModelUnavailable
+from omoide.ports import PreparableModel, ScoringModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from omoide.ports import ChatModel, Completion, Request
+    from omoide.ports import ChatModel, Completion, Likelihood, Request
 
 
 class LazyChat:
@@ -66,6 +66,13 @@ class LazyChat:
         model = await self._ready()
         if isinstance(model, PreparableModel):
             await model.prepare(request)
+
+    async def likelihood(self, request: Request, answer: str) -> Likelihood:
+        """How likely the model finds the answer; loads it first."""
+        model = await self._ready()
+        if not isinstance(model, ScoringModel):
+            raise ModelRefused(f"{self._name} cannot tell how likely an answer is")
+        return await model.likelihood(request, answer)
 
     async def count(self, text: str) -> int:
         """The model's token count; loads it first."""

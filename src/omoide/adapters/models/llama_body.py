@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,3 +33,17 @@ def request_body(request: Request) -> dict[str, object]:
         schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return body
+
+
+def forced_body(request: Request, answer: str) -> dict[str, object]:
+    """The request as JSON, with a grammar that allows this answer only and the log-probability of
+    each of its tokens, before the grammar was applied."""
+    forced = replace(
+        request,
+        grammar=f"root ::= {json.dumps(answer, ensure_ascii=False)}",
+        max_tokens=len(answer.encode()) + 1,  # a token has at least one byte
+        temperature=0.0,
+        stop=(),
+        frequency_penalty=0.0,
+    )
+    return request_body(forced) | {"logprobs": True, "top_logprobs": 1}

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from omoide.domain import Event, Owner
     from omoide.mechanisms.base import ReplyRequest, SessionToDigest
     from omoide.mechanisms.events.writer import EventWriter
-    from omoide.ports import Embedder, Store
+    from omoide.ports import Embedder, Store, Vectors
 
 T = TypeVar("T")
 
@@ -192,24 +192,7 @@ class GenerativeAgents:
         if not events and not insights:
             return ()
         query = await self._embedder.embed([request.text])
-        nearest = await self._store.index.nearest(
-            request.owner, self._embedder.space, query, k=max(len(events), 1), kind=MemoryKind.EVENT
-        )
-        cosine = {hit.id: hit.score for hit in nearest}
-        rated = {n.key: n for n in await self._store.notes.read(request.owner, kind=IMPORTANCE)}
-        items = [
-            (
-                _contribution(event, request),
-                ScoreTrace(
-                    elapsed=request.now - event.last_recalled,
-                    importance=int(rated[event.id].text)
-                    if event.id in rated
-                    else heuristic_importance(event.text, request.language),
-                    relevance=cosine.get(event.id, 0.0),
-                ),
-            )
-            for event in events
-        ]
+        items = await self._rated_events(request, events, query)
         if insights:
             vectors = await self._embedder.embed([text for text, _, _ in insights])
             items += [
@@ -223,6 +206,33 @@ class GenerativeAgents:
                 )
                 for i, (text, sources, note) in enumerate(insights)
             ]
+        return self._best(items)
+
+    async def _rated_events(
+        self, request: ReplyRequest, events: Sequence[Event], query: Vectors
+    ) -> list[tuple[Contribution, ScoreTrace]]:
+        """The events, each with what its score is made of."""
+        nearest = await self._store.index.nearest(
+            request.owner, self._embedder.space, query, k=max(len(events), 1), kind=MemoryKind.EVENT
+        )
+        cosine = {hit.id: hit.score for hit in nearest}
+        rated = {n.key: n for n in await self._store.notes.read(request.owner, kind=IMPORTANCE)}
+        return [
+            (
+                _contribution(event, request),
+                ScoreTrace(
+                    elapsed=request.now - event.last_recalled,
+                    importance=int(rated[event.id].text)
+                    if event.id in rated
+                    else heuristic_importance(event.text, request.language),
+                    relevance=cosine.get(event.id, 0.0),
+                ),
+            )
+            for event in events
+        ]
+
+    def _best(self, items: Sequence[tuple[Contribution, ScoreTrace]]) -> tuple[Contribution, ...]:
+        """The `k` items with the highest scores."""
         scores = agent_scores([trace for _, trace in items], weights=self._weights)
         best = sorted(range(len(items)), key=lambda i: -scores[i])[: self._k]
         highest = self._weights.recency + self._weights.importance + self._weights.relevance

@@ -120,7 +120,6 @@ class DailySummaries:
         reasons: tuple[str, ...] = ()
         for _ in range(self._tries):
             completion = await to_digest.ask(request)
-            problems: tuple[Problem, ...] = ()
             answer = tuple(
                 Sentence(text=piece)
                 for part in completion.text.splitlines()
@@ -128,21 +127,11 @@ class DailySummaries:
             )
             kept = without_echoes(without_repeats(answer), turns, language=to_digest.language)
             if completion.finish == "length":
-                problems = (Problem(flaw=Flaw.CUT_SHORT),)
-            elif not kept and not answer:
+                problems: tuple[Problem, ...] = (Problem(flaw=Flaw.CUT_SHORT),)
+            elif not answer:
                 problems = (Problem(flaw=Flaw.EMPTY),)
             else:
-                found = check(
-                    answer,
-                    cleaned=kept,
-                    old=(),
-                    turns=turns,
-                    instructions=prompt.messages[0].content,
-                    language=to_digest.language,
-                    limit=LIMIT,
-                )
-                # A portrait is inferred: nobody said it literally.
-                problems = tuple(p for p in found if p.flaw is not Flaw.UNSUPPORTED)
+                problems = _problems(answer, kept, prompt, turns, language=to_digest.language)
             if not problems:
                 return " ".join(sentence.text for sentence in kept)
             if self._flags and answer:
@@ -168,3 +157,25 @@ class DailySummaries:
             f"no usable summary of session {to_digest.session.number} in {self._tries} tries: "
             f"{' '.join(reasons)} The old summaries are kept."
         )
+
+
+def _problems(
+    answer: Sequence[Sentence],
+    kept: Sequence[Sentence],
+    prompt: Prompt,
+    turns: Sequence[Turn],
+    *,
+    language: str,
+) -> tuple[Problem, ...]:
+    """What is wrong with an answer, apart from support: a portrait is inferred, nobody said it
+    literally."""
+    found = check(
+        answer,
+        cleaned=kept,
+        old=(),
+        turns=turns,
+        instructions=prompt.messages[0].content,
+        language=language,
+        limit=LIMIT,
+    )
+    return tuple(problem for problem in found if problem.flaw is not Flaw.UNSUPPORTED)

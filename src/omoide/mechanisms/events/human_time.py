@@ -78,7 +78,7 @@ def today(now: datetime, language: str) -> str:
 def dated(then: datetime, now: datetime, language: str) -> str:
     """A day with its weekday, in the time zone of `now`: "2023-04-10, Monday"."""
     day = then.astimezone(now.tzinfo)
-    return f"{day:%Y-%m-%d}, {_ago(language).weekdays[day.weekday()]}"
+    return f"{day.date()}, {_ago(language).weekdays[day.weekday()]}"
 
 
 def weekday_named(text: str, language: str) -> int | None:

@@ -83,10 +83,6 @@ class RecallSettings:
 PAPER = RecallSettings(unit=UNIT, most=1)
 """The paper's numbers, as far as its tables give them. The preset `hou2024` has them too, and also
 turns off what the paper does not have."""
-EXTRACTIVE = RecallSettings(threshold=0.935)
-"""For events that are the user's own sentences, which are closer to any input than third-person
-sentences. With the multilingual embedder 9 % of unrelated English inputs and 18 % of Japanese ones
-would recall something at 0.86; 2 % or fewer do at this threshold."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,9 +82,7 @@ def facts_of_history(history: Sequence[Summary], turns: Sequence[Turn]) -> FactC
         before = version.sentences
     for end in ended.values():
         if newer := added.get(end.by):
-            added[end.by] = replace(
-                newer, supersedes=(*newer.supersedes, end.id), reason=newer.reason or end.reason
-            )
+            added[end.by] = replace(newer, reason=newer.reason or end.reason)
     return FactChanges(added=tuple(added.values()), ended=tuple(ended.values()))
 
 

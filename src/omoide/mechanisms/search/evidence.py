@@ -61,6 +61,8 @@ FREQUENT_TERM_RATIO = 25
 MOST_STATED = 100
 """Terms outside questions above which a turn counts as a statement; its informativeness is too
 near to 1 to tell how many there are."""
+SUBJECT_TERMS = 20
+"""Number of terms that name what a long message is about."""
 MAX_SPAN_DAYS = 40
 """Longest period, in days, that counts as a date: a whole year says little."""
 _EPOCH = 719_163
@@ -88,6 +90,9 @@ class TurnEvidence:
     """Mean and standard deviation of the cosines; None if there are no vectors."""
     possible: float
     """The words score of a turn that has each term of the query once."""
+    plenty: float
+    """The words score from which memory surely has the query's subject: that of its rarest
+    `SUBJECT_TERMS`. A message of a hundred words speaks of more than any one turn does."""
 
     @cached_property
     def context(self) -> Floats:
@@ -107,10 +112,14 @@ class TurnEvidence:
 
     def parts(self, row: int) -> tuple[tuple[str, float], ...]:
         """What each kind adds to the score of a turn, the largest first; without zeros."""
-        points = [
-            (kind, getattr(self.weights, kind) * float(getattr(self, kind)[row])) for kind in KINDS
-        ]
+        points = [(kind, weight * float(values[row])) for kind, weight, values in self._weighted]
         return tuple(sorted((p for p in points if p[1]), key=lambda point: -abs(point[1])))
+
+    @cached_property
+    def _weighted(self) -> list[tuple[str, float, Floats]]:
+        """The kinds that can add something, each with its weight and its numbers."""
+        kinds = ((kind, getattr(self.weights, kind), getattr(self, kind)) for kind in KINDS)
+        return [(kind, weight, values) for kind, weight, values in kinds if weight and values.any()]
 
 
 def weigh_evidence(
@@ -127,7 +136,8 @@ def weigh_evidence(
     strength = 1.0 if question.asks else LIKE
     shape = shape_of(table)
     near = strength * shape.taking_turns
-    words, near_words, session, possible = _words(data, question, shape, near)
+    words, near_words, session, rarities = _words(data, question, shape, near)
+    possible = sum(rarities)
     meaning, near_meaning, spread = _meaning(data, shape, near)
     when = none
     if question.wants_time:
@@ -150,6 +160,7 @@ def weigh_evidence(
         answers=_answers(asked, shape),
         spread=spread,
         possible=possible,
+        plenty=sum(sorted(rarities)[-SUBJECT_TERMS:]),
     )
 
 
@@ -230,26 +241,27 @@ def _answers(asked: Floats, shape: TableShape) -> Floats:
 
 def _words(
     data: SearchData, question: ParsedQuery, shape: TableShape, strength: float
-) -> tuple[Floats, Floats, Floats, float]:
+) -> tuple[Floats, Floats, Floats, list[float]]:
     """BM25 of each turn, what neighbours add to it, BM25 of its session as a share of the query's
-    maximum, and that maximum."""
+    maximum, and the rarities of the query's terms, which add up to that maximum."""
     import numpy as np
 
     table = data.table
     count, length = len(table.ids), table.length
     words, best = np.zeros(count, np.float32), np.zeros(count, np.float32)
     if not count:
-        return words, best, words, 0.0
+        return words, best, words, []
     size = shape.size
     mean_length = max(float(size.sum()) / count, 1)
     session_norm = SESSION_K1 * (1 - SESSION_B + SESSION_B * size / max(float(size.mean()), 1))
-    sessions, scratch, possible = np.zeros(len(size)), np.zeros(count, np.float32), 0.0
+    sessions, scratch = np.zeros(len(size)), np.zeros(count, np.float32)
+    rarities: list[float] = []
     for term in question.terms:
         postings = data.postings.get(term)
         having = len(postings.rows) if postings else 0
         rarity = log(1 + (count - having + 0.5) / (having + 0.5))
         if having or not term.startswith("~"):  # an unknown folded form says nothing
-            possible += rarity
+            rarities.append(rarity)
         if postings is None:
             continue
         where, times = postings.rows, postings.counts
@@ -262,8 +274,8 @@ def _words(
             _add_best(best, where, gain, scratch=scratch, session=table.session, strength=strength)
         inside = np.bincount(shape.group[where], weights=times, minlength=len(size))
         sessions += rarity * (SESSION_K1 + 1) * inside / (inside + session_norm)
-    shares = (sessions / (possible or 1)).astype(np.float32)
-    return words, np.maximum(best - words, 0), np.repeat(shares, shape.turns), possible
+    shares = (sessions / (sum(rarities) or 1)).astype(np.float32)
+    return words, np.maximum(best - words, 0), np.repeat(shares, shape.turns), rarities
 
 
 def _add_best(
@@ -366,8 +378,9 @@ def judge_support(data: SearchData, question: ParsedQuery, evidence: TurnEvidenc
     )
     if not len(total):
         return found
-    heard = (words + evidence.near_words)[int(total.argmax())] / max(evidence.possible, 1e-6)
-    own = float(words.max()) / max(evidence.possible, 1e-6)
+    plenty = max(evidence.plenty, 1e-6)
+    heard = (words + evidence.near_words)[int(total.argmax())] / plenty
+    own = float(words.max()) / plenty
     found = replace(found, words=min(max(float(heard), own), 1.0))
     if data.cosines is not None and evidence.spread is not None:
         found = replace(found, cosine=float(np.nanmax(data.cosines)))

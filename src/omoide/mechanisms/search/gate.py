@@ -32,11 +32,33 @@ class RecallBudget:
     """How likely it must be that memory knows anything, for a question that others can answer."""
     said: float
     """The same for what is no question."""
+    said_items: int
+    """Most items for what is no question."""
+    said_far: float
+    """`far` for what is no question."""
 
 
 BUDGETS: Final = {
-    "small": RecallBudget(items=6, tokens=400, memory=1600, far=4.0, asked=0.75, said=0.75),
-    "large": RecallBudget(items=30, tokens=3000, memory=4600, far=5.0, asked=0.4, said=0.55),
+    "small": RecallBudget(
+        items=6,
+        tokens=400,
+        memory=1600,
+        far=4.0,
+        asked=0.75,
+        said=0.75,
+        said_items=3,
+        said_far=2.0,
+    ),
+    "large": RecallBudget(
+        items=30,
+        tokens=3000,
+        memory=4600,
+        far=5.0,
+        asked=0.4,
+        said=0.55,
+        said_items=10,
+        said_far=4.0,
+    ),
 }
 """By the model's profile: a model of 1.5 B parameters is confused by more than a few notes, while a
 strong one answered 10 points more of LoCoMo's questions with 30 items instead of 6, and lost 20
@@ -69,6 +91,7 @@ class KnownOdds:
 WORDS_ONLY: Final = KnownOdds(bias=0.69, words=6.8, cosine=0.0, size=-0.62)
 CALIBRATED: Final = {
     "use-multilingual": KnownOdds(bias=-2.84, words=3.8, cosine=8.46, size=-0.46),
+    "gte-small-memory": KnownOdds(bias=-12.9, words=3.27, cosine=23.4, size=-0.75),
 }
 """By the name of the embedder's space. An embedder that is not listed is judged by words only."""
 UNSURE: Final = 0.3
@@ -77,10 +100,6 @@ for a question that only memory can answer."""
 
 PERSONAL: Final = 0.2
 """How likely it must be that memory knows anything, for a question that only memory can answer."""
-SAID_ITEMS: Final = 3
-"""Most items for what is no question."""
-SAID_FAR: Final = 2.0
-"""`RecallBudget.far` for what is no question."""
 
 
 def judged(support: Support, space: str | None) -> Support:
@@ -107,6 +126,6 @@ def admitted(
     are at most `budget.far` behind the best."""
     if not items or not is_open(support, budget):
         return ()
-    far = budget.far if support.asks else min(budget.far, SAID_FAR)
+    far = budget.far if support.asks else min(budget.far, budget.said_far)
     near = tuple(item for item in items if item.score >= items[0].score - far)
-    return near if support.asks else near[:SAID_ITEMS]
+    return near if support.asks else near[: budget.said_items]

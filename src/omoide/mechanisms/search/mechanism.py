@@ -97,10 +97,12 @@ def _key(text: str) -> str:
 def _unrepeated(items: Sequence[RecalledItem], shown: set[str]) -> Iterator[RecalledItem]:
     """The items that say something the prompt, and a better item, does not say word for word."""
     said = set(shown)
+    joined = "\n".join(said)  # a key has no line breaks, so it is found only within another
     for item in items:
         key = _key(item.text)
-        if not any(key == other or (len(key) > 12 and key in other) for other in said):
+        if key not in said and (len(key) <= 12 or key not in joined):
             said.add(key)
+            joined += f"\n{key}"
             yield item
 
 

@@ -89,7 +89,8 @@ def _of_user(voices: Sequence[NamedSpeaker]) -> frozenset[int]:
 
 
 def _personal(text: str, voices: Sequence[NamedSpeaker]) -> bool:
-    """Whether a question needs memory. Where the subject is mostly left out, one that does not say
+    """Whether a question needs memory: about somebody by name, the asker or what was said, or for
+    help with what the asker just told. Where the subject is mostly left out, one that does not say
     "you" may be about the asker."""
     rules = pack(detect_language(text))
     words = set(terms(text))
@@ -100,6 +101,8 @@ def _personal(text: str, voices: Sequence[NamedSpeaker]) -> bool:
     asked = [s for s in split_sentences(text) if rules.questions.asks.search(s)]
     if any(rules.person.first.search(sentence) for sentence in asked):
         return True
+    if any(rules.questions.courtesy.search(sentence) for sentence in asked):
+        return bool(rules.person.first.search(text))  # "I'm moving. What do you think?"
     return rules.person.dropped and not rules.person.second.search(text)
 
 

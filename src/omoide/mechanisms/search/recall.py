@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from omoide.claims.overlap import coverage, rarity
 from omoide.domain import Event, Fact, Memo, MemoryKind, RecalledItem, RecallResult, Speaker
-from omoide.language import content_terms, estimate_tokens
+from omoide.language import content_terms, detect_language, estimate_tokens
 from omoide.language.terms import is_prefix
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
@@ -21,7 +21,7 @@ from omoide.mechanisms.search.gate import judged
 from omoide.mechanisms.search.pairs import last_question, pair_turns
 from omoide.mechanisms.search.question import parse_query, search_terms
 from omoide.mechanisms.search.visible import visible
-from omoide.mechanisms.search.weights import weights_for
+from omoide.mechanisms.search.weights import reads, weights_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -117,7 +117,7 @@ class Recall:
         self._store = store
         self._embedder = embedder
         self._space = embedder.space.name if embedder else None
-        self._weights = weights or weights_for(self._space)
+        self._weights = weights
         self._with_features = FeatureReader(store)
 
     async def __call__(
@@ -142,8 +142,11 @@ class Recall:
         question is returned instead of the question, which it names.
         """
         only = only or RecallFilter()
-        vector = await self._embedder.embed([query]) if self._embedder else None
-        space = self._embedder.space if self._embedder else None
+        # A language that the embedder cannot read is searched by words only.
+        embedder = self._embedder if reads(self._space, detect_language(query)) else None
+        space = embedder.space if embedder else None
+        name = space.name if space else None
+        vector = await embedder.embed([query]) if embedder else None
         data = await self._store.index.search_data(
             owner, search_terms(query), space=space, query=vector
         )
@@ -156,7 +159,7 @@ class Recall:
             vector=vector,
             question=question,
             table=table,
-            evidence=weigh_evidence(data, question, self._weights),
+            evidence=weigh_evidence(data, question, self._weights or weights_for(name)),
             at=at,
             besides=skipped,
             only=only,
@@ -175,7 +178,7 @@ class Recall:
             turns = await self._turns(owner, search, k=k, room=room)
             items = [*await self._with_questions(owner, table, turns, joined=joined), *items]
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
-        support = judged(judge_support(data, question, search.evidence), self._space)
+        support = judged(judge_support(data, question, search.evidence), name)
         chosen = _within(items, k=k, budget=budget)
         return RecallResult(chosen, support=support, degraded=data.degraded)
 
@@ -191,7 +194,7 @@ class Recall:
             turns = await self._store.turns.read(owner, ids=batch)
             for turn in reversed(turns):
                 counted = evidence.parts(rows[turn.id])
-                items.append(replace(_turn(turn, scores[turn.id]), counted=counted))
+                items.append(_turn(turn, scores[turn.id], counted=counted))
             if room is None or sum(item.tokens for item in items) <= room:
                 break
         return items
@@ -213,7 +216,7 @@ class Recall:
                 continue
             shown = item
             if pair.turn != item.id:  # a question gives way to its reply
-                shown = replace(_turn(by_id[pair.turn], item.score), counted=item.counted)
+                shown = _turn(by_id[pair.turn], item.score, counted=item.counted)
             answers = last_question(by_id[pair.question].text)
             tokens = shown.tokens + estimate_tokens(answers)
             result.setdefault(shown.id, replace(shown, answers=answers, tokens=tokens))
@@ -342,7 +345,7 @@ def _sentences(search: _Search, summary: Summary) -> list[RecalledItem]:
     ]
 
 
-def _turn(turn: Turn, score: float) -> RecalledItem:
+def _turn(turn: Turn, score: float, *, counted: tuple[tuple[str, float], ...]) -> RecalledItem:
     return RecalledItem(
         kind=MemoryKind.TURN,
         id=turn.id,
@@ -354,6 +357,7 @@ def _turn(turn: Turn, score: float) -> RecalledItem:
         tokens=estimate_tokens(turn.text),
         session=turn.session,
         speaker=turn.speaker,
+        counted=counted,
     )
 
 

@@ -12,7 +12,8 @@ class EvidenceWeights:
 
     Listwise logistic regression over six corpora that count alike. Each was left out once to
     judge the others' weights by it (docs/experiments/2026-11-16-recall-ranking.md). The defaults
-    are those of the multilingual embedder.
+    are those of the multilingual embedder. Those of `gte-small-memory` are learnt from the three
+    English corpora (docs/experiments/2026-11-17-recall.md).
     """
 
     words: float = 0.23
@@ -42,8 +43,36 @@ WITHOUT_EMBEDDER: Final = EvidenceWeights(
     question=-2.6,
     answers=0.7,
 )
-LEARNT: Final[dict[str, EvidenceWeights]] = {"use-multilingual": EvidenceWeights()}
+LEARNT: Final[dict[str, EvidenceWeights]] = {
+    "use-multilingual": EvidenceWeights(),
+    "gte-small-memory": EvidenceWeights(
+        words=0.2,
+        near_words=0.21,
+        meaning=1.2,
+        near_meaning=0.83,
+        session=2.2,
+        speaker=2.4,
+        time=3.0,
+        when=1.3,
+        question=-1.0,
+        answers=0.46,
+    ),
+}
 """The weights for each embedder that they were learnt with, by the name of its space."""
+_ENGLISH: Final = frozenset({"en"})
+READ: Final[dict[str, frozenset[str]]] = {
+    "use-multilingual": frozenset({"en", "zh", "ja", "ko"}),
+    "gte-small": _ENGLISH,
+    "gte-small-memory": _ENGLISH,
+    "all-minilm-l6-v2-int8": _ENGLISH,
+}
+"""The languages that an embedder can read, by the name of its space; one that is not listed reads
+all. To another language's texts it gives vectors that are all alike."""
+
+
+def reads(space: str | None, language: str) -> bool:
+    """Whether the vectors of an embedder's space mean anything in that language."""
+    return space is not None and language in READ.get(space, (language,))
 
 
 def weights_for(space: str | None) -> EvidenceWeights:

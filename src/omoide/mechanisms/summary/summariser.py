@@ -133,8 +133,7 @@ class RecursiveSummary:
         )
         sentences = old.sentences
         done: list[_Rewrite] = []
-        cut = await self._parts(spoken_turns, sentences, language)
-        for part in cut:
+        for part in await self._parts(spoken_turns, sentences, language):
             step = await self._rewrite(
                 part,
                 old=sentences,
@@ -148,16 +147,40 @@ class RecursiveSummary:
             if step.sentences is None:
                 return SummaryDigest(summary=None, rejected=step.rejected)
             sentences = step.sentences
+        new_sentences = without_repeats(
+            [sentence for step in done for sentence in step.new_sentences]
+        )
+        after = turns[-1].session if turns else old.session
+        return SummaryDigest(
+            summary=self._version(
+                done, sentences, number=old.number + 1, session=after, time=at, language=language
+            ),
+            rejected=tuple(r for step in done for r in step.rejected),
+            new_sentences=cite_sources(new_sentences, old=(), turns=spoken_turns),
+            parts=tuple(step.part for step in done if step.part),
+        )
+
+    def _version(
+        self,
+        done: Sequence[_Rewrite],
+        sentences: tuple[Sentence, ...],
+        *,
+        number: int,
+        session: int | None,
+        time: datetime,
+        language: str,
+    ) -> Summary:
+        """The version that the parts of a session give, with what they cost together."""
         completions = [completion for step in done for completion in step.completions]
         notes = [note for step in done for note in step.notes]
-        if len(cut) > 1:
-            notes.append(f"digested in {len(cut)} parts")
-        summary = Summary(
-            number=old.number + 1,
+        if len(done) > 1:
+            notes.append(f"digested in {len(done)} parts")
+        return Summary(
+            number=number,
             sentences=sentences,
             origin=Origin.DIGEST,
-            session=turns[-1].session if turns else old.session,
-            time=at,
+            session=session,
+            time=time,
             language=language,
             model=self._author(completions),
             prompt=done[-1].prompt if done else "",
@@ -165,15 +188,6 @@ class RecursiveSummary:
             completion_tokens=sum(c.completion_tokens for c in completions),
             seconds=sum(c.seconds for c in completions),
             notes=tuple(notes),
-        )
-        new_sentences = without_repeats(
-            [sentence for step in done for sentence in step.new_sentences]
-        )
-        return SummaryDigest(
-            summary=summary,
-            rejected=tuple(r for step in done for r in step.rejected),
-            new_sentences=cite_sources(new_sentences, old=(), turns=spoken_turns),
-            parts=tuple(step.part for step in done if step.part),
         )
 
     async def _parts(

@@ -23,7 +23,8 @@ class FactStore(Protocol):
 
         New facts are stored first, so that they can be ended and confirmed at once. Facts whose id
         is known are skipped, and so are changes of unknown ids, ends by an unknown fact, and ends
-        of a fact by itself; applying the same changes again changes nothing. A fact that has ended
+        of a fact by itself. `supersedes` follows the ends: a fact supersedes what it ended and
+        nothing else. Applying the same changes again changes nothing. A fact that has ended
         is not ended again and is not found by searches any more. A confirmation adds its sources
         and moves `confirmed` forward. Raises `StaleVersion`, and changes nothing, if anything cites
         a turn or a session that was erased meanwhile."""

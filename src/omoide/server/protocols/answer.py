@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from omoide.server.answer_parser import EventLines
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
+
+Kind = Literal["text", "refusal", "reasoning", "tool"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
     """One piece of an answer as it arrives."""
 
-    kind: Literal["text", "refusal", "reasoning", "tool"]
+    kind: Kind
     text: str
     """Text, or a part of a tool call's arguments."""
     call: int = 0
@@ -24,11 +29,16 @@ class Piece:
 
 @dataclass(kw_only=True)
 class ToolCall:
-    """A function that the model wants to be called; `arguments` is JSON."""
+    """A function that the model wants to be called; its arguments are JSON, in pieces."""
 
     id: str
     name: str
-    arguments: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> str:
+        """All pieces so far."""
+        return "".join(self.pieces)
 
     @property
     def input(self) -> dict[str, Any]:
@@ -42,16 +52,30 @@ class ToolCall:
 
 @dataclass(kw_only=True)
 class ChatAnswer:
-    """The first choice of a chat completion, as far as it arrived."""
+    """The first choice of a chat completion, as far as it arrived. Its texts are kept in pieces:
+    adding to a long string for each would take quadratic time."""
 
     model: str
-    text: str = ""
-    refusal: str = ""
-    reasoning: str = ""
     tool_calls: list[ToolCall] = field(default_factory=list)
     finish: str | None = None
     usage: Mapping[str, Any] = field(default_factory=dict)
     _places: dict[int, int] = field(default_factory=dict, repr=False)
+    _texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list), repr=False)
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return "".join(self._texts["text"])
+
+    @property
+    def refusal(self) -> str:
+        """Why it does not answer."""
+        return "".join(self._texts["refusal"])
+
+    @property
+    def reasoning(self) -> str:
+        """What the model thought before."""
+        return "".join(self._texts["reasoning"])
 
     @property
     def prompt_tokens(self) -> int:
@@ -95,16 +119,15 @@ class ChatAnswer:
 
     def _message(self, message: Mapping[str, Any]) -> list[Piece]:
         pieces: list[Piece] = []
-        reasoning = message.get("reasoning_content") or message.get("reasoning")
-        if isinstance(reasoning, str) and reasoning:
-            self.reasoning += reasoning
-            pieces.append(Piece(kind="reasoning", text=reasoning))
-        if isinstance(text := message.get("content"), str) and text:
-            self.text += text
-            pieces.append(Piece(kind="text", text=text))
-        if isinstance(refusal := message.get("refusal"), str) and refusal:
-            self.refusal += refusal
-            pieces.append(Piece(kind="refusal", text=refusal))
+        said_as: tuple[tuple[Kind, object], ...] = (
+            ("reasoning", message.get("reasoning_content") or message.get("reasoning")),
+            ("text", message.get("content")),
+            ("refusal", message.get("refusal")),
+        )
+        for kind, said in said_as:
+            if isinstance(said, str) and said:
+                self._texts[kind].append(said)
+                pieces.append(Piece(kind=kind, text=said))
         calls = message.get("tool_calls")
         for position, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
@@ -126,7 +149,7 @@ class ChatAnswer:
             self.tool_calls.append(ToolCall(id=id_, name=name))
         arguments = function.get("arguments")
         arguments = arguments if isinstance(arguments, str) else ""
-        self.tool_calls[place].arguments += arguments
+        self.tool_calls[place].pieces.append(arguments)
         return Piece(kind="tool", text=arguments, call=place)
 
 
@@ -134,19 +157,20 @@ async def chunks(
     blocks: AsyncIterator[bytes], *, stream: bool
 ) -> AsyncIterator[dict[str, Any] | None]:
     """The JSON objects of an answer's bytes: of server-sent events, or one whole. None stands for
-    the end mark of a stream."""
-    rest = bytearray()
+    the end mark of a stream. An event that is too long ends it with an error."""
+    lines, whole = EventLines(), bytearray()
     async for block in blocks:
-        rest += block
-        if stream:
-            *lines, last = rest.replace(b"\r\n", b"\n").split(b"\n")
-            rest = bytearray(last)
-            for line in lines:
-                if line.startswith(b"data:"):
-                    for chunk in _parsed(line[5:]):
-                        yield chunk
-    if rest and (not stream or rest.startswith(b"data:")):
-        for chunk in _parsed(rest[5:] if stream else rest):
+        if not stream:
+            whole += block
+            continue
+        for data in lines.feed(block):
+            for chunk in _parsed(data):
+                yield chunk
+        if lines.skipped:
+            yield {"error": {"message": "an event of the upstream's stream is too long"}}
+            return
+    for data in lines.close() if stream else [whole]:
+        for chunk in _parsed(data):
             yield chunk
 
 

@@ -33,6 +33,13 @@ STOP_REASONS = {
 
 async def messages(call: RouteCall) -> Response:
     """`/v1/messages`."""
+    if call.body.get("max_tokens") is None:
+        raise HttpProblem(
+            400,
+            "missing",
+            "max_tokens must be given: the most tokens of the answer, such as 1024",
+            param="max_tokens",
+        )
     thread = await opened(call.body, threads_of(call))
     body = chat_body(thread.body if thread else call.body)
     thinking = call.body.get("thinking")

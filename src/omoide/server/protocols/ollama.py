@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
+from omoide.server.answer_parser import answer_too_long
+from omoide.server.collecting import collected
 from omoide.server.endpoint import RouteCall, RouteSpec
 from omoide.server.keys import Scope
 from omoide.server.problems import HttpProblem, encoded, ollama_error
@@ -199,7 +201,10 @@ async def _ask(call: RouteCall, forward: UpstreamRequest) -> dict[str, Any]:
         headers=forwarded_headers(call, openai=False),
     )
     async with call.context.upstream.send(forward) as answer:
-        content = b"".join([block async for block in answer.blocks])
+        start = await collected(answer)
+    content = start.body
+    if not start.complete:
+        raise answer_too_long()
     if answer.status >= 400:
         raise upstream_problem(content, status=answer.status, headers=answer.headers)
     try:

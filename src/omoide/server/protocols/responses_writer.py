@@ -42,6 +42,8 @@ class ResponsesWriter:
         self._items: list[dict[str, Any]] = []
         self._calls: dict[int, int] = {}
         self._open: int | None = None
+        self._pieces: list[str] = []
+        """Of the open item's last text."""
 
     def begin(self, answer: ChatAnswer) -> bytes:
         """See `ReplyWriter.begin`."""
@@ -65,6 +67,7 @@ class ResponsesWriter:
 
     def broken(self, problem: HttpProblem) -> bytes:
         """See `ReplyWriter.broken`. The second event is the one that clients raise."""
+        self._join()
         response = {
             **self._shape(),
             "status": "failed",
@@ -88,7 +91,7 @@ class ResponsesWriter:
                 self._text_piece(kind, text)
         for place, call in enumerate(answer.tool_calls):
             self._open_call(place, answer)
-            self._items[-1]["arguments"] = call.arguments
+            self._pieces.append(call.arguments)
         if not self._items:
             self._text_piece("text", "")
         self._close()
@@ -140,8 +143,7 @@ class ResponsesWriter:
             part = empty if kind == "text" else {"type": name, "refusal": ""}
             item["content"].append(part)
             written += self._event("response.content_part.added", **self._at(), part=part)
-        field = "text" if kind == "text" else "refusal"
-        item["content"][-1][field] += text
+        self._pieces.append(text)
         more: dict[str, Any] = {"logprobs": []} if kind == "text" else {}
         return written + self._event(f"response.{name}.delta", **self._at(), delta=text, **more)
 
@@ -151,7 +153,10 @@ class ResponsesWriter:
             written += self._open_call(piece.call, answer)
         place = self._calls[piece.call]
         item = self._items[place]
-        item["arguments"] += piece.text
+        if place == self._open:
+            self._pieces.append(piece.text)
+        else:  # calls that come by turns, which is rare
+            item["arguments"] += piece.text
         return written + self._event(
             "response.function_call_arguments.delta",
             item_id=item["id"],
@@ -178,8 +183,18 @@ class ResponsesWriter:
         self._items.append(item)
         return self._event("response.output_item.added", output_index=self._open, item=item)
 
+    def _join(self) -> None:
+        """Put the pieces together where they belong: adding each would take quadratic time."""
+        if self._open is not None and self._pieces:
+            item = self._items[self._open]
+            part = item["content"][-1] if item["type"] == "message" else item
+            field = {"output_text": "text", "refusal": "refusal"}.get(part["type"], "arguments")
+            part[field] += "".join(self._pieces)
+        self._pieces = []
+
     def _close(self) -> bytes:
         """Finish the open item."""
+        self._join()
         if self._open is None:
             return b""
         item = self._items[self._open]
@@ -200,6 +215,7 @@ class ResponsesWriter:
 
     def _close_part(self) -> bytes:
         """Finish the last part of the open message."""
+        self._join()
         content = self._items[self._open]["content"] if self._open is not None else []
         if not content:
             return b""

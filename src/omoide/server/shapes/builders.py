@@ -20,6 +20,7 @@ NAME: Shape = {
     "maxLength": 256,
     "pattern": r"^[^\x00-\x1f\x7f-\xa0\xad]+$",
 }
+FILE_PATH: Shape = {"type": "string", "maxLength": 512, "pattern": r"^/memories/[^\x00-\x1f]+$"}
 SPEAKER: Shape = {"type": "string", "enum": ["user", "assistant"]}
 _SAID = r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*"
 WORDS: Shape = {

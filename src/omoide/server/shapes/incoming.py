@@ -5,6 +5,7 @@ from __future__ import annotations
 from omoide.demo import LANGUAGES
 from omoide.domain import MemoryKind
 from omoide.server.shapes.builders import (
+    FILE_PATH,
     LINE,
     NAME,
     NUMBERED,
@@ -144,6 +145,11 @@ INCOMING: dict[str, Shape] = {
         "properties": {"command": TEXT},
         "required": ["command"],
     },
+    "FileRestoration": object_of(
+        "A file of the memory tool, and the version whose text it gets again.",
+        path=FILE_PATH,
+        version=NUMBERED,
+    ),
     "Demo": object_of(
         "The language of the demo.",
         ("language",),

@@ -13,6 +13,7 @@ from omoide.server.shapes.builders import (
     list_of,
     nullable,
     object_of,
+    page,
     ref,
 )
 
@@ -70,5 +71,16 @@ RESULTS: dict[str, Shape] = {
         high=NUMBER,
         n=WHOLE,
     ),
+    "FileVersion": object_of(
+        "A file of the memory tool after one change. `text` is null if the change removed it; `by` "
+        "is the name of the API key that did it, or what the application said.",
+        number=NUMBERED,
+        path=TEXT,
+        text=nullable(TEXT),
+        time=TIME,
+        command=TEXT,
+        by=TEXT,
+    ),
+    "FileVersionPage": page("FileVersion"),
     "Titled": object_of("A session's title.", session=NUMBERED, title=TEXT),
 }

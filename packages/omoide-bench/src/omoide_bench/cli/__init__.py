@@ -11,6 +11,7 @@ from omoide_bench.cli.listing import list_
 from omoide_bench.cli.redteam import redteam
 from omoide_bench.cli.reporting import report
 from omoide_bench.cli.retrieval import abstention, evidence
+from omoide_bench.cli.rivals import rivals
 from omoide_bench.cli.running import run
 from omoide_bench.cli.suite import suite
 from omoide_bench.cli.warming import warm
@@ -25,6 +26,7 @@ def bench() -> None:
 for command in (
     list_,
     run,
+    rivals,
     suite,
     warm,
     compare,

@@ -37,7 +37,7 @@ class CliRunOptions:
     model: str
     judge: str
     embedder: str
-    cache: Path
+    cache: Path | None
     concurrency: int
     grammar: bool
     window: int

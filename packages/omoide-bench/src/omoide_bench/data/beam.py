@@ -11,10 +11,10 @@
           "rubric": ["LLM response should mention: digging"]}]}}
 
 A batch is a session; lines are half a minute apart and begin at noon of the batch's first anchor.
-The tail `->-> 1,3` of a message is the authors' own mark and is dropped. `source_chat_ids` is a
-list, a list of lists, or an object of lists: all of them count as evidence. The ideal answer has
-another name in some kinds; two kinds (`instruction_following`, `preference_following`) have only a
-rubric.
+The tail `->-> 1,3` or `->-> 3,N/A` of a message is the authors' own mark and is dropped.
+`source_chat_ids` is a list, a list of lists, or an object of lists: all of them count as evidence.
+The ideal answer has another name in some kinds; two kinds (`instruction_following`,
+`preference_following`) have only a rubric.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SOURCE = DatasetSource(
     page="https://github.com/mohammadtavakoli78/BEAM",
 )
 SPEAKERS = ("user", "assistant")
-_MARK = re.compile(r"\s*->->\s*[\d,\s]*$")
+_MARK = re.compile(r"\s*->->\s*[\d,\sNA/]*$")
 
 
 def load(data: Path | None) -> list[Dialogue]:

@@ -30,8 +30,8 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
-_WIDE, _ROW, _LETTER = 7.0, 0.26, 0.075
-"""Inches: width of a chart, height of a bar, width of a letter in a name."""
+_WIDE, _PLOT, _ROW, _LETTER = 7.0, 3.5, 0.26, 0.085
+"""Inches: least width of a chart and of its plot, height of a bar, width of a letter in a name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,11 +187,12 @@ def svg(drawing: Drawing) -> str:
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # Text stays text, so the reader's fonts are used, not matplotlib's.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        figure = Figure(figsize=(_WIDE, drawing.height))
+        wide = max(_WIDE, drawing.left + _PLOT + drawing.right)
+        figure = Figure(figsize=(wide, drawing.height))
         axes = figure.subplots()
         figure.subplots_adjust(
-            left=drawing.left / _WIDE,
-            right=1 - drawing.right / _WIDE,
+            left=drawing.left / wide,
+            right=1 - drawing.right / wide,
             bottom=0.55 / drawing.height,
             top=1 - 0.35 / drawing.height,
         )

@@ -3,14 +3,14 @@ without scripts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from html import escape
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
 from omoide.settings import Settings
 from omoide_bench.reports.default import HEAD, better_defaults, default_results, rows
 from omoide_bench.reports.drawing import drawn
+from omoide_bench.reports.page import Picture, ReportTable, html, markdown
 from omoide_bench.reports.papers import tables_for
 from omoide_bench.reports.pictures import fading, pictures, strengthening
 from omoide_bench.reports.tables import aggregate_rows, groups_of, measure_of, shown
@@ -20,35 +20,16 @@ from omoide_bench.running.results import FORMAT, read
 from omoide_bench.statistics import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from omoide_bench.reports.drawing import Drawing
+    from omoide_bench.reports.page import Block
     from omoide_bench.reports.papers import Published
     from omoide_bench.running.results import PairedTest, Result
 
 LEVEL = 0.05
 MAX_TEST_ROWS = 60
 """Most rows in a table of tests."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportTable:
-    """A table with a header row."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picture:
-    """A chart and its file name."""
-
-    name: str
-    of: Drawing
-
-
-Block = str | ReportTable | Picture
 
 
 def write_report(folder: Path, out: Path) -> list[Path]:
@@ -59,8 +40,8 @@ def write_report(folder: Path, out: Path) -> list[Path]:
     out.mkdir(parents=True, exist_ok=True)
     origins = by_origin(results)
     sections: list[tuple[str, list[Block]]] = []
-    for group in origins:
-        suffix = "" if len(origins) == 1 else f" ({', '.join(name for name, _ in group)})"
+    for number, group in enumerate(origins, 1):
+        suffix = "" if len(origins) == 1 else f" (group {number})"
         if blocks := list(the_default(group)):
             sections.append((f"Is the default the best?{suffix}", blocks))
     if len(origins) > 1:
@@ -76,8 +57,8 @@ def write_report(folder: Path, out: Path) -> list[Path]:
         if isinstance(block, Picture)
     }
     written = [out / "report.md", out / "report.html"]
-    written[0].write_text(_markdown(sections), encoding="utf-8")
-    written[1].write_text(_html(sections, drawings), encoding="utf-8")
+    written[0].write_text(markdown(sections), encoding="utf-8")
+    written[1].write_text(html(sections, drawings), encoding="utf-8")
     for name, text in drawings.items():
         path = out / f"{name}.svg"
         path.write_text(text, encoding="utf-8")
@@ -94,13 +75,16 @@ def _apart(groups: Sequence[Sequence[tuple[str, Result]]]) -> Iterable[Block]:
     (_, first), *_ = groups[0]
     rows = tuple(
         (
+            str(number),
             ", ".join(name for name, _ in group),
             group[0][1].versions.get("omoide", "unknown"),
             "; ".join(differing(first, group[0][1])),
         )
-        for group in groups
+        for number, group in enumerate(groups, 1)
     )
-    yield ReportTable(head=("results", "omoide", "difference to the first group"), rows=rows)
+    yield ReportTable(
+        head=("group", "results", "omoide", "difference to the first group"), rows=rows
+    )
 
 
 def load(folder: Path) -> list[tuple[str, Result]]:
@@ -303,12 +287,13 @@ def _cost(result: Result) -> ReportTable:
             f"{method.judge_calls:,}",
             f"{method.digests_failed:,}",
             f"{method.seconds:,.1f}",
+            f"{method.cpu_seconds:,.1f}" if method.cpu_seconds else "–",
         )
         for method in result.methods
     ]
     head = (
         *("method", "calls", "cached", "prompt tokens", "answer tokens"),
-        *("judge calls", "sessions without usable memory", "seconds"),
+        *("judge calls", "sessions without usable memory", "seconds", "CPU seconds"),
     )
     return ReportTable(head=head, rows=tuple(rows))
 
@@ -325,56 +310,3 @@ def _unscored(result: Result) -> Iterable[Block]:
             head=("measure", "why", "items"),
             rows=tuple((m, why, f"{count:,}") for (m, why), count in sorted(reasons.items())),
         )
-
-
-def _markdown(sections: Sequence[tuple[str, Sequence[Block]]]) -> str:
-    lines = ["# Results", "", "Written by `omoide bench report`.", ""]
-    for name, blocks in sections:
-        lines += [f"## {name}", ""]
-        for block in blocks:
-            if isinstance(block, ReportTable):
-                lines.append("| " + " | ".join(_cell(c) for c in block.head) + " |")
-                lines.append("|" + "---|" * len(block.head))
-                lines += ["| " + " | ".join(_cell(c) for c in row) + " |" for row in block.rows]
-            elif isinstance(block, Picture):
-                lines.append(f"![{block.name}]({block.name}.svg)")
-            else:
-                lines.append(block)
-            lines.append("")
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-_STYLE = (
-    "body{font:15px/1.5 sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}"
-    "table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0}"
-    "td,th{border-bottom:1px solid #ddd;padding:.2rem .6rem;text-align:left;white-space:nowrap}"
-    "svg{max-width:40rem;display:block;margin:1rem 0}"
-)
-
-
-def _html(sections: Sequence[tuple[str, Sequence[Block]]], drawings: Mapping[str, str]) -> str:
-    parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        "<title>Results of omoide bench</title>",
-        f"<style>{_STYLE}</style></head><body><h1>Results</h1>",
-        "<p>Written by <code>omoide bench report</code>.</p>",
-    ]
-    for name, blocks in sections:
-        parts.append(f"<h2>{escape(name)}</h2>")
-        for block in blocks:
-            if isinstance(block, ReportTable):
-                head = "".join(f"<th>{escape(cell)}</th>" for cell in block.head)
-                rows = "".join(
-                    "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-                    for row in block.rows
-                )
-                parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
-            elif isinstance(block, Picture):
-                parts.append(drawings[block.name])
-            else:
-                parts.append(f"<p>{escape(block)}</p>")
-    return "\n".join([*parts, "</body></html>", ""])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from omoide.errors import BadReply, ModelUnavailable
-from omoide.ports import AuthoredModel, Completion
+from omoide.errors import BadInput, BadReply, ModelUnavailable
+from omoide.ports import AuthoredModel, Completion, Message, ScoringModel
 from omoide_bench.running.calls import key_of, key_of_text
 
 if TYPE_CHECKING:
@@ -119,6 +119,33 @@ class SharedModel:
         self._report()
         return answer, False
 
+    async def likelihood(self, request: Request, answer: str) -> tuple[Completion, bool]:
+        """How likely the answer is: its mean log-probability per token as the text of a
+        completion, and whether it came from the cache. Raises `BadInput` if the model cannot
+        tell."""
+        model = self.answering(request)
+        said = Message(role="assistant", content=answer)
+        key = key_of(model.name, replace(request, messages=(*request.messages, said), max_tokens=0))
+        if (known := self.cache.find(key)) is not None:
+            return known, True
+        if self._cache_only or self._batches or not isinstance(model, ScoringModel):
+            raise BadInput(
+                f"{model.name} cannot tell how likely an answer is: use a model in this process, "
+                "without --batch and --known, or choose by letter"
+            )
+        async with self._slots:
+            found = await model.likelihood(request, answer)
+        scored = Completion(
+            text=str(found.logprob / max(found.tokens, 1)),
+            prompt_tokens=found.prompt_tokens,
+            completion_tokens=found.tokens,
+            seconds=found.seconds,
+            finish="stop",
+        )
+        self.cache.keep(key, model.name, request, scored)
+        self._report()
+        return scored, False
+
     async def _complete(self, model: ChatModel, request: Request) -> Completion:
         async with aclosing(model.stream(request)) as pieces:
             async for piece in pieces:
@@ -217,6 +244,13 @@ class MethodModel:
         for start in range(0, len(answer.text), _PIECE):
             yield answer.text[start : start + _PIECE]
         yield answer
+
+    async def likelihood(self, request: Request, answer: str) -> float:
+        """Mean log-probability of a token of the answer. Raises `BadInput` if the model cannot
+        tell."""
+        scored, known = await self._shared.likelihood(request, answer)
+        self._account.add(scored, known=known)
+        return float(scored.text)
 
     async def count(self, text: str) -> int:
         """The model's token count."""

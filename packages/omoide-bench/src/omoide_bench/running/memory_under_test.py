@@ -224,6 +224,13 @@ class MemoryUnderTest:
             tries=1 + len(more),
         )
 
+    async def likelihood(self, text: str, *, at: datetime, replies: Sequence[str]) -> list[float]:
+        """How likely the product is to give each of these replies to this text in a new session:
+        mean log-probabilities of a token."""
+        context = await self.memory.context(self.user, text, at=at)
+        request = context.request(window=self.model.window, max_tokens=self._settings.reply_tokens)
+        return [await self.model.likelihood(request, reply) for reply in replies]
+
     async def complete(self, request: Request) -> Completion:
         """The model's answer to a request."""
         return await complete(self.model, request)

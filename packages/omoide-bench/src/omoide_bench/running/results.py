@@ -101,6 +101,8 @@ class MethodResult:
     whole: dict[str, dict[str, float]]
     """Corpus-level measures, by group."""
     items: list[ItemRecord]
+    cpu_seconds: float = 0.0
+    """CPU time of this process; 0 if methods ran at the same time, or in older results."""
 
 
 @dataclass(frozen=True, kw_only=True)

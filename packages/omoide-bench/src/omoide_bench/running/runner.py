@@ -72,7 +72,7 @@ async def run(
 ) -> MethodRun:
     """Run one method over all cases. A failed case becomes an unscored item with the reason. If
     the model stays unavailable, the run ends after a few cases."""
-    began = time.monotonic()
+    began, cpu_began = time.monotonic(), time.process_time()
     queue = enumerate(cases)
     items: list[ScoredItem] = []
     spent: list[CallCost] = []
@@ -132,6 +132,7 @@ async def run(
         spent=sum(spent, CallCost()),
         judged=sum(judged, CallCost()),
         seconds=time.monotonic() - began,
+        cpu_seconds=0.0 if course.together else time.process_time() - cpu_began,
         digests_failed=digests_failed,
         whole=task.whole(items),
         seed=course.seed,

@@ -9,6 +9,7 @@ from omoide_bench.tasks.beam import Beam
 from omoide_bench.tasks.carecall import CareCall
 from omoide_bench.tasks.choices import MemDaily, PersonaMem
 from omoide_bench.tasks.evidence import EvidenceTask
+from omoide_bench.tasks.faults import FaultsTask
 from omoide_bench.tasks.friend import FriendTask
 from omoide_bench.tasks.grounded import GroundedTask
 from omoide_bench.tasks.growth import GrowthTask
@@ -16,6 +17,7 @@ from omoide_bench.tasks.memo import JapaneseMemoTasks, MemoTasks
 from omoide_bench.tasks.memorybank import MemoryBankQuestions
 from omoide_bench.tasks.msc import Msc
 from omoide_bench.tasks.mtbench import MtBenchPlus
+from omoide_bench.tasks.noise import NoiseTask
 from omoide_bench.tasks.personas import RealPersonas
 from omoide_bench.tasks.questions import Dmr, Locomo, LongMemEval
 from omoide_bench.tasks.quiet import QuietTask
@@ -50,6 +52,8 @@ OWN: dict[str, Task[Any]] = {
         StoriesTask(),
         FriendTask(),
         UnknownTask(),
+        NoiseTask(),
+        FaultsTask(),
     )
 }
 TASKS: Registry[Task[Any]] = Registry(Group.TASKS, own=OWN)

@@ -1,7 +1,9 @@
 """Multiple-choice questions about a history: PersonaMem and MemDaily. No judge is needed.
 
 The method recalls for the question alone; the options are shown to the model only. An answer from
-which no option can be read leaves the question unscored. With four options chance is 25 %.
+which no option can be read leaves the question unscored. With `--set by=likelihood` the model sees
+no options: chosen is the one that it is most likely to give as its reply, by the mean
+log-probability of a token. With four options chance is 25 %.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from omoide.errors import OmoideError
+from omoide.language import content_terms
+from omoide.language.terms import terms
 from omoide.ports import Request
 from omoide.prompts import render
 from omoide_bench.concurrency import gather_all
@@ -31,6 +35,10 @@ if TYPE_CHECKING:
     from omoide_bench.tasks.base import Trial
 
 RIGHT = Measure(name="right choice", about="the right option was chosen; chance is 1 in 4")
+TOLD = Measure(
+    name="told words",
+    about="of the words of the right option alone that were ever said, the share in the prompt",
+)
 UNREADABLE = "no option could be read from the answer"
 CHOICE_TOKENS = 24
 _ALONE = re.compile(
@@ -43,11 +51,12 @@ class _Choices:
 
     default_methods: tuple[str, ...] = ("search", "summary+search")
     alternatives: tuple[str, ...] = ()
-    measures: tuple[Measure, ...] = (RIGHT,)
+    measures: tuple[Measure, ...] = (RIGHT, TOLD, scoring.SPOKE)
     partner = "assistant"
     options: Mapping[str, str] = {
         "questions": "most questions of each dialogue, drawn by the seed (default all)",
         "answers": "yes (default) or no: only measure what is in the prompt, without a model",
+        "by": "letter (default) or likelihood of each option as a reply (embedded models only)",
     }
 
     def group(self, question: DatasetQuestion) -> str:
@@ -74,10 +83,19 @@ class _Choices:
     ) -> ScoredItem:
         name, group = f"{case.id}/{question.id}", self.group(question)
         recalled = await under_test.recall_for(question.text, at=question.at)
-        scores = {}
+        scores = {scoring.SPOKE.name: float(bool(recalled))}
+        if told := told_words(question, case):
+            shown = {term for item in recalled for term in terms(item.text)}
+            scores[TOLD.name] = len(told & shown) / len(told)
         if question.evidence:
             scores[scoring.EVIDENCE] = evidence_share(recalled, question.evidence)
         if trial.option("answers", "yes") == "no":
+            return ScoredItem(id=name, cluster=case.id, group=group, scores=scores)
+        if trial.option("by", "letter") == "likelihood":
+            marks = await under_test.likelihood(
+                question.text, at=question.at, replies=question.choices
+            )
+            scores[RIGHT.name] = float(marks.index(max(marks)) == question.right_choice)
             return ScoredItem(id=name, cluster=case.id, group=group, scores=scores)
         notes = as_notes(recalled, language=case.language)
         request = choice_request(question, notes=notes, language=case.language)
@@ -125,7 +143,7 @@ class MemDaily(_Choices):
     name = "memdaily"
     about = "Chinese multiple-choice questions about a user's daily messages, and their evidence"
     source = memdaily.SOURCE
-    measures = (RIGHT, scoring.EVIDENCE_MEASURE)
+    measures = (RIGHT, scoring.EVIDENCE_MEASURE, TOLD, scoring.SPOKE)
     options: Mapping[str, str] = {
         **_Choices.options,
         "kinds": "files such as 01_simple_hybrid,06_noisy_hybrid (default the five hybrid ones "
@@ -141,6 +159,16 @@ class MemDaily(_Choices):
     def group(self, question: DatasetQuestion) -> str:
         """Its file, without the number."""
         return question.category[3:].replace("_", " ")
+
+
+def told_words(question: DatasetQuestion, case: Dialogue) -> frozenset[str]:
+    """The content terms of the right option that the message and the other options lack, and that
+    somebody said before: what memory can add to the choice."""
+    right = question.answer or ""
+    others = [text for text in question.choices if text != right]
+    known = frozenset[str]().union(*(content_terms(text) for text in (question.text, *others)))
+    said = frozenset(term for line in case.lines for term in terms(line.text))
+    return (frozenset(content_terms(right)) - known) & said
 
 
 def choice_request(question: DatasetQuestion, *, notes: str, language: str) -> Request:

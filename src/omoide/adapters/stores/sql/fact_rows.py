@@ -19,7 +19,7 @@ from omoide.domain import Fact, FactKind, Trust
 _LISTS = ("sources", "supersedes", "end_sources", "tags", "flags")
 _SAID = ("id", "about", "text", "kind", "language", "session", "said", "learned", "since", "trust")
 ABOUT_OTHERS = ("supersedes", "reason", "flags")
-"""Columns that only erasure changes."""
+"""Columns that say something about other facts."""
 CHANGING = (
     "until",
     "sources",

@@ -117,7 +117,8 @@ def _apply(connection: Connection, owner: int, changes: FactChanges) -> None:
     result = applied(changes, known)
     refuse_erased(connection, owner, "a fact", cited=result.cited, sessions=result.sessions)
     _insert(connection, owner, result.added)
-    update_facts(connection, owner, {numbers[fact.id]: fact for fact in result.changed})
+    changed = {numbers[fact.id]: fact for fact in result.changed}
+    update_facts(connection, owner, changed, columns=("supersedes", *CHANGING))
     newly_ended = {
         numbers[fact.id]: fact.text
         for fact in result.changed

@@ -98,8 +98,9 @@ class FactsContract(StoreSuite):
             flags=("no turn supports it",),
         )
         plain = fact("plain", session=None)
-        await add(store, full, plain)
-        assert set(await store.facts.read(ANN)) == {full, plain}
+        before = [replace(fact(name), ended=START, ended_by=full.id) for name in full.supersedes]
+        await add(store, *before, full, plain)
+        assert set(await store.facts.read(ANN)) == {*before, full, plain}
 
     async def test_read_in_the_order_they_were_said(self, store: Store) -> None:
         """Facts are ordered by when they were said; those of one time by order of storing."""

@@ -11,15 +11,13 @@ import pytest
 from omoide.domain import JobState, Speaker
 from omoide.errors import ModelStalled, ModelUnavailable
 from omoide.ports import Completion
-
-from .conftest import SETTINGS
+from tests.unit.conftest import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from omoide.testing import Answer
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
 SAID = "I have a cat called Miso, I live in Oslo and I work nights as a nurse."
 GOOD = {

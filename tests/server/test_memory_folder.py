@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import omoide
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.engine import memory_tool
+from omoide.engine import file_versions, memory_tool, restore_file
 from omoide.engine.memory_folder import MAX_FILES, ROOT, SUMMARY, Files, run_command
-from omoide.errors import BadCommand
+from omoide.errors import BadCommand, BadInput, NoSuchVersion
 from omoide.testing import ScriptedModel
 
 from .serving import M1, Bench, serving
@@ -249,3 +249,115 @@ async def test_a_crash_in_a_rename_loses_nothing(tmp_path: Path) -> None:
             await memory_tool(memory, "ana", rename)
         kept = {note.key for note in await memory.notes("ana", kind="file")}
         assert kept == {NOTES, f"{ROOT}/new.md"}
+
+
+async def test_every_change_is_a_version(bench: Bench) -> None:
+    """Who wrote which text by which command, also of files that were moved or removed."""
+    memory, moved = bench.memory(), f"{ROOT}/tea.md"
+    for command in (
+        {"command": "create", "path": NOTES, "file_text": "green"},
+        {"command": "str_replace", "path": NOTES, "old_str": "green", "new_str": "black"},
+        {"command": "view", "path": NOTES},
+        {"command": "rename", "old_path": NOTES, "new_path": moved},
+        {"command": "delete", "path": moved},
+    ):
+        await memory_tool(memory, "ana", command, by="agent 1")
+    versions = await file_versions(memory, "ana")
+    assert [(v.number, v.path, v.command, v.text) for v in versions] == [
+        (1, NOTES, "create", "green"),
+        (2, NOTES, "str_replace", "black"),
+        (3, NOTES, "rename", None),
+        (4, moved, "rename", "black"),
+        (5, moved, "delete", None),
+    ]
+    assert {v.by for v in versions} == {"agent 1"}
+    assert {v.time for v in versions} == {bench.clock.now()}
+    assert await file_versions(memory, "ana", moved) == versions[3:]
+    assert await file_versions(memory, "bob") == ()
+
+
+async def test_an_earlier_text_is_restored_as_a_new_version(bench: Bench) -> None:
+    """Also of a file that was deleted; what was there stays in the history."""
+    memory = bench.memory()
+    await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": ""})
+    await memory_tool(memory, "ana", {"command": "delete", "path": NOTES})
+    restored = await restore_file(memory, "ana", NOTES, 1, by="ana")
+    assert (restored.number, restored.text, restored.command, restored.by) == (
+        3,
+        "",
+        "restore",
+        "ana",
+    )
+    assert (await file_versions(memory, "ana"))[-1] == restored
+    (file,) = await memory.notes("ana", kind="file")
+    assert (file.key, file.text) == (NOTES, "")
+    for missing in (2, 9):  # where it was deleted; never
+        with pytest.raises(NoSuchVersion, match="there is 1, 3"):
+            await restore_file(memory, "ana", NOTES, missing)
+    with pytest.raises(BadCommand, match="escape"):
+        await restore_file(memory, "ana", f"{ROOT}/../notes.md", 1)
+    with pytest.raises(BadInput, match="printable line"):
+        await restore_file(memory, "ana", NOTES, 1, by="two\nlines")
+
+
+async def test_no_version_is_lost_to_a_crash(tmp_path: Path) -> None:
+    """The version is stored before the file changes, and the next change gets the next number."""
+    async with serving(tmp_path, store=await SqliteStore.open(":memory:")) as bench:
+        memory = bench.memory()
+        await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": "tea"})
+        real = bench.server.runtime.store.notes
+
+        class Crashing:
+            read, remove = real.read, real.remove
+
+            async def put(self, owner: Any, note: Any) -> None:  # noqa: ANN401 - passed on
+                if note.kind == "file":
+                    raise RuntimeError("the power went")
+                await real.put(owner, note)
+
+        bench.server.runtime.store.notes = Crashing()
+        insert = {"command": "insert", "path": NOTES, "insert_line": 0, "insert_text": "green"}
+        with pytest.raises(RuntimeError):
+            await memory_tool(memory, "ana", insert)
+        bench.server.runtime.store.notes = real
+        await memory_tool(memory, "ana", insert)
+        texts = [v.text for v in await file_versions(memory, "ana")]
+        assert texts == ["tea", "green\ntea\n", "green\ntea\n"]
+
+
+async def test_versions_are_erased_with_what_they_quote(bench: Bench) -> None:
+    """With any turn of the user, like the files; nothing is left in an export."""
+    memory = bench.memory()
+    await memory.record("ana", "I like green tea.")
+    await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": "green tea"})
+    await memory_tool(memory, "ana", {"command": "delete", "path": NOTES})
+    (turn,) = await memory.turns("ana")
+    await memory.erase("ana", turns=[turn.id])
+    assert await file_versions(memory, "ana") == ()
+    assert "green" not in str([record async for record in memory.export("ana")])
+
+
+async def test_versions_over_http_name_the_key(bench: Bench) -> None:
+    """Who wrote a file is the key's name, whatever the request says; a page has a cursor."""
+    headers = bench.key()
+    tool, files = "/api/memory/tool?user=ana", "/api/memory/files?user=ana"
+    create = {"command": "create", "path": NOTES, "file_text": "tea", "by": "somebody else"}
+    await bench.client.post(tool, json=create, headers=headers)
+    again = {"path": NOTES, "version": 1}
+    restored = await bench.client.post(
+        "/api/memory/files/restore?user=ana", json=again, headers=headers
+    )
+    assert restored.status_code == 201
+    first = (await bench.client.get(f"{files}&limit=1", headers=headers)).json()
+    rest = (await bench.client.get(f"{files}&cursor={first['next']}", headers=headers)).json()
+    assert rest["items"] == [restored.json()]
+    assert [(v["command"], v["by"]) for v in first["items"] + rest["items"]] == [
+        ("create", "k"),
+        ("restore", "k"),
+    ]
+    missing = await bench.client.post(
+        "/api/memory/files/restore?user=ana", json={**again, "version": 9}, headers=headers
+    )
+    assert missing.status_code == 404
+    outside = await bench.client.get(f"{files}&path=/etc/passwd", headers=headers)
+    assert outside.status_code == 422

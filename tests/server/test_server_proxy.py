@@ -25,8 +25,8 @@ from omoide.server.upstream import UpstreamRequest
 from omoide.testing import ScriptedModel
 from omoide.testing.endpoint import DONE, Scripted, event, failure, stream, whole
 from omoide.wire.connecting import proxy_to
+from tests.unit.conftest import SETTINGS
 
-from .conftest import SETTINGS
 from .serving import CAT, CHAT, M1, Bench, serving
 
 if TYPE_CHECKING:

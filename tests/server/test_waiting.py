@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import stat
 from contextlib import asynccontextmanager
@@ -464,3 +465,31 @@ def test_where_words_wait(tmp_path: Path) -> None:
     assert folders[0] == folders[1] != folders[2]
     assert make_spool(Settings(db=tmp_path / "m.sqlite", key="secret")) is None
     assert make_spool(Settings(db=tmp_path / "m.sqlite", spool="none")) is None
+
+
+async def test_what_is_stored_late_waits_no_longer(tmp_path: Path) -> None:
+    """Words that the database took after the patience was over are dropped at once, not only when
+    all that waits is replayed."""
+    store, spool = await SqliteStore.open(tmp_path / "db"), FileSpool(tmp_path / "spool")
+    options, taking, going_on = Options(patience=0.01, work=False), asyncio.Event(), asyncio.Event()
+    async with serving(
+        tmp_path, options=options, store=store, spool=spool, replaying=False
+    ) as bench:
+        real = store.turns.append
+
+        async def late(*given: Any, **more: Any) -> Any:  # noqa: ANN401 - as the real one
+            await taking.wait()
+            return await real(*given, **more)
+
+        store.turns.append = late  # type: ignore[method-assign]
+        bench.upstairs.answers.append(stream("I ", going_on, "see."))
+        chat = asyncio.ensure_future(bench.chat("Hello", stream=True))
+        while not bench.upstairs.requests:  # noqa: ASYNC110 - the upstream has no event for it
+            await asyncio.sleep(0)
+        assert (await spool.status()).exchanges == 1
+        taking.set()
+        going_on.set()
+        assert (await chat).headers["x-omoide-stored"] == "waiting"
+        await bench.server.runtime.exchanges.settled()
+        assert await bench.said() == ["Hello", "I see."]
+        assert (await spool.status()).exchanges == 0

@@ -16,8 +16,8 @@ from omoide.engine.runtime import Runtime
 from omoide.engine.worker import TRIES, Worker
 from omoide.errors import NoModel, StoreLocked
 from omoide.testing import HashEmbedder
+from tests.unit.conftest import SETTINGS
 
-from .conftest import SETTINGS
 from .test_cli_commands import M1, Bench
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from omoide.domain import Job
     from omoide.ports import JobStore
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
 
 async def three(world: World) -> None:

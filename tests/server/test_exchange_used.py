@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.mechanisms.base import ReplyRequest
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
 
 class Noting(ReadOnlyMechanism):

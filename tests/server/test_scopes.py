@@ -52,6 +52,8 @@ SCOPES = {
     "POST /api/jobs/run": "write",
     "POST /api/jobs/digest": "write",
     "POST /api/jobs/embed": "write",
+    "GET /api/memory/files": "read",
+    "POST /api/memory/files/restore": "read write",
     "GET /api/notes": "read",
     "POST /api/notes": "write",
     "POST /api/notes/remove": "write",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omoide.server.keys import Scope
+from tests.unit.fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer
 
-from .fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer
 from .serving import Bench, serving
 
 if TYPE_CHECKING:

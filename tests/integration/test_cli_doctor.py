@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from omoide.adapters.spool import FileSpool
 from omoide.cli.main import cli
-
-from .test_waiting import words
+from tests.server.test_waiting import words
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,8 +23,7 @@ from omoide.server.options import Options
 from omoide.server.upstream import HttpUpstream
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 from omoide.testing.endpoint import Received, Scripted, whole
-
-from .conftest import SETTINGS
+from tests.unit.conftest import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

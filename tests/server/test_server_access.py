@@ -85,6 +85,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/jobs/digest": {"session": 1},
     "/api/jobs/embed": {},
     "/api/notes": {"kind": "app.taste", "key": "colour", "text": "green"},
+    "/api/memory/files/restore": {"path": "/memories/notes.md", "version": 1},
     "/api/notes/remove": {"kind": "app.taste"},
     "/api/receipts/check": {
         "format": 1,

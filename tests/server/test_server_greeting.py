@@ -54,7 +54,8 @@ def test_a_greeting_tells_who_may_call() -> None:
 
 
 def test_logs_for_people_are_plain_lines() -> None:
-    """A request is one short line, a warning says so, and no text of a user is in either."""
+    """A request is one short line, a warning says so, no text of a user is in either, and the web
+    server's own news is left out."""
     out = io.StringIO()
     watched = [logging.getLogger(name) for name in ("omoide", "uvicorn")]
     before = [(logger, logger.handlers[:], logger.level, logger.propagate) for logger in watched]
@@ -62,7 +63,8 @@ def test_logs_for_people_are_plain_lines() -> None:
         logs.configure("info", out, plain=True)
         log = logging.getLogger("omoide.server.app")
         fields = {"request": "r1", "method": "POST", "route": "/v1/messages", "status": 200}
-        log.info("request", extra={**fields, "ms": 12.5})
+        log.info("request", extra={**fields, "ms": 12.5, "tenant": "", "key": ""})
+        logging.getLogger("uvicorn.error").info("Started server process")
         log.warning("request failed", extra={"reason": "store-locked"})
         error = ValueError("My secret")
         log.error("unexpected error", exc_info=(ValueError, error, None))

@@ -21,8 +21,7 @@ from omoide.engine.messages import Utterance
 from omoide.engine.runtime import Runtime
 from omoide.errors import ModelRefused, ModelUnavailable
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
-
-from .conftest import SETTINGS
+from tests.unit.conftest import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

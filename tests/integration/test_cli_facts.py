@@ -11,8 +11,8 @@ import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Memo, Owner
+from tests.unit.conftest import SETTINGS
 
-from .conftest import SETTINGS
 from .test_cli_commands import Bench
 
 if TYPE_CHECKING:

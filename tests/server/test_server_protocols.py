@@ -234,6 +234,22 @@ async def test_results_of_tools_come_before_what_the_user_says(bench: Bench) -> 
     assert sent["top_k"] == 5
 
 
+@pytest.mark.parametrize("given", [{}, {"max_tokens": None}])
+async def test_a_message_without_max_tokens_is_refused_as_anthropic_does(
+    bench: Bench, given: dict[str, Any]
+) -> None:
+    """In Anthropic's form, before anything is recorded; counting tokens needs none."""
+    body = {"model": "m", "messages": HI, **given}
+    refused = await bench.client.post("/v1/messages", json=body, headers=ANA)
+    assert refused.status_code == 400
+    assert refused.json()["type"] == "error"
+    assert refused.json()["error"]["type"] == "invalid_request_error"
+    assert "max_tokens" in refused.json()["error"]["message"]
+    assert await bench.said() == []
+    counted = await bench.client.post("/v1/messages/count_tokens", json=body)
+    assert counted.status_code == 200
+
+
 async def test_ollamas_results_find_their_calls_by_name(bench: Bench) -> None:
     """Ollama's calls may have no ids; results may come in another order."""
     calls: list[Any] = [{"function": {"name": name, "arguments": {}}} for name in ("f", "g")]

@@ -1,0 +1,110 @@
+"""The blocks of a report, as Markdown and as one HTML page without scripts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omoide_bench.reports.drawing import Drawing
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportTable:
+    """A table with a header row."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A chart and its file name."""
+
+    name: str
+    of: Drawing
+
+
+Block = str | ReportTable | Picture
+_LONG = 44
+"""Characters of a cell that may wrap."""
+_NUMBER = re.compile(r"^[+−-]?[\d.,]+( \[.*\])?%?$")
+_STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:#222}
+nav{columns:16rem;font-size:14px;margin:1rem 0 2rem}
+nav a{display:block;break-inside:avoid}
+section{content-visibility:auto;contain-intrinsic-size:auto 60rem;border-top:1px solid #ccc}
+p{max-width:50rem}
+.wide{overflow-x:auto;margin:1rem 0}
+table{border-collapse:collapse}
+td,th{border-bottom:1px solid #ddd;padding:.2rem .6rem;text-align:left;vertical-align:top}
+td,th{white-space:nowrap}
+td.long{white-space:normal;min-width:20rem}
+td.number{text-align:right;font-variant-numeric:tabular-nums}
+svg{max-width:100%;height:auto;display:block;margin:1rem 0}
+@media (prefers-color-scheme:dark){
+body{background:#16181c;color:#ddd}a{color:#8ab4f8}td,th,section{border-color:#444}
+svg{background:#fff}}
+"""
+
+
+def markdown(sections: Sequence[tuple[str, Sequence[Block]]]) -> str:
+    """The report as Markdown; charts are files beside it."""
+    lines = ["# Results", "", "Written by `omoide bench report`.", ""]
+    for name, blocks in sections:
+        lines += [f"## {name}", ""]
+        for block in blocks:
+            if isinstance(block, ReportTable):
+                lines.append("| " + " | ".join(_escaped(c) for c in block.head) + " |")
+                lines.append("|" + "---|" * len(block.head))
+                lines += ["| " + " | ".join(_escaped(c) for c in row) + " |" for row in block.rows]
+            elif isinstance(block, Picture):
+                lines.append(f"![{block.name}]({block.name}.svg)")
+            else:
+                lines.append(block)
+            lines.append("")
+    return "\n".join(lines)
+
+
+def html(sections: Sequence[tuple[str, Sequence[Block]]], drawings: Mapping[str, str]) -> str:
+    """The report as one page; a browser lays out a section only when it comes into view."""
+    parts = [
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width">',
+        "<title>Results of omoide bench</title>",
+        f"<style>{_STYLE}</style></head><body><h1>Results</h1>",
+        "<p>Written by <code>omoide bench report</code>.</p><nav>",
+        *(f'<a href="#s{n}">{escape(name)}</a>' for n, (name, _) in enumerate(sections)),
+        "</nav>",
+    ]
+    for number, (name, blocks) in enumerate(sections):
+        parts.append(f'<section id="s{number}"><h2>{escape(name)}</h2>')
+        for block in blocks:
+            if isinstance(block, ReportTable):
+                parts.append(_table(block))
+            elif isinstance(block, Picture):
+                parts.append(drawings[block.name])
+            else:
+                parts.append(f"<p>{escape(block)}</p>")
+        parts.append("</section>")
+    return "\n".join([*parts, "</body></html>", ""])
+
+
+def _table(table: ReportTable) -> str:
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
+    rows = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.rows)
+    inside = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'<div class="wide">{inside}</div>'
+
+
+def _cell(text: str) -> str:
+    kind = "long" if len(text) > _LONG else "number" if _NUMBER.match(text) else ""
+    return f'<td class="{kind}">{escape(text)}</td>' if kind else f"<td>{escape(text)}</td>"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,75 @@
+"""PostgreSQL databases with data that every former omoide wrote: each opens, and nothing in it is
+lost."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+import psycopg
+import pytest
+
+from omoide.adapters.stores.postgres import PostgresStore
+from omoide.domain import Owner
+from omoide.language.terms import terms
+from tests.facts import disagreeing
+from tests.postgres import databases
+from tests.postgres_schemas import load, postgres_fixtures
+
+FIXTURES = postgres_fixtures()
+NEVER_ALONE = {3}
+"""Schemas that came together with the next one: no database ever had them."""
+
+
+def rows(url: str, query: str) -> list[tuple[Any, ...]]:
+    """What a database holds, read without omoide's code and past its policies."""
+    with psycopg.connect(url) as connection:
+        return connection.execute(query.encode()).fetchall()
+
+
+def test_there_is_a_database_of_every_schema() -> None:
+    """Whoever adds a migration adds a fixture: `python -m tests.postgres_schemas`."""
+    folder = resources.files("omoide.adapters.stores.postgres.migrations")
+    numbers = {int(file.name[:4]) for file in folder.iterdir() if file.name.endswith(".sql")}
+    assert set(FIXTURES) == numbers - NEVER_ALONE
+
+
+@pytest.mark.parametrize("number", sorted(FIXTURES))
+async def test_nothing_is_lost_in_a_database_of_a_former_schema(number: int) -> None:
+    """Turns, versions of the summary, rejected answers, calls and jobs are read as they were
+    written, every turn is found by its words, facts agree, and it goes on from there."""
+    url = databases().create(f"schema_{number}")
+    load(FIXTURES[number], url)
+    assert rows(url, "SELECT value FROM omoide_meta WHERE name = 'schema'") == [(str(number),)]
+    owners = rows(url, 'SELECT id, tenant, "user" FROM owners')
+    said = rows(url, "SELECT owner, id, text FROM turns ORDER BY position")
+    written = rows(url, "SELECT owner, sentences FROM summaries ORDER BY number")
+    counts = {table: _counted(url, table) for table in ("aside", "calls", "jobs", "sessions")}
+    store = await PostgresStore.open(url, create=False)
+    assert {table: _counted(url, table) for table in counts} == counts
+    assert len(owners) == 2
+    for number_of_owner, tenant, user in owners:
+        owner = Owner(tenant=tenant, user=user)
+        turns = await store.turns.read(owner)
+        assert [(number_of_owner, turn.id, turn.text) for turn in turns] == [
+            row for row in said if row[0] == number_of_owner
+        ]
+        history = await store.summaries.history(owner)
+        assert [[s.text for s in version.sentences] for version in history] == [
+            [sentence["text"] for sentence in json.loads(text)]
+            for writer, text in written
+            if writer == number_of_owner
+        ]
+        for turn in turns:
+            hits = await store.index.search_words(owner, terms(turn.text), k=len(turns))
+            assert turn.id in [hit.id for hit in hits]
+        assert disagreeing(await store.facts.read(owner)) == []
+        assert (await store.archive.erase(owner, turns=[turns[0].id])).turns == 1
+        assert len(await store.turns.read(owner)) == len(turns) - 1
+    await store.close()
+
+
+def _counted(url: str, table: str) -> int:
+    [(count,)] = rows(url, f"SELECT count(*) FROM {table}")  # noqa: S608
+    return int(count)

@@ -1,0 +1,1 @@
+"""The server and its protocols, in the process of the tests: every route over a whole memory."""
