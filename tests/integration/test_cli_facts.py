@@ -22,7 +22,7 @@ MEMO = Memo(
     id="m1",
     session=1,
     topic="A cat",
-    summary="Ana adopted Miso.",
+    summary="User adopted Miso. User likes cats.",
     sources=(),
     time=datetime(2026, 1, 5, 9, tzinfo=UTC),
     compressed="adopted cat Miso",
@@ -123,21 +123,26 @@ def test_the_reader_is_spoken_to(tmp_path: Path, said: str, noted: str, shown: s
 
 
 def test_memos_are_listed_by_topic(tmp_path: Path) -> None:
-    """With when each was talked about, and its summary; JSON has them whole."""
+    """With when each was talked about, and its summary, said to the reader; JSON has them whole."""
     bench = Bench(tmp_path)
 
     async def write() -> None:
         store = await SqliteStore.open(str(bench.db))
         owner = Owner(tenant=SETTINGS.tenant, user="ana")
         await store.memos.add(owner, [MEMO])
+        await store.memos.add(Owner(tenant=SETTINGS.tenant, user="me"), [MEMO])
         await store.close()
 
     asyncio.run(write())
     bench.clock.advance(timedelta(days=7))
     out = bench.run("memory", "memos").output
-    assert out == "A cat (session 1, 2026-01-05 09:00, 1 week ago)\nAna adopted Miso.\n"
+    assert out.splitlines() == [
+        "A cat (session 1, 2026-01-05 09:00, 1 week ago)",
+        "  User adopted Miso. User likes cats.",
+    ]
     (memo,) = json.loads(bench.run("memory", "memos", "--json").output)
     assert memo["compressed"] == MEMO.compressed
+    assert "  You adopted Miso. You like cats.\n" in bench.run_as_oneself("memory", "memos").output
     assert "no memos about bob" in bench.run("memory", "memos", "--user", "bob").output
 
 

@@ -72,6 +72,9 @@ async def test_memos_and_events_are_read_in_pages(bench: Bench) -> None:
     rest = await get(bench, "/api/memos", limit=100, cursor=memos["next"])
     assert len(memos["items"] + rest["items"]) == 7
     assert {m["topic"] for m in memos["items"]} >= {"Restoring books"}
+    books = next(m for m in memos["items"] if m["topic"] == "Restoring books")
+    assert books["summary"].startswith("Nadia binds")
+    assert books["addressed"].startswith("You bind")
     events = (await get(bench, "/api/events"))["items"]
     assert len(events) == 10
     assert [e["superseded_by"] for e in events if e["id"] == "demo-lisbon"] == ["demo-move"]

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from omoide.language.addressing import from_user, to_user
+from omoide.language.addressing import all_to_user, apposed_name, from_user, to_user
 
 NAMES = {"en": "Nadia", "zh": "纳迪娅", "ja": "ナディア", "ko": "나디아", "vi": "Nadia"}
 THIRD = {"en": "user", "zh": "用户", "ja": "ユーザー", "ko": "사용자", "vi": "người dùng"}
@@ -100,3 +100,46 @@ def test_the_demo_never_calls_the_person_a_user(language: str) -> None:
 def test_a_correction_becomes_a_note(language: str, said: str, note: str) -> None:
     """Whether it speaks to the person or is said by them; a model will read it."""
     assert from_user(said, language) == note
+
+
+@pytest.mark.parametrize(
+    ("language", "notes", "said"),
+    [
+        ("en", "User is Ana. User has a cat.", "You are Ana. You have a cat."),
+        ("zh", "用户住在上海。用户养了一只猫。", "你住在上海。你养了一只猫。"),
+        (
+            "ja",
+            "ユーザーは大阪に住んでいる。ユーザーは猫を飼っている。",
+            "大阪に住んでいる。猫を飼っている。",
+        ),
+        ("ko", "사용자는 부산에 산다. 사용자는 고양이를 키운다.", "부산에 산다. 고양이를 키운다."),
+        ("vi", "Người dùng ở Huế. Người dùng nuôi mèo.", "Bạn ở Huế. Bạn nuôi mèo."),
+    ],
+)
+def test_each_of_several_notes_speaks_to_the_person(language: str, notes: str, said: str) -> None:
+    """As a memo has them, with whatever stands between them."""
+    assert all_to_user(notes, language) == said
+    assert all_to_user(f"{notes}\n\n{notes}", language) == f"{said}\n\n{said}"
+
+
+@pytest.mark.parametrize(
+    ("language", "note", "name"),
+    [
+        ("en", "The user, Nadia, restores books.", "Nadia"),
+        ("en", "The user, now a nurse, lives in Oslo.", ""),
+        ("zh", "用户（纳迪娅）从事旧书的修复。", "纳迪娅"),
+        ("zh", "用户现在住在上海。", ""),
+        ("zh", "用户和饼干住在波尔图。", ""),
+        ("ja", "ユーザー（ナディア）は古い本を直す。", "ナディア"),
+        ("ja", "ユーザーのモチは三毛猫だ。", ""),
+        ("ko", "사용자(나디아)는 책을 복원한다.", "나디아"),
+        ("ko", "사용자 어머니는 간호사다.", ""),
+        ("vi", "Người dùng, Nadia, phục chế sách.", "Nadia"),
+        ("vi", "Người dùng, trước đây, sống ở Huế.", ""),
+    ],
+)
+def test_only_a_name_beside_the_user_is_the_users(language: str, note: str, name: str) -> None:
+    """Not an adverb, a pet or a relative; and a name that is found is not said to its bearer."""
+    assert apposed_name(note, language) == name
+    if name:
+        assert name not in to_user(note, language, name=name)

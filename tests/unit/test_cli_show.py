@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from omoide.cli.screen import CLEAR, Spinner
 from omoide.cli.show import ago, as_json, clean, one_line, plural, table, width
+from omoide.cli.status import MemoryStatus, PendingSession, status_lines
 from omoide.cli.time_parsing import parse_time
-from omoide.domain import CallPurpose
+from omoide.domain import CallPurpose, Job, JobState, JobTask, Owner, Session
 from omoide.testing import FrozenClock
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
@@ -149,3 +150,31 @@ async def test_a_spinner_on_a_dumb_terminal_is_a_line() -> None:
     async with Spinner("thinking", stream=stream, lively=False):
         pass
     assert stream.getvalue() == "(thinking …)\n"
+
+
+@pytest.mark.parametrize(
+    ("due", "told"),
+    [
+        (timedelta(minutes=5), "(1 try, next in 5 minutes)"),
+        (-timedelta(minutes=5), "(1 try, next with omoide chat or omoide work)"),
+    ],
+)
+def test_a_failed_update_says_when_it_is_tried_again(due: timedelta, told: str) -> None:
+    """Or what does it, if its time has come and nothing is running."""
+    session = Session(number=1, key=None, started=NOW, last=NOW, ended=NOW, turns=2)
+    job = Job(
+        id=1,
+        owner=Owner(tenant="t", user="ana"),
+        task=JobTask.DIGEST,
+        session=1,
+        state=JobState.WAITING,
+        attempts=1,
+        created=NOW,
+        due=NOW + due,
+        error="it timed out",
+    )
+    behind = PendingSession(session=session, job=job)
+    status = MemoryStatus(sessions=1, versions=0, last=NOW, open=(), behind=(behind,), aside=())
+    (line,) = status_lines(status, NOW)
+    assert "it timed out" in line
+    assert told in line

@@ -74,7 +74,7 @@ async def test_a_changed_fact_is_ended_and_the_summary_has_the_new_one(make_worl
     summary = await world.memory.summary("ana")
     assert [s.text for s in summary.sentences] == ["User lives in Bergen."]
     assert [s.fact for s in summary.sentences] == [new.id]
-    assert summary.notes == ("1 entries: 1 replaced",)
+    assert summary.notes == ("from the model's answer: 1 replaced",)
     assert len(world.iterator.requests) == 2
 
 
@@ -99,7 +99,7 @@ async def test_what_the_model_gets_wrong_is_kept_aside_and_shown(make_world: Mak
         "User sings.": ("there is no change 'shout'",),
     }
     (note,) = (await world.memory.summary("ana")).notes
-    assert note == "3 entries: 1 added, 2 set aside"
+    assert note == "from the model's answer: 1 added, 2 set aside"
 
 
 async def test_a_plan_whose_day_has_passed_is_told_as_such(make_world: Make) -> None:

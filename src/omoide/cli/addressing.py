@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from omoide.claims.names import name_in
 from omoide.domain.fact import USER
 from omoide.language import detect_language
-from omoide.language.addressing import apposed_name, from_user, to_user
+from omoide.language.addressing import all_to_user, apposed_name, from_user, to_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,6 +45,10 @@ class Reader:
     def fact(self, fact: Fact) -> str:
         """A fact as it is shown to the reader."""
         return self.told(fact.text, fact.language, about_user=fact.about == USER)
+
+    def notes(self, text: str) -> str:
+        """Several notes in one text, as they are shown to the reader."""
+        return all_to_user(text, detect_language(text), name=self.name) if self.you else text
 
     def saying(self, words: str, reasons: Iterable[Because]) -> tuple[Because, ...]:
         """Those whose sentence has these words, as it is stored or as it is shown."""

@@ -70,14 +70,19 @@ def timeline_lines(
     return [*lines, "", dim("+ new  ~ changed  = said again  - no longer")]
 
 
-def memo_lines(memos: Sequence[Memo], *, who: str, now: datetime) -> list[str]:
-    """Each memo's topic, when it was talked about, and its summary."""
-    if not memos:
-        return [f"There are no memos about {one_line(who)} yet."]
+def memo_lines(
+    memos: Sequence[Memo], *, user: str, now: datetime, reader: Reader = ANYBODY
+) -> list[str]:
+    """Each memo's topic, when it was talked about, and its summary. Memos that were folded into
+    another are left out."""
+    current = [memo for memo in memos if memo.folded_into is None]
+    if not current:
+        return [f"There are no memos about {'you' if reader.you else one_line(user)} yet."]
     lines: list[str] = []
-    for memo in memos:
+    for memo in current:
         when = dim(f"(session {memo.session}, {format_time(memo.time, now)})")
-        lines += [f"{bold(one_line(memo.topic) or '(no topic)')} {when}", one_line(memo.summary)]
+        topic = one_line(memo.topic) if memo.whole else "(topic unknown)"
+        lines += [f"{bold(topic)} {when}", f"  {one_line(reader.notes(memo.summary))}"]
     return lines
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from omoide.cli.addressing import Reader
     from omoide.cli.scope import Scope
-    from omoide.domain import Fact, TimelineEntry, Turn
+    from omoide.domain import Fact, Memo, TimelineEntry, Turn
     from omoide.engine.memory import Memory
 
 P = ParamSpec("P")
@@ -118,11 +118,16 @@ def timeline(
 @scoped
 def memos(scope: Scope) -> None:
     """List the memos: what was talked about, by topic, newest last."""
-    found = scope.run(lambda memory: memory.memos(scope.user))
+
+    async def work(memory: Memory) -> tuple[tuple[Memo, ...], Reader]:
+        return await memory.memos(scope.user), await scope.reader(memory)
+
+    found, reader = scope.run(work)
     if scope.json:
         emit(found)
         return
-    show_lines(memo_lines(found, who=scope.who, now=scope.outside.clock.now()))
+    now = scope.outside.clock.now()
+    show_lines(memo_lines(found, user=scope.user, now=now, reader=reader))
 
 
 @click.command()

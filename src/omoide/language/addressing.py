@@ -13,6 +13,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING
 
 from omoide.language.pack import languages, over_packs, pack
+from omoide.language.sentences import split_sentences
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -45,6 +46,18 @@ def to_user(text: str, language: str, *, name: str = "", about_user: bool = True
         return text
     said: str = module.to_user(text, name=name, about_user=about_user)
     return capitalised(said, like=text) if said.strip() else text
+
+
+def all_to_user(text: str, language: str, *, name: str = "") -> str:
+    """Several notes in one text, as said to the user."""
+    parts, done = [], 0
+    for sentence in split_sentences(text):
+        start = text.find(sentence, done)
+        if start < 0:  # the splitter joined what an abbreviation had parted
+            return text
+        parts += [text[done:start], to_user(sentence, language, name=name)]
+        done = start + len(sentence)
+    return "".join([*parts, text[done:]])
 
 
 def apposed_name(text: str, language: str) -> str:

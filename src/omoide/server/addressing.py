@@ -9,13 +9,13 @@ from omoide.claims.names import named
 from omoide.domain import MemoryKind
 from omoide.domain.fact import USER
 from omoide.language import detect_language
-from omoide.language.addressing import apposed_name, to_user
+from omoide.language.addressing import all_to_user, apposed_name, to_user
 from omoide.server.json_values import to_json_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from omoide.domain import Event, Fact, SentenceChange, TimelineEntry
+    from omoide.domain import Event, Fact, Memo, SentenceChange, TimelineEntry
     from omoide.engine.memory import Memory
     from omoide.engine.versions import Because
     from omoide.mechanisms.base import Contribution
@@ -72,6 +72,11 @@ class Addressing:
         text = contribution.text
         said = text if contribution.kind is MemoryKind.TURN else self.said(text)
         return {**_json(contribution), "addressed": said}
+
+    def memo(self, memo: Memo) -> dict[str, Any]:
+        """A memo as JSON."""
+        said = all_to_user(memo.summary, detect_language(memo.summary), name=self.name)
+        return {**_json(memo), "addressed": said}
 
     def event(self, event: Event) -> dict[str, Any]:
         """An event as JSON."""

@@ -87,7 +87,8 @@ def _card(session: Session, turns: Sequence[Turn], *, title: str) -> dict[str, o
 async def memos(call: RouteCall) -> Response:
     """List memos, oldest first."""
     items = await call.memory.memos(call.user)
-    return page(call, enumerate(items), lambda pair: pair[0], lambda pair: pair[1])
+    address = await Addressing.of(call.memory, call.user)
+    return page(call, enumerate(items), lambda pair: pair[0], lambda pair: address.memo(pair[1]))
 
 
 async def events(call: RouteCall) -> Response:

@@ -96,13 +96,12 @@ class SessionWriting:
     def digest(self) -> FactDigest:
         """The result."""
         notes = [f"{count} {outcome}" for outcome, count in self._outcomes.items() if count]
-        total = sum(self._outcomes.values())
         return FactDigest(
             facts=self.changes.added,
             topics=tuple(self._topics),
             completions=tuple(self._completions),
             prompt="+".join(self._prompts),
-            notes=(f"{total} entries: {', '.join(notes)}",) if notes else (),
+            notes=(f"from the model's answer: {', '.join(notes)}",) if notes else (),
         )
 
     async def part(self, session: Sequence[Line]) -> None:

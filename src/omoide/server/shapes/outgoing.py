@@ -158,6 +158,7 @@ OUTGOING: dict[str, Shape] = {
         method=TEXT,
         whole=YES_OR_NO,
         folded_into=nullable(TEXT),
+        addressed=_ADDRESSED,
     ),
     "MemoPage": page("Memo"),
     "Happened": object_of(

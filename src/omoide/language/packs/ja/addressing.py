@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-NAMED = re.compile("ユーザーの([ァ-ヴー]{2,12})は")
+NAMED = re.compile(r"ユーザー[（(](\w{1,12})[）)]")
 _SELF = re.compile("^(?:私|わたし|僕|ぼく|俺|あなた|ユーザー)[はが]、?")
 
 
@@ -12,7 +12,7 @@ def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
     del about_user  # pronouns are rare, and left out too
     you = f"{name}さん" if name else "あなた"
-    aside = f"(?:(?:である|の|、)?{re.escape(name)}(?:さん)?)?" if name else ""
+    aside = f"(?:(?:である|の|、|[（(])?{re.escape(name)}(?:さん)?[）)]?)?" if name else ""
     said = re.sub(f"^(?:ユーザー{aside}|{re.escape(name) or 'ユーザー'}(?:さん)?)は、?", "", text)
     return re.sub(f"ユーザー{aside}", you, said)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-NAMED = re.compile("사용자 ([가-힣]{2,5})(?:는|은|이는) ")
+NAMED = re.compile("사용자 ?[（(]([가-힣]{2,5})[）)]")
 _SELF = re.compile("^(?:나|저|내|제|당신|너|사용자)(?:는|가|은) ")
 
 
@@ -12,7 +12,7 @@ def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
     del about_user  # pronouns are rare, and left out too
     you = f"{name} 님" if name else "당신"
-    aside = f"(?: {re.escape(name)}(?: 님)?)?" if name else ""
+    aside = f"(?: ?[（(]?{re.escape(name)}(?: 님)?[）)]?)?" if name else ""
     subject = f"(?:사용자{aside}|{re.escape(name) or '사용자'}(?: 님)?)"
     said = re.sub(f"^{subject}(?:는|은|가|이) ", "", text)
     said = re.sub(f"사용자{aside}(?:가|이)(?= )", f"{you}이", said)

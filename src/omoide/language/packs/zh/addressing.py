@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-NAMED = re.compile("用户([一-鿿]{2,4})(?:从事|是|住在)")
+NAMED = re.compile("用户[（(]([一-鿿·]{2,8})[）)]")
 _OTHERS = re.compile(
     "[哥弟姐妹爸妈父母爷奶叔姨舅姑]|丈夫|妻子|老公|老婆|朋友|同事|邻居|老板|老师|医生|孩子|儿子|女儿|助手"
 )
@@ -14,7 +14,7 @@ _PRONOUN = re.compile("(?<![吉其])[他她](?![们人])")
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
-    said = re.sub(f"用户(?:{re.escape(name)})?" if name else "用户", "你", text)
+    said = re.sub(f"用户(?:[（(]?{re.escape(name)}[）)]?)?" if name else "用户", "你", text)
     if name and said.startswith(name):
         said = f"你{said.removeprefix(name)}"
     if not about_user and said == text:

@@ -45,7 +45,7 @@ function draw() {
 
 function show(list) {
   const wanted = sought.toLocaleLowerCase();
-  const found = memos.filter((memo) => `${memo.topic} ${memo.summary} ${memo.compressed}`.toLocaleLowerCase().includes(wanted));
+  const found = memos.filter((memo) => `${memo.topic} ${memo.addressed} ${memo.compressed}`.toLocaleLowerCase().includes(wanted));
   const topics = Map.groupBy ? Map.groupBy(found, (memo) => memo.topic) : group(found);
   fill(list, found.length ? [...topics].map(([topic, members]) => el("li", { class: "card" }, members.map((memo, i) => card(memo, i ? "" : topic)))) : el("li", { class: "fine" }, t("memos.nothing")));
 }
@@ -75,7 +75,7 @@ function card(memo, topic) {
   async function write() {
     const kind = shown.get(memo.id) ?? "summary";
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(kinds[i] === kind)));
-    if (kind === "summary") fill(body, el("p", { class: "body", dir: "auto" }, memo.summary));
+    if (kind === "summary") fill(body, el("p", { class: "body", dir: "auto" }, memo.addressed));
     else if (kind === "compressed") fill(body, el("p", { class: "body", dir: "auto" }, memo.compressed), el("p", { class: "fine" }, `${t("memos.method")}: ${memo.method}`));
     else {
       try {
