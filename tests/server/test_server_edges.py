@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from .conftest import World
+    from tests.unit.conftest import World
 
 ANA = {"X-Omoide-User": "ana"}
 
