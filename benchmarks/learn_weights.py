@@ -20,10 +20,15 @@ import numpy as np
 from omoide import Settings, bootstrap
 from omoide.domain import Owner
 from omoide.language import detect_language
-from omoide.mechanisms.search.evidence import weigh_evidence
-from omoide.mechanisms.search.features import FeatureReader
-from omoide.mechanisms.search.question import parse_query, search_terms
-from omoide.mechanisms.search.weights import KINDS, EvidenceWeights, reads
+from omoide.mechanisms.search import (
+    KINDS,
+    EvidenceWeights,
+    FeatureReader,
+    parse_query,
+    reads,
+    search_terms,
+    weigh_evidence,
+)
 from omoide_bench.corpora import load
 from omoide_bench.evidence import CUTS, record
 

@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,6 +102,20 @@ def test_closing_twice_and_breaking_a_reply_off() -> None:
     told = [r["text"] for r in memory.export("ana") if r.get("kind") == "turn"]
     assert told == ["Count.", "One is first."]
     memory.close()
+    memory.close()
+
+
+def test_a_reply_left_in_the_middle_is_kept_by_whoever_collects_it() -> None:
+    """The garbage collector may run in any thread, also in the memory's own, and must not wait for
+    it; the next call finds what was shown."""
+    memory = SyncMemory(scripted(ScriptedModel(["One is first. Two is next."]), ScriptedModel()))
+    pieces = [iter(memory.reply("ana", "Count."))]
+    assert next(pieces[0]) == "One is first."
+    memory._loop.call_soon_threadsafe(pieces.clear)
+    while pieces:
+        time.sleep(0.001)
+    told = [r["text"] for r in memory.export("ana") if r.get("kind") == "turn"]
+    assert told == ["Count.", "One is first."]
     memory.close()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 from dataclasses import fields, replace
 from datetime import timedelta
 from pathlib import Path
@@ -60,12 +59,6 @@ def test_the_page_tells_what_the_code_does(preset: Preset) -> None:
         row = f"| {departure.what} | {departure.why} |"
         [shown] = [line for line in (section + several).splitlines() if line.startswith(row)]
         assert shown == row or f"`{preset.name}`" in shown or shown.endswith("| all papers |")
-
-
-def test_the_page_is_what_the_tool_makes() -> None:
-    """Run `python tools/preset_table.py` if it is not."""
-    tool = Path(__file__).parents[2] / "tools/preset_table.py"
-    assert runpy.run_path(str(tool))["page"]() == PAGE
 
 
 def test_the_page_lists_the_presets_and_no_others() -> None:

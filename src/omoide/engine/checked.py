@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Stream = AsyncGenerator[str | Completion]
 
 
-SHORTEST_SHOWN = 12
+SHORTEST_SHOWN = 8
 """Letters that are shown at once. A mere "Ben!" waits for its next sentence: if that has a fault,
 nobody wants a reply that ends there."""
 LONGEST_HELD = 240

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import wait
 from contextlib import contextmanager
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -14,6 +15,7 @@ from omoide.engine.memory_tool import file_versions, memory_tool, restore_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
+    from concurrent.futures import Future
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from types import TracebackType
 
@@ -55,7 +57,8 @@ def _reply(
 
     @wraps(verb)
     def blocking(self: SyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> SyncReply:
-        return SyncReply(self._run(_own(self._memory, verb)(*args, **kwargs)), self._run)
+        reply = self._run(_own(self._memory, verb)(*args, **kwargs))
+        return SyncReply(reply, self._run, self._run_later)
 
     return blocking
 
@@ -87,12 +90,18 @@ def _exchange(
 class SyncReply:
     """A reply that is being streamed: iterate over it for the pieces, or take the whole `text`."""
 
-    def __init__(self, reply: Reply, run: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
+    def __init__(
+        self,
+        reply: Reply,
+        run: Callable[[Coroutine[Any, Any, Any]], Any],
+        run_later: Callable[[Coroutine[Any, Any, Any]], None],
+    ) -> None:
         self.turn: Turn = reply.turn
         self.why: tuple[Contribution, ...] = reply.why
         """What memory added to the prompt, and why."""
         self._reply = reply
         self._run = run
+        self._run_later = run_later
 
     def __iter__(self) -> Iterator[str]:
         pieces = aiter(self._reply)
@@ -103,8 +112,13 @@ class SyncReply:
         try:
             while (piece := self._run(next_piece())) is not None:
                 yield piece
-        finally:
+        except GeneratorExit:  # perhaps by the garbage collector, which must never wait
+            self._run_later(self._reply.close())
+            raise
+        except BaseException:
             self.close()
+            raise
+        self.close()
 
     def text(self) -> str:
         """Wait for the end, and return all of it."""
@@ -162,6 +176,7 @@ class SyncMemory:
 
     def __init__(self, opening: AbstractAsyncContextManager[Memory]) -> None:
         self._opening = opening
+        self._begun: list[Future[Any]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="omoide", daemon=True)
         self._thread.start()
@@ -271,7 +286,16 @@ class SyncMemory:
         await asyncio.gather(*left, return_exceptions=True)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        while self._begun:
+            wait([self._begun.pop()])
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _run_later(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Begin work whose end the next call waits for."""
+        if self._loop.is_closed():
+            work.close()
+        else:
+            self._begun.append(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
