@@ -164,7 +164,7 @@ async def test_facts_on_a_phone_in_every_language(
     for code, heading in (
         ("zh", "关于你"),
         ("ja", "あなたのこと"),
-        ("ko", "나에 대해"),
+        ("ko", "당신에 대해"),
         ("vi", "Về bạn"),
     ):
         window = await opened(viewport=PHONE, locale=code)
