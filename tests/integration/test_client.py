@@ -388,7 +388,7 @@ async def test_versions_of_the_memory_tools_files(place: Place) -> None:
     ]
     with pytest.raises(NoSuchVersion):
         await restore("ana", path, 2)
-    with pytest.raises(BadCommand):
+    with pytest.raises(BadInput):
         await restore("ana", "/memories/../a.md", 1)
 
 

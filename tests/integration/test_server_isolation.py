@@ -25,6 +25,7 @@ NOTHING = {
     "PATCH /api/sessions": 404,
     "POST /api/events/calibrate": 422,
     "POST /api/facts/correct": 404,
+    "POST /api/memory/files/restore": 404,
 }
 """Routes that find nothing to change, and how they say so."""
 

@@ -140,7 +140,7 @@ async def test_a_reply_comes_with_what_memory_gave_to_it(bench: Bench) -> None:
 
 async def test_a_reply_may_come_in_events(bench: Bench) -> None:
     """The beginning says why, then come pieces, then the end; or the error that ended it."""
-    bench.replier.answers += ["One. Two.", ModelUnavailable("down")]
+    bench.replier.answers += ["One is first. Two is next.", ModelUnavailable("down")]
     whole = (await post(bench, "/api/reply", {"text": "Count.", "stream": True})).text
     kinds = [line[7:] for line in whole.splitlines() if line.startswith("event: ")]
     assert kinds == ["begin", "piece", "piece", "end"]
