@@ -469,3 +469,30 @@ async def test_a_chat_of_the_past_stays_one_session(world: World, screen: PaperS
     [session] = await world.memory.sessions("ana")
     assert (session.open, session.turns) == (True, 4)
     assert ana(world, screen).idle_every < math.inf
+
+
+class Local(ScriptedModel):
+    """A model that has to be loaded."""
+
+    loaded = 0
+
+    async def prepare(self, request: Request) -> None:
+        """Not asked for here."""
+        raise AssertionError(request)
+
+    async def count(self, text: str) -> int:
+        """Loads it."""
+        self.loaded += 1
+        return await super().count(text)
+
+
+async def test_only_a_model_of_this_machine_is_loaded_ahead(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """An endpoint is not asked for anything."""
+    local = Local(name="local")
+    world = await make_world(model=local)
+    await world.runtime.load_model()
+    assert local.loaded == 1
+    away = await make_world(model=ScriptedModel(name="away"))
+    await away.runtime.load_model()

@@ -152,3 +152,10 @@ def test_only_a_model_tuned_for_facts_is_shown_what_is_known(
     asked = form.ask(known=facts(KNOWN), session=said("I bought a boat."), language="en")
     assert asked is not None
     assert ("1. User lives in Leeds." in asked.request.messages[-1].content) is shown
+
+
+def test_the_word_for_nothing_after_a_note_is_left_out() -> None:
+    """A model that does not end says it again and again."""
+    answer = read("User sold the boat. (none) (none).", "I sold the boat.")
+    assert [operation.text for operation in answer.operations] == ["User sold the boat."]
+    assert not answer.aside

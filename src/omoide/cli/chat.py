@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +24,7 @@ from omoide.cli.status import memory_status, status_lines
 from omoide.cli.time_parsing import TALKING
 from omoide.cli.views import diff_lines
 from omoide.domain import diff
-from omoide.errors import BadInput, BadText
+from omoide.errors import BadInput, BadText, OmoideError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -80,11 +81,11 @@ def chat(
     if says or end or scope.json or not at_terminal:
         lines = says if says or (end and at_terminal) else _stdin()
         batch = BatchChat(scope=scope, lines=lines, end=end, at=at)
-        scope.run(batch.run, create=True)
+        scope.run_with(batch.run, create=True)
     elif find_spec("prompt_toolkit") is None:
         click.echo(PLAIN, err=True)
         batch = BatchChat(scope=scope, lines=typed(input), end=True, at=at)
-        scope.run(batch.run, create=True)
+        scope.run_with(batch.run, create=True)
     else:
         from omoide.cli.terminal import talk
 
@@ -125,9 +126,18 @@ class BatchChat:
     end: bool
     at: datetime | None
 
-    async def run(self, memory: Memory) -> None:
+    async def run(self, runtime: Runtime) -> None:
         """Answer the lines, end the session if `end` is set or somebody quits, and bring the memory
         up to date. The update comes last, so that no reply waits for it."""
+        loading = asyncio.ensure_future(runtime.load_model())
+        try:
+            await self._answer_all(runtime.memory())
+        finally:
+            loading.cancel()
+            with suppress(asyncio.CancelledError, OmoideError):  # whoever asked it has said so
+                await loading
+
+    async def _answer_all(self, memory: Memory) -> None:
         await memory.end_idle(at=self.at)
         commands = ChatLoop(
             memory=memory,

@@ -40,6 +40,7 @@ from omoide.mechanisms.parts import budget_for, checks_replies, reply_form_for, 
 from omoide.mechanisms.registry import MECHANISMS, MechanismParts, lookup
 from omoide.mechanisms.reply_forms import FORMS
 from omoide.mechanisms.search.recall import Recall
+from omoide.ports import PreparableModel
 from omoide.ports.telemetry import OFF
 
 if TYPE_CHECKING:
@@ -239,6 +240,11 @@ class Runtime:
         """Run all jobs of these tenants that are due, and wait for them. Returns how many were
         started."""
         return await self.worker.drain(*tenants)
+
+    async def load_model(self) -> None:
+        """Load the chat model if that takes a while, so that other work can be done beside it."""
+        if isinstance(self.services.model, PreparableModel):
+            await self.services.model.count("")
 
     async def prepare(self, user: str, *, at: datetime | None = None) -> None:
         """Do what can be done for the user's next reply before their message is there."""

@@ -93,7 +93,8 @@ class SmallForm:
             speaker: "\n".join(line.text for line in session if line.speaker is speaker)
             for speaker in Speaker
         }
-        written = [line for line in note_lines(answer) if line != vocabulary(language)["none"]]
+        none = vocabulary(language)["none"]
+        written = [text for line in note_lines(answer) if (text := _without(none, line))]
         for line in written:
             stated, untrue = _divided(line, known[:SHOWN])
             note = line_fact(stated, language)
@@ -164,6 +165,13 @@ def _doubt(note: Note, session: Sequence[Line], said: Mapping[Speaker, str], lan
     if name and name in said[note.about]:
         return ""
     return unsupported(note, session, language) or from_example(note, said[note.about], language)
+
+
+def _without(none: str, line: str) -> str:
+    """The line without the word for nothing, which a model that does not end may add to it."""
+    if none not in line:
+        return line
+    return " ".join(word for word in line.replace(none, " ").split() if word not in ".。")
 
 
 def _divided(line: str, shown: Sequence[Fact]) -> tuple[str, tuple[str, ...]]:
