@@ -83,11 +83,11 @@ async def test_a_reply_can_be_stopped_and_is_kept_so_far(window: Window) -> None
     """By the button, and by Escape."""
     page, reply = window.page, window.page.locator(".said.assistant .text")
     for i, stop in enumerate(("button", "Escape")):
-        gate = Gate("One. Two ", "three. ", "Four.")
+        gate = Gate("One is first. Two ", "three. ", "Four.")
         window.bench.replier.answers.append(gate)
         await window.say("Count.")
         gate.open()
-        await expect(reply.nth(i)).to_have_text("One.")
+        await expect(reply.nth(i)).to_have_text("One is first.")
         if stop == "button":
             await page.click("#stop")
         else:
