@@ -82,12 +82,12 @@ async def test_what_is_said_before_the_page_is_ready_stays(window: Window) -> No
 async def test_a_reply_can_be_stopped_and_is_kept_so_far(window: Window) -> None:
     """By the button, and by Escape."""
     page, reply = window.page, window.page.locator(".said.assistant .text")
-    for i, stop in enumerate(("button", "Escape")):
-        gate = Gate("One is first. Two ", "three. ", "Four.")
+    for i, (stop, shown) in enumerate((("button", "One is first."), ("Escape", "Blue sky today."))):
+        gate = Gate(f"{shown} Two ", "three. ", "Four.")
         window.bench.replier.answers.append(gate)
         await window.say("Count.")
         gate.open()
-        await expect(reply.nth(i)).to_have_text("One is first.")
+        await expect(reply.nth(i)).to_have_text(shown)
         if stop == "button":
             await page.click("#stop")
         else:
