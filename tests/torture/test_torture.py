@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from omoide.bootstrap import migrate
@@ -61,10 +62,11 @@ async def test_the_torturer_sees_facts_that_are_wrong(tmp_path: Path) -> None:
     """A fact that is missing, one that was erased, and changes that were made by half count."""
     place = SqlitePlaces(tmp_path).create("m")
     store = await place.open()
-    half = replace(fact("half"), supersedes=("one",))
     owner = Owner(tenant="acme", user=USER)
-    await store.facts.apply(owner, FactChanges(added=(fact("one"), half)))
+    await store.facts.apply(owner, FactChanges(added=(fact("one"), fact("half"))))
     await store.close()
+    with closing(apsw.Connection(str(place.where))) as file:  # no store would do this
+        file.execute("UPDATE facts SET supersedes = '[\"one\"]' WHERE id = 'half'")
     nothing: dict[str, list[str]] = {}
     found = await look(place, {"acme": {"stated": ["one", "gone"]}, "zeta": nothing}, settle=False)
     assert found["lost"] == 2  # what is gone, and that `one` has not ended
