@@ -18,7 +18,7 @@ LEAN   := -p no:schemathesis -p no:anyio
 DOCTESTS := $(shell grep -rlE '^ *>>> ' src packages --include='*.py')
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: frameworks crewai mutants mutants-random chat quick test test-all lint types types-core types-all unit light all model tuning torture \
+.PHONY: frameworks crewai mutants mutants-random chat quick test test-all lint types types-core types-all unit light heavy model tuning torture \
   encrypted wheels installed clean size screenshots reference docs
 
 chat: $(CHAT) ## Talk to a local model that remembers you
@@ -29,7 +29,8 @@ quick: lint types-core unit ## While you work: about a minute of CPU, no weights
 
 test: lint types light ## Before you push: no browser, no servers, the tiny model alone
 
-test-all: lint types-all all encrypted tuning frameworks ## Everything: servers, browser, kills, training
+# `test` comes first: it must pass on a machine that has nothing of what the rest installs.
+test-all: test types-all heavy encrypted tuning frameworks ## Everything: servers, browser, kills, training
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
@@ -50,8 +51,8 @@ unit: $(READY)
 light: $(READY) model
 	$(PYTEST) -m "not heavy" --doctest-modules tests $(DOCTESTS) $(LEAN) $(ARGS)
 
-all: $(ALL) model
-	$(PYTEST) --doctest-modules tests $(DOCTESTS) $(ARGS)
+heavy: $(ALL) model
+	$(PYTEST) -m heavy tests $(ARGS)
 
 model: $(READY) ## The small model that the tests talk to
 	@$(VENV)/bin/omoide models pull tiny
