@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
+from omoide_tune.annotated import ANNOTATED
 from omoide_tune.examples import TASKS
 from omoide_tune.hard_cases import kinds
 from omoide_tune.stories.playing import STORIES
@@ -35,9 +36,9 @@ PAPER = {"memos": 1970, "choice": 1482, "reply": 1977}
 PAPER_VALID, PAPER_TEST = 40, 150
 WEIGHTS = {"en": 2.0}
 """A language's weight relative to the others; default 1."""
-SOURCES = {ASKED: 1.5, STORIES: 8.0}
+SOURCES = {ASKED: 1.5, STORIES: 8.0, ANNOTATED: 8.0}
 """A source's relative weight: a quarter of the replies are questions about the user, and every
-story is used."""
+story and every annotated chat is used."""
 SINGLE = 0.25
 """Maximum share of notes with a single line."""
 BRIEF = frozenset({"everyday"})

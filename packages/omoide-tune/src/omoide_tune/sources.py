@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.mechanisms import Line
+from omoide_tune.annotated import ANNOTATED, examples_from
 from omoide_tune.everyday import read as everyday
 from omoide_tune.own.meetings import read as own_talks
 from omoide_tune.real_persona_chat import real_persona_chat
@@ -165,6 +166,19 @@ SOURCES = (
     TrainingSource(name="everyday", licence="Apache-2.0", research=False, read=everyday, rounds=3),
     TrainingSource(
         name="real_persona_chat", licence="CC BY-SA 4.0", research=False, read=real_persona_chat
+    ),
+    TrainingSource(
+        name=ANNOTATED,
+        licence="the notes Apache-2.0, the chats as the three data sets above",
+        research=False,
+        read=_none,
+        made=examples_from(
+            {
+                "synthetic_persona_chat": _synthetic,
+                "dulemon": _dulemon,
+                "real_persona_chat": real_persona_chat,
+            }
+        ),
     ),
     TrainingSource(
         name=STORIES, licence="Apache-2.0", research=False, read=_none, made=story_examples

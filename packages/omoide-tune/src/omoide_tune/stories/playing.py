@@ -19,7 +19,8 @@ from omoide.ports import Completion, Skill
 from omoide.prompts import vocabulary
 from omoide.settings import Settings
 from omoide_tune.examples import Example
-from omoide_tune.stories.reading import stories
+from omoide_tune.stories.reading import SPEAKERS, StorySession, stories
+from omoide_tune.written import spoken
 
 if TYPE_CHECKING:
     import random
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from omoide import Memory
     from omoide.ports import Embedder, Request
     from omoide_tune.stories.reading import StoryNote, TrainingStory
+    from omoide_tune.written import WrittenTalk
 
 STORIES = "stories"
 """The source name of these examples."""
@@ -51,16 +53,25 @@ async def _all() -> list[Example]:
         return [
             example
             for language in LANGUAGES
-            for story in stories(language)
-            for example in await play(story, embedder)
+            for number, story in enumerate(stories(language))
+            for example in await play(story, embedder, quiet=_quiet(language, number))
         ]
     finally:
         if embedder is not None:
             await embedder.close()
 
 
-async def play(story: TrainingStory, embedder: Embedder | None) -> list[Example]:
-    """Tell the story to an empty memory, then ask for a reply to each message of the last day."""
+def _quiet(language: str, number: int) -> WrittenTalk | None:
+    """A talk that tells nothing lasting, another one for each story."""
+    silent = [talk for talk in spoken(language) if not (talk.user or talk.friend or talk.scene)]
+    return silent[number % len(silent)] if silent else None
+
+
+async def play(
+    story: TrainingStory, embedder: Embedder | None, *, quiet: WrittenTalk | None = None
+) -> list[Example]:
+    """Tell the story to an empty memory, then ask for a reply to each message of the last day. A
+    quiet talk the day after the first session teaches that much can be known and nothing new."""
     model = RightAnswers(story)
     clock = _StoryClock(datetime.combine(story.sessions[0].day, _BEGIN, tzinfo=UTC))
     store = await temporary_store()
@@ -72,13 +83,13 @@ async def play(story: TrainingStory, embedder: Embedder | None) -> list[Example]
     )
     memory = runtime.memory()
     try:
-        for session in story.told:
+        for session in _with_quiet_day(story.told, quiet):
             began = datetime.combine(session.day, _BEGIN, tzinfo=UTC)
             said = [
                 Utterance(speaker=speaker, text=text, time=began + timedelta(minutes=minute))
                 for minute, (speaker, text) in enumerate(session.lines)
             ]
-            for place in _taught(session.lines):
+            for place in _taught(session.lines) if session in story.told else ():
                 clock.time = began + timedelta(minutes=place)
                 before = [
                     {"role": str(who), "content": text} for who, text in session.lines[:place]
@@ -96,6 +107,16 @@ async def play(story: TrainingStory, embedder: Embedder | None) -> list[Example]
     finally:
         await runtime.close()
     return model.examples
+
+
+def _with_quiet_day(
+    told: Sequence[StorySession], quiet: WrittenTalk | None
+) -> list[StorySession]:
+    if quiet is None:
+        return list(told)
+    said = [(SPEAKERS[who], text) for who, text in quiet.lines]
+    day = StorySession(day=told[0].day + timedelta(days=1), lines=said)
+    return [told[0], day, *told[1:]] if len(told) < 2 or day.day < told[1].day else list(told)
 
 
 def _taught(lines: Sequence[tuple[Speaker, str]]) -> list[int]:
@@ -166,7 +187,8 @@ class RightAnswers:
             known = request.messages[-1].content.splitlines()
             answer = "\n".join(_numbered(note, known) for note in self.notes)
         changed = any(note.untrue for note in self.notes)
-        self.keep("facts", request, answer, hard="changed" if changed else "")
+        hard = "changed" if changed else "" if self.notes else "nothing"
+        self.keep("facts", request, answer, hard=hard)
         yield answer
         yield Completion(
             text=answer, prompt_tokens=0, completion_tokens=0, seconds=0.0, finish="stop"

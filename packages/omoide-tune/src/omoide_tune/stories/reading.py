@@ -21,7 +21,7 @@ from importlib import resources
 from omoide.domain import Speaker
 from omoide.errors import BadInput
 
-_SPEAKERS = {"U": Speaker.USER, "A": Speaker.ASSISTANT}
+SPEAKERS = {"U": Speaker.USER, "A": Speaker.ASSISTANT}
 MESSAGES = ("greet", "ask", "changed", "advice", "unknown", "talk", "tell")
 """The kinds of messages on the last day."""
 
@@ -101,8 +101,8 @@ def _add(line: str, found: list[TrainingStory], language: str) -> None:
         text, _, untrue = rest.partition(" <- ")
         ended = tuple(old.strip() for old in untrue.split(" | ") if old.strip())
         found[-1].sessions[-1].notes.append(StoryNote(text=text.strip(), untrue=ended))
-    elif mark.removesuffix(":") in _SPEAKERS:
-        found[-1].sessions[-1].lines.append((_SPEAKERS[mark.removesuffix(":")], rest))
+    elif mark.removesuffix(":") in SPEAKERS:
+        found[-1].sessions[-1].lines.append((SPEAKERS[mark.removesuffix(":")], rest))
     elif mark.removesuffix(":") in MESSAGES:
         text, arrow, reply = rest.partition(" => ")
         if not arrow:
