@@ -26,18 +26,20 @@ NOWHERE = Path("nowhere")
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_talk_is_whole(language: str) -> None:
-    """Speakers take turns, the summary rests on the lines, and three things may be said later."""
+    """Speakers take turns, the summary rests on the lines, and two or three things may be said
+    later."""
     talks = spoken(language)
     least = 0.4 if language in ("en", "vi") else 0.3  # pairs of characters, of sentences turned
     assert len(talks) >= 40
     assert len({one.topic for one in talks}) > 0.9 * len(talks)
     for one in talks:
         said = " ".join(text for _, text in one.lines)
-        assert 6 <= len(one.lines) <= 12, one.key
+        assert 4 <= len(one.lines) <= 12, one.key
         assert all(a[0] != b[0] for a, b in zip(one.lines, one.lines[1:], strict=False)), one.key
-        assert len(set(one.later)) == 3, one.key
+        assert len(set(one.later)) == len(one.later) in (2, 3), one.key
         assert detect_language(said, default=language) == language, one.key
-        assert coverage(content_terms(one.summary), content_terms(said)) >= least, one.key
+        if one.summary:  # without one it only teaches that there is nothing to note
+            assert coverage(content_terms(one.summary), content_terms(said)) >= least, one.key
 
 
 def test_what_is_told_is_kept_and_nothing_is_added() -> None:

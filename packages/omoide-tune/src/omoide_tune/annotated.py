@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from omoide.claims import Partner, phrasing
 from omoide.domain import Fact, Speaker
-from omoide.errors import BadInput, BadReply
+from omoide.errors import BadInput
 from omoide.mechanisms import lines
 from omoide.mechanisms.facts import TunedFactForm
 from omoide.prompts import vocabulary
@@ -54,7 +54,7 @@ class AnnotatedChat:
 
 
 @cache
-def annotations(language: str) -> tuple[AnnotatedChat, ...]:
+def annotated_chats(language: str) -> tuple[AnnotatedChat, ...]:
     """The notes of all chats of a language."""
     file = resources.files("omoide_tune.written") / f"annotated.{language}.txt"
     return read_annotations(file.read_text("utf-8"), language)
@@ -80,7 +80,7 @@ def examples_from(
     """What makes the examples, given what reads each data set."""
 
     def made(folder: Path, dice: random.Random) -> Iterator[Example]:
-        wanted = {(one.source, one.key): one for code in LANGUAGES for one in annotations(code)}
+        wanted = {(one.source, one.key): one for code in LANGUAGES for one in annotated_chats(code)}
         for source in dict.fromkeys(source for source, _ in wanted):
             for talk in readers[source](folder):
                 if chat := wanted.get((source, talk.key)):
@@ -104,11 +104,12 @@ def examples(chat: AnnotatedChat, said: Sequence[Line], dice: random.Random) -> 
 def _example(
     chat: AnnotatedChat, shown: Sequence[Line], known: Iterable[str], notes: Sequence[str]
 ) -> Iterator[Example]:
-    """The example, if the product would ask and keep every note."""
+    """The example, if the product would ask. Unlike a data set's list the notes are not checked
+    against the words: who wrote them read the chat."""
     facts = [_known(number, note, chat.language) for number, note in enumerate(known)]
     asked = FORM.ask(known=facts, session=shown, language=chat.language)
     answer = "\n".join(notes) or vocabulary(chat.language)["none"]
-    if asked is None or not _is_kept(answer, facts, shown, chat.language):
+    if asked is None:
         return
     yield Example(
         task="facts",
@@ -119,14 +120,6 @@ def _example(
         answer=answer,
         hard="" if notes else "nothing",
     )
-
-
-def _is_kept(answer: str, known: Sequence[Fact], shown: Sequence[Line], language: str) -> bool:
-    try:
-        read = FORM.read(answer, known=known, session=shown, language=language)
-    except BadReply:
-        return False
-    return not read.aside
 
 
 def _known(number: int, note: str, language: str) -> Fact:

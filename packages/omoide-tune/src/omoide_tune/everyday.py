@@ -53,7 +53,7 @@ def _talk(one: WrittenTalk, chain: str) -> TrainingTalk:
             *((Speaker.ASSISTANT, text) for text in one.friend),
         ),
         complete=True,
-        topic=one.topic,
+        topic=one.topic if one.summary else "",
         summary=one.summary,
         later=one.later,
         assisted=not one.scene,
