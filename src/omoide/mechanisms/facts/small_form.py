@@ -22,7 +22,8 @@ from omoide.claims.overlap import marks
 from omoide.claims.support import unsupported
 from omoide.domain import FactKind, Speaker
 from omoide.errors import BadReply
-from omoide.language import in_written_style, pack
+from omoide.language import in_written_style, pack, split_sentences
+from omoide.language.sentences import QUESTION
 from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside
 from omoide.mechanisms.summary.both_form import BothForm
 from omoide.mechanisms.summary.forms import FormRequest
@@ -116,8 +117,8 @@ class SmallForm:
 
 
 class TunedForm(SmallForm):
-    """The same, but the model is shown the known facts by number, and a note may end with the
-    numbers of what it makes untrue. For models with an adapter for `Skill.FACTS`."""
+    """The model reads the chat as it was held, and the known facts by number; a note may end with
+    the numbers of what it makes untrue. For models with an adapter for `Skill.FACTS`."""
 
     name = "tuned"
     rules = False
@@ -139,8 +140,7 @@ class TunedForm(SmallForm):
             "facts_small",
             language,
             known=numbered or "-",
-            session=words[Speaker.USER] or "-",
-            other=words[Speaker.ASSISTANT] or "-",
+            session=self._chat(session, language),
             first=phrasing(language).user.strip(),
             second=phrasing(language).assistant.strip(),
             user=vocabulary(language)["user"],
@@ -155,6 +155,22 @@ class TunedForm(SmallForm):
             skill=Skill.FACTS,
         )
         return FormRequest(request=request, prompt=prompt.hash)
+
+    def _chat(self, session: Sequence[Line], language: str) -> str:
+        """The session line by line. Of what an assistant says only its questions, without which
+        "They said six" tells nothing, and its promises."""
+        shown = []
+        for line in session:
+            text = line.text
+            if line.speaker is Speaker.ASSISTANT and not self._partner.person:
+                text = " ".join(
+                    sentence
+                    for sentence in split_sentences(text)
+                    if QUESTION.search(sentence) or self._partner.keeps(sentence, language)
+                )
+            if text:
+                shown.append(replace(line, text=text).labelled(language))
+        return "\n".join(shown)
 
 
 def _doubt(note: Note, session: Sequence[Line], said: Mapping[Speaker, str], language: str) -> str:
