@@ -19,7 +19,7 @@ from omoide.ports import Completion, Skill
 from omoide.prompts import vocabulary
 from omoide.settings import Settings
 from omoide_tune.examples import Example
-from omoide_tune.stories.reading import SPEAKERS, StorySession, stories
+from omoide_tune.stories.reading import SPEAKERS, StorySession, drills, stories
 from omoide_tune.written import spoken
 
 if TYPE_CHECKING:
@@ -50,12 +50,19 @@ def examples(folder: Path, dice: random.Random) -> Iterator[Example]:
 async def _all() -> list[Example]:
     embedder = make_embedder(Settings())
     try:
-        return [
+        told = [
             example
             for language in LANGUAGES
             for number, story in enumerate(stories(language))
             for example in await play(story, embedder, quiet=_quiet(language, number))
         ]
+        drilled = [
+            example
+            for language in LANGUAGES
+            for drill in drills(language)
+            for example in await play(drill, None)
+        ]
+        return [*told, *(example for example in drilled if example.task == "facts")]
     finally:
         if embedder is not None:
             await embedder.close()

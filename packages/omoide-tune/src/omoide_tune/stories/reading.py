@@ -14,7 +14,7 @@ The last day has the messages with replies.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from functools import cache
 from importlib import resources
 
@@ -77,6 +77,19 @@ def stories(language: str) -> tuple[TrainingStory, ...]:
     """All stories of a language."""
     file = resources.files("omoide_tune.written") / f"stories.{language}.txt"
     return read_stories(file.read_text("utf-8"), language)
+
+
+@cache
+def drills(language: str) -> tuple[TrainingStory, ...]:
+    """All drills of a language: two sessions, rich in times and changes, without messages."""
+    file = resources.files("omoide_tune.written") / f"drills.{language}.txt"
+    if not file.is_file():
+        return ()
+    found = read_stories(file.read_text("utf-8"), language)
+    for drill in found:
+        drill.key = f"drill/{drill.key}"
+        drill.sessions.append(StorySession(day=drill.last_day + timedelta(days=1)))
+    return found
 
 
 def read_stories(text: str, language: str) -> tuple[TrainingStory, ...]:
