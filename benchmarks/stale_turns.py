@@ -5,7 +5,7 @@
 The stories of `omoide_tune` are played with their authors' notes, so that memory is right: what
 changed has ended, and the new fact has replaced it. Then each message of the last day that asks for
 something that changed gets its prompt. A recalled turn is stale if a fact that it supports has
-ended; its line is marked if it holds the new fact.
+ended; its line is marked if it holds the day until which it was true.
 """
 
 from __future__ import annotations
@@ -64,11 +64,17 @@ async def measure(story: TrainingStory, settings: Settings, embedder: Embedder |
     clock = StoryClock(datetime.combine(story.sessions[0].day, EVENING))
     store, model = await temporary_store(), RightAnswers(story)
     runtime = Runtime(
-        settings, store=store, clock=clock, model=model, embedder=embedder, owns=[store]
+        replace(settings, profile="small", reply_form="small"),  # the notes are in its form
+        store=store,
+        clock=clock,
+        model=model,
+        embedder=embedder,
+        owns=[store],
     )
-    memory, counts = runtime.memory(), Counter[str]()
+    asked = Runtime(settings, store=store, clock=clock, model=model, embedder=embedder)
+    memory, counts = asked.memory(), Counter[str]()
     try:
-        await tell(memory, model, clock)
+        await tell(runtime.memory(), model, clock)
         facts = {fact.id: fact for fact in await memory.facts(story.key, ended=True)}
         clock.at = datetime.combine(story.last_day, EVENING)
         for message in story.messages:
@@ -76,6 +82,7 @@ async def measure(story: TrainingStory, settings: Settings, embedder: Embedder |
             lines = {c.sources[0]: c.text for c in context.recalled if c.kind == "turn"}
             counts += _judged(lines, facts, "changed" if message.kind == "changed" else "others")
     finally:
+        await asked.close()
         await runtime.close()
     return counts
 
@@ -91,12 +98,17 @@ def _judged(lines: dict[str, str], facts: dict[str, Fact], kind: str) -> Counter
         counts[f"{kind}: stale lines"] += 1
         holds = any(turn in f.sources and f.ended is None for f in facts.values())
         counts[f"{kind}: stale lines, of which some holds"] += holds
-        newer = [facts[f.ended_by].text for f in over if f.ended_by in facts]
-        marked = any(text.rstrip(".。") in line for text in newer)
-        unmarked += not marked
+        mark = line.rpartition("[")[2]
+        unmarked += not any(day in mark for f in over for day in _days(f))
     counts[f"{kind}: stale lines, unmarked"] += unmarked
     counts[f"{kind}: prompts with an unmarked stale line"] += bool(unmarked)
     return counts
+
+
+def _days(fact: Fact) -> tuple[str, ...]:
+    """The days that a mark may give as the last one."""
+    days = (fact.until, fact.ended.date() if fact.ended else None)
+    return tuple(f"{day.isoformat()}" for day in days if day is not None)
 
 
 async def main() -> None:
