@@ -59,7 +59,9 @@ async def tell(memory: Memory, model: RightAnswers, clock: StoryClock) -> None:
         await memory.run_jobs()
 
 
-async def measure(story: TrainingStory, settings: Settings, embedder: Embedder | None) -> Counter:
+async def measure(
+    story: TrainingStory, settings: Settings, embedder: Embedder | None
+) -> Counter[str]:
     """Counts over the prompts of one story's messages, by kind of message."""
     clock = StoryClock(datetime.combine(story.sessions[0].day, EVENING))
     store, model = await temporary_store(), RightAnswers(story)

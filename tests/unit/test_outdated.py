@@ -156,7 +156,7 @@ async def test_recall_follows_what_replaced_the_replacement(
     async def marks(at: datetime) -> dict[str, tuple[date, tuple[str, ...]] | None]:
         found = await world.memory.recall("ana", "Where do I live?", at=at, kinds=["turn"])
         return {
-            item.id: item.outdated and (item.outdated.until, item.outdated.since_then)
+            item.id: None if (over := item.outdated) is None else (over.until, over.since_then)
             for item in found
         }
 
