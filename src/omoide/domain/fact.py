@@ -226,6 +226,8 @@ class FactFilter:
     """At least one of these."""
     session: int | None = None
     """Learned from this session."""
+    turns: Collection[str] = ()
+    """Supported by at least one of these turns, by id."""
     since: datetime | None = None
     """Said at this time or later."""
     until: datetime | None = None
@@ -243,6 +245,7 @@ class FactFilter:
             and (not self.kinds or fact.kind in self.kinds)
             and (not self.tags or not set(self.tags).isdisjoint(fact.tags))
             and self.session in (None, fact.session)
+            and (not self.turns or not set(self.turns).isdisjoint(fact.sources))
             and (self.since is None or fact.said >= self.since)
             and (self.until is None or fact.said < self.until)
             and (self.at is None or fact.holds(self.at))

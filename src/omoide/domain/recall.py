@@ -9,7 +9,7 @@ from omoide.domain.words import OpenEnum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
+    from datetime import date, datetime
 
     from omoide.domain.turn import Speaker
 
@@ -25,6 +25,20 @@ class MemoryKind(OpenEnum):
     """A fact that has not ended."""
     SENTENCE = "sentence"
     """A sentence of the summary."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outdated:
+    """What no longer holds of what a turn says."""
+
+    until: date
+    """The last day on which it held, or the day on which memory learned that it no longer does."""
+    ended: tuple[str, ...]
+    """The facts that rest on the turn and have ended."""
+    since_then: tuple[str, ...] = ()
+    """The facts that hold in their place, if any."""
+    wholly: bool = True
+    """Whether no fact that rests on the turn still holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +64,8 @@ class RecalledItem:
     """For a turn: what each kind of evidence added to the score, the largest first."""
     answers: str = ""
     """For a turn that answers a question: that question."""
+    outdated: Outdated | None = None
+    """For a turn: what no longer holds of it, if memory knows of anything."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -155,6 +155,8 @@ class Questions:
     """"Do you remember", "Can you": a request, which asks nothing about the other's life."""
     after_replies: re.Pattern[str] = NEVER
     """Asks what the other said, advised or promised."""
+    past: re.Pattern[str] = NEVER
+    """Asks how things were: before, back then, in the past tense."""
     between: re.Pattern[str] = NEVER
     """Separates the words of a question that is written without spaces."""
     lone: re.Pattern[str] = NEVER

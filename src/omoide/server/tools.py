@@ -60,6 +60,12 @@ class Item(BaseModel):
     time: str = Field(description="When it was said or learnt, ISO 8601.")
     speaker: str | None = None
     sources: list[str] = Field(description="Ids of the turns that support it.")
+    no_longer: list[str] = Field(
+        default_factory=list, description="What it says that is no longer true."
+    )
+    since_then: list[str] = Field(
+        default_factory=list, description="What is true instead of that, if known."
+    )
 
 
 class Items(BaseModel):
@@ -195,6 +201,8 @@ def _add_words(server: MCPServer, memory: Memory, *, default: str) -> None:
                     time=item.time.isoformat(),
                     speaker=item.speaker.value if item.speaker else None,
                     sources=list(item.sources),
+                    no_longer=list(item.outdated.ended) if item.outdated else [],
+                    since_then=list(item.outdated.since_then) if item.outdated else [],
                 )
                 for item in recalled
             ],

@@ -36,6 +36,9 @@ class RecallBudget:
     """Most items for what is no question."""
     said_far: float
     """`far` for what is no question."""
+    marks_outdated: bool
+    """Whether a turn that no longer holds at all comes with a mark that says so. If not, it comes
+    only to a question about the past."""
 
 
 BUDGETS: Final = {
@@ -48,6 +51,7 @@ BUDGETS: Final = {
         said=0.75,
         said_items=3,
         said_far=2.0,
+        marks_outdated=False,
     ),
     "large": RecallBudget(
         items=30,
@@ -58,6 +62,7 @@ BUDGETS: Final = {
         said=0.55,
         said_items=10,
         said_far=4.0,
+        marks_outdated=True,
     ),
 }
 """By the model's profile: a model of 1.5 B parameters is confused by more than a few notes, while a

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Speaker, empty_summary
 from omoide.language import detect_language, pack
+from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
 from omoide.mechanisms.events.human_time import dated
 from omoide.mechanisms.search.gate import admitted
@@ -14,9 +15,10 @@ from omoide.mechanisms.search.recall import RecallFilter
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
 
-    from omoide.domain import RecalledItem
+    from omoide.domain import Outdated, RecalledItem
     from omoide.mechanisms.base import ReplyRequest
     from omoide.mechanisms.search.gate import RecallBudget
     from omoide.mechanisms.search.recall import Recall
@@ -51,10 +53,12 @@ class SearchMechanism(ReadOnlyMechanism):
             joined=both,
         )
         shown = {_key(turn.text) for turn in request.session}
+        past = self._budget.marks_outdated or asks_about_the_past(request.text, request.now)
         items = self._fitting(
             item
             for item in _unrepeated(found, shown)
-            if both or item.speaker is not Speaker.ASSISTANT
+            if (both or item.speaker is not Speaker.ASSISTANT)
+            and (past or item.outdated is None or not item.outdated.wholly)
         )
         items = admitted(items, found.support, budget=self._budget)
         return tuple(
@@ -89,6 +93,14 @@ def asks_about_replies(text: str) -> bool:
     return pack(detect_language(text)).questions.after_replies.search(text) is not None
 
 
+def asks_about_the_past(text: str, now: datetime) -> bool:
+    """Whether a question is about how things were: it says so, or names a day that is over."""
+    how = pack(detect_language(text)).questions
+    if how.past.search(text):
+        return True
+    return any(last < now.date().toordinal() for _, last in day_numbers(text, now.date()))
+
+
 def _key(text: str) -> str:
     """The text without case, white space and marks at its ends, to tell repeats by."""
     return " ".join(text.casefold().split()).strip(" .!?。！？…\"'")
@@ -108,7 +120,8 @@ def _unrepeated(items: Sequence[RecalledItem], shown: set[str]) -> Iterator[Reca
 
 def _labelled(item: RecalledItem, request: ReplyRequest) -> str:
     """Day, speaker, the question if it answers one, and the text. Without the speaker a model
-    takes the user's words for its own; "last Friday" needs the weekday."""
+    takes the user's words for its own; "last Friday" needs the weekday. What no longer holds says
+    so at the end."""
     words = vocabulary(request.language)
     who = item.name or (words[item.speaker.value] if item.speaker else "")
     if item.speaker is Speaker.USER:
@@ -116,6 +129,21 @@ def _labelled(item: RecalledItem, request: ReplyRequest) -> str:
     if item.answers:
         asked = Template(words["asked"]).substitute(question=item.answers)
         who = f"{who}, {asked}"
-    return (
+    said = (
         f"{dated(item.time, request.now, request.language)}, {who}: {' '.join(item.text.split())}"
     )
+    return f"{said} {_ending(item.outdated, words)}" if item.outdated else said
+
+
+def _ending(outdated: Outdated, words: Mapping[str, str]) -> str:
+    """Until when something held, and what holds since: "[true until 2026-05-03; since then: …]"."""
+    day = outdated.until.isoformat()
+    if outdated.wholly:
+        parts = [Template(words["outdated"]).substitute(day=day)]
+    else:
+        old = " ".join(outdated.ended)
+        parts = [Template(words["outdated_part"]).substitute(old=old, day=day)]
+    if outdated.since_then:
+        now = " ".join(outdated.since_then)
+        parts.append(Template(words["outdated_now"]).substitute(now=now))
+    return f"[{'; '.join(parts)}]"

@@ -2,7 +2,8 @@
 
 Every turn of the owner is scored (`evidence`). Facts, events, memos and sentences of the summary
 get the score of their best source, or a higher one if their own words or meaning match the query
-better. What else states a fact that is found is not returned beside it.
+better. What else states a fact that is found is not returned beside it. A turn comes with what has
+ended of the facts that rest on it (`outdated`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from omoide.language.terms import is_prefix
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
 from omoide.mechanisms.search.gate import judged
+from omoide.mechanisms.search.outdated import with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
 from omoide.mechanisms.search.question import parse_query, search_terms
 from omoide.mechanisms.search.visible import visible
@@ -180,7 +182,8 @@ class Recall:
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         support = judged(judge_support(data, question, search.evidence), name)
         chosen = _within(items, k=k, budget=budget)
-        return RecallResult(chosen, support=support, degraded=data.degraded)
+        marked = await with_endings(self._store, owner, chosen, at=at)
+        return RecallResult(marked, support=support, degraded=data.degraded)
 
     async def _turns(
         self, owner: Owner, search: _Search, *, k: int, room: int | None

@@ -69,7 +69,7 @@ OUTGOING: dict[str, Shape] = {
     "TurnPage": page("Turn"),
     "Recalled": object_of(
         "A recalled item. Of a turn, `counted` says what each kind of evidence added to its score, "
-        "and `answers` which question it answers.",
+        "`answers` which question it answers, and `outdated` what no longer holds of it.",
         kind=TEXT,
         id=TEXT,
         text=TEXT,
@@ -82,6 +82,16 @@ OUTGOING: dict[str, Shape] = {
         name=nullable(TEXT),
         counted=list_of({"type": "array", "minItems": 2, "maxItems": 2}),
         answers=TEXT,
+        outdated=nullable(ref("Outdated")),
+    ),
+    "Outdated": object_of(
+        "What no longer holds of a turn: the facts that have `ended`, the last day on which they "
+        "held, and what holds `since_then`. `wholly` if nothing that rests on the turn still "
+        "holds.",
+        until=DAY,
+        ended=list_of(TEXT),
+        since_then=list_of(TEXT),
+        wholly=YES_OR_NO,
     ),
     "Support": object_of(
         "How likely it is that memory knows the answer: `known` is the probability.",

@@ -151,9 +151,9 @@ def prepare(
         for _, step in _steps()[version:]:
             statements = step if int(count) else step.replace(_BY_OWNER, "")
             connection.execute(statements.encode())
+            _partition(connection, int(count))  # the next step may fill what this one created
         _set_meta(connection, "schema", len(_steps()))
         _set_meta(connection, "written_by", __version__)
-        _partition(connection, int(count))
         _close_partitions(connection)
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from omoide.domain import Sentence, Summary
 
 _OWNED = (
-    "postings vectors embedded recalls events memos facts notes outlines turns counts sessions "
-    "summaries aside jobs calls erasing"
+    "postings vectors embedded recalls events memos fact_sources facts notes outlines turns "
+    "counts sessions summaries aside jobs calls erasing"
 ).split()
 _QUOTING = {
     EVENTS.table: "text, fact, topics, keywords, participants",

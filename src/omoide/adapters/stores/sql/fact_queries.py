@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from omoide.domain import FactFilter
 
 _TAGS = FACT_COLUMNS.index("tags")
+_BY_ITEM = "sqlite_autoindex_facts_1"
+"""The primary key, as SQLite calls it."""
+_OWNER = object()
+"""Stands for the owner's number among the values of a query."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +37,8 @@ class FactQuery:
         """The rows with `FACT_COLUMNS` and the item's number that have one of these tags, in any
         order; if only the newest are wanted, at most so many."""
         where = " AND ".join(("owner = ?", *self.conditions))
-        order, values = "", (owner, *self.values)
+        given = (owner if value is _OWNER else value for value in self.values)
+        order, values = "", (owner, *given)
         if newest is not None:
             order = " ORDER BY said DESC, item DESC"
             if not tags:
@@ -77,6 +82,8 @@ def fact_queries(ids: Sequence[str] | None, only: FactFilter) -> tuple[FactQuery
 def _index(ids: Sequence[str] | None, only: FactFilter) -> str:
     if ids is not None:
         return "facts_id"
+    if only.turns:
+        return _BY_ITEM
     if only.session is not None:
         return "facts_session"
     if only.pinned:
@@ -88,6 +95,14 @@ def _narrowed(query: FactQuery, ids: Sequence[str] | None, only: FactFilter) -> 
     """The query with every condition but `at`, `tags` and `newest`."""
     if ids is not None:
         query = _with(query, "id IN (SELECT value FROM json_each(?))", list(ids))
+    if only.turns:
+        query = _with(
+            query,
+            "item IN (SELECT item FROM fact_sources "
+            "WHERE owner = ? AND turn IN (SELECT value FROM json_each(?)))",
+            _OWNER,
+            list(only.turns),
+        )
     if only.session is not None:
         query = _with(query, "session = ?", only.session)
     if only.about is not None:

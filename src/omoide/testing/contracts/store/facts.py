@@ -132,6 +132,12 @@ class FactsContract(StoreSuite):
             (FactFilter(tags=["work", "home"]), ["tagged", "later"]),
             (FactFilter(tags=["work"], newest=1), ["later"]),
             (FactFilter(session=2), ["later"]),
+            (FactFilter(turns=["t1", "t3", "unknown"]), ["bob", "later"]),
+            (FactFilter(turns=["t1", "t3"], about="user"), ["later"]),
+            (FactFilter(turns=["t2"], at=START), ["over"]),
+            (FactFilter(turns=["t2"], at=START + HOUR), []),
+            (FactFilter(turns=["t1", "t2", "t3"], newest=2), ["over", "later"]),
+            (FactFilter(turns=["unknown"]), []),
             (FactFilter(since=START + HOUR), ["later"]),
             (FactFilter(until=START + HOUR), ["bob", "plan", "tagged", "pinned", "over"]),
             (FactFilter(pinned=True), ["pinned"]),
@@ -151,15 +157,28 @@ class FactsContract(StoreSuite):
         """Each condition, alone and with others, chooses what `FactFilter.matches` says."""
         await add(
             store,
-            replace(fact("bob"), about="Bob"),
+            replace(fact("bob", "t1"), about="Bob"),
             replace(fact("plan"), kind=FactKind.PLAN),
             replace(fact("tagged"), tags=("home", "x"), expires=START + DAY),
             replace(fact("pinned"), pinned=True),
-            replace(fact("over"), ended=START + HOUR),
-            replace(fact("later", at=START + HOUR, session=2), tags=("work",)),
+            replace(fact("over", "t2", "t2"), ended=START + HOUR),
+            replace(fact("later", "t3", at=START + HOUR, session=2), tags=("work",)),
         )
-        await add(store, replace(fact("theirs"), pinned=True), owner=BOB)
+        await add(store, replace(fact("theirs", "t1"), pinned=True), owner=BOB)
         assert await ids(store, only) == expected
+
+    async def test_read_by_turn_follows_the_sources(self, store: Store) -> None:
+        """A confirmation adds a turn by which a fact is read, and erasing a turn takes it away."""
+        await tell(store, ANN, "t1", "t2", "t3", key="k")
+        await add(store, fact("a", "t1"), fact("b", "t3"))
+        said_again = FactConfirmation(id="a", at=START, sources=("t2",))
+        await store.facts.apply(ANN, FactChanges(confirmed=(said_again,)))
+        assert await ids(store, FactFilter(turns=["t2"])) == ["a"]
+        assert await ids(store, FactFilter(turns=["t1", "t2", "t3"])) == ["a", "b"]
+        await store.archive.erase(ANN, turns=["t3"])
+        assert await ids(store, FactFilter(turns=["t3"])) == []
+        await store.archive.erase(ANN, facts=["a"])
+        assert await ids(store, FactFilter(turns=["t1", "t2"])) == []
 
     async def test_found_as_soon_as_added_facts(self, store: Store) -> None:
         """Facts can be found by words at once, in every language."""

@@ -1,0 +1,186 @@
+"""Turns that no longer hold: recall says so, and a prompt shows them marked or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omoide.domain import Fact, FactChanges, FactEnd, Owner, Speaker
+from omoide.engine.messages import Utterance
+from omoide.mechanisms.search.mechanism import asks_about_the_past
+
+from .conftest import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from omoide.settings import Settings
+
+    from .conftest import World
+
+START = datetime(2026, 1, 5, 20, tzinfo=UTC)
+MOVED = datetime(2026, 5, 3, 20, tzinfo=UTC)
+NOW = datetime(2026, 6, 1, 20, tzinfo=UTC)
+LARGE = replace(SETTINGS, mechanisms=("search",), profile="large", timezone="UTC")
+SMALL = replace(LARGE, profile="small")
+
+LANGUAGES = {
+    "en": (
+        "I live in the city of Lisbon with my brother Rui.",
+        "I moved, I live in the city of Porto now.",
+        "User lives in Porto.",
+        "Which city do I live in now?",
+        "Which city did I live in before?",
+        "[true until 2026-05-03; since then: User lives in Porto.]",
+    ),
+    "zh": (
+        "我和弟弟住在里斯本这个城市。",
+        "我搬家了，住在波尔图这个城市。",
+        "用户住在波尔图。",
+        "我现在住在哪个城市？",
+        "我以前住在哪个城市？",
+        "[到2026-05-03为止; 此后：用户住在波尔图。]",
+    ),
+    "ja": (
+        "弟とリスボンの街に住んでいます。",
+        "引っ越して、ポルトの街に住んでいます。",
+        "ユーザーはポルトに住んでいる。",
+        "私は今どの街に住んでいる？",
+        "私は以前どの街に住んでいた？",
+        "[2026-05-03までのこと; その後：ユーザーはポルトに住んでいる。]",
+    ),
+    "ko": (
+        "저는 동생과 리스본 도시에 살아요.",
+        "이사해서 포르투 도시에 살아요.",
+        "사용자는 포르투에 산다.",
+        "저는 지금 어느 도시에 살아요?",
+        "저는 예전에 어느 도시에 살았죠?",
+        "[2026-05-03까지의 일; 그 후: 사용자는 포르투에 산다.]",
+    ),
+    "vi": (
+        "Tôi sống ở thành phố Lisbon với em trai.",
+        "Tôi chuyển nhà rồi, sống ở thành phố Porto.",
+        "Người dùng sống ở Porto.",
+        "Bây giờ tôi sống ở thành phố nào?",
+        "Trước đây tôi sống ở thành phố nào?",
+        "[đúng đến 2026-05-03; từ đó: Người dùng sống ở Porto.]",
+    ),
+}
+"""What was said first and later, the new fact, questions about now and then, and the mark."""
+
+
+def fact(name: str, text: str, *turns: str, at: datetime = START) -> Fact:
+    """A fact about the user that rests on these turns."""
+    return Fact(id=name, about="user", text=text, said=at, learned=at, sources=turns)
+
+
+async def told(
+    make_world: Callable[..., Awaitable[World]], language: str, settings: Settings
+) -> World:
+    """A user who lived in Lisbon and moved to Porto, with the right facts in memory."""
+    world = await make_world(settings=settings)
+    first, later, porto, *_ = LANGUAGES[language]
+    for name, text, at in (("t1", first, START), ("t2", later, MOVED)):
+        said = Utterance(speaker=Speaker.USER, text=text, id=name, time=at)
+        await world.memory.record("ana", said, session=name)
+        await world.memory.end_session("ana", at=at)
+    await world.store.facts.apply(
+        Owner(tenant="default", user="ana"),
+        FactChanges(
+            added=(fact("old", "Lisbon.", "t1"), fact("new", porto, "t2", at=MOVED)),
+            ended=(FactEnd(id="old", at=MOVED, by="new"),),
+        ),
+    )
+    return world
+
+
+async def lines(world: World, question: str) -> dict[str, str]:
+    """What a prompt for the question shows, by turn."""
+    context = await world.memory.context("ana", question, at=NOW)
+    return {c.sources[0]: c.text for c in context.recalled}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_large_model_sees_until_when_it_was_true(
+    make_world: Callable[..., Awaitable[World]], language: str
+) -> None:
+    """The old turn comes with the day until which it held and with what replaced it."""
+    world = await told(make_world, language, LARGE)
+    *_, now, past, mark = LANGUAGES[language]
+    for question in (now, past):
+        shown = await lines(world, question)
+        assert shown["t1"].endswith(mark)
+        assert "[" not in shown["t2"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_small_model_sees_what_is_over_only_if_asked_about_the_past(
+    make_world: Callable[..., Awaitable[World]], language: str
+) -> None:
+    """A question about now does not bring the old turn; one about the past does, marked."""
+    world = await told(make_world, language, SMALL)
+    *_, now, past, mark = LANGUAGES[language]
+    assert set(await lines(world, now)) == {"t2"}
+    assert (await lines(world, past))["t1"].endswith(mark)
+
+
+async def test_what_holds_in_part_says_which_part_does_not(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """A turn of which one fact still holds is shown to every model, and names the one that does
+    not."""
+    world = await told(make_world, "en", SMALL)
+    rui = fact("rui", "User has a brother called Rui.", "t1")
+    await world.store.facts.apply(Owner(tenant="default", user="ana"), FactChanges(added=(rui,)))
+    shown = await lines(world, "Which city do I live in now?")
+    assert shown["t1"].endswith(
+        '["Lisbon." held until 2026-05-03; since then: User lives in Porto.]'
+    )
+
+
+async def test_recall_follows_what_replaced_the_replacement(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """Of several changes the last one is named; at an earlier time, what held then."""
+    world = await told(make_world, "en", LARGE)
+    later = MOVED + timedelta(days=9)
+    end = FactEnd(id="new", at=later, by="newest", until=date(2026, 5, 10))
+    braga = fact("newest", "User lives in Braga.", at=later)
+    await world.store.facts.apply(
+        Owner(tenant="default", user="ana"), FactChanges(added=(braga,), ended=(end,))
+    )
+
+    async def marks(at: datetime) -> dict[str, tuple[date, tuple[str, ...]] | None]:
+        found = await world.memory.recall("ana", "Where do I live?", at=at, kinds=["turn"])
+        return {
+            item.id: None if (over := item.outdated) is None else (over.until, over.since_then)
+            for item in found
+        }
+
+    braga_now = ("User lives in Braga.",)
+    assert await marks(NOW) == {
+        "t1": (MOVED.date(), braga_now),
+        "t2": (date(2026, 5, 10), braga_now),
+    }
+    assert await marks(MOVED) == {"t1": (MOVED.date(), ("User lives in Porto.",)), "t2": None}
+    assert (await marks(START))["t1"] is None
+
+
+async def test_what_ended_without_a_successor_only_says_until_when(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """A fact that ended and was not replaced gives a mark without anything that holds since."""
+    world = await told(make_world, "en", LARGE)
+    end = FactEnd(id="new", at=MOVED + timedelta(days=1))
+    await world.store.facts.apply(Owner(tenant="default", user="ana"), FactChanges(ended=(end,)))
+    shown = await lines(world, "Which city do I live in now?")
+    assert shown["t2"].endswith("[true until 2026-05-04]")
+
+
+def test_a_day_that_is_over_asks_about_the_past() -> None:
+    """A question that names a past day is about the past; one that names today is not."""
+    assert asks_about_the_past("Where do I live in March 2026?", NOW)
+    assert not asks_about_the_past("Where do I live today?", NOW)
