@@ -21,6 +21,7 @@ from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
 from omoide.language import detect_language
 from omoide.mechanisms.facts.layers import usual_kinds
+from omoide.mechanisms.parts import cuts_loops
 from omoide.ports.telemetry import MemoryOperation
 from omoide.transfer import import_conversations, restore
 
@@ -185,7 +186,9 @@ class Memory(Editor):
             turn=exchange.turn,
             contributions=exchange.why,
             pieces=stream_reply(
-                stream, record=lambda said: exchange.finish(Answer(text=said, once=again))
+                stream,
+                record=lambda said: exchange.finish(Answer(text=said, once=again)),
+                cut_loops=cuts_loops(settings),
             ),
             mark=exchange.turns.mark,
         )

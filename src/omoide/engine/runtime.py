@@ -36,7 +36,7 @@ from omoide.errors import BadInput, NoModel
 from omoide.mechanisms.base import DigestsOpenSessions, Participants
 from omoide.mechanisms.facts.layers import FactLayer
 from omoide.mechanisms.memos.compressors import TextTools
-from omoide.mechanisms.parts import budget_for, checks_replies, reply_form_for, session_room
+from omoide.mechanisms.parts import checks_replies, memory_room, reply_form_for, session_room
 from omoide.mechanisms.registry import MECHANISMS, MechanismParts, lookup
 from omoide.mechanisms.reply_forms import FORMS
 from omoide.mechanisms.search.recall import Recall
@@ -182,7 +182,7 @@ class Runtime:
             self.mechanisms,
             layers=self.layers,
             form=lookup(FORMS, reply_form_for(settings), "reply form"),
-            budget=budget_for(settings).memory,
+            budget=memory_room(settings, window=self.model.window),
             room=session_room(settings, window=self.model.window),
             company=Participants(
                 persona=settings.persona,
