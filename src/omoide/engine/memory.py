@@ -21,7 +21,6 @@ from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
 from omoide.language import detect_language
 from omoide.mechanisms.facts.layers import usual_kinds
-from omoide.mechanisms.parts import cuts_loops
 from omoide.ports.telemetry import MemoryOperation
 from omoide.transfer import import_conversations, restore
 
@@ -136,7 +135,8 @@ class Memory(Editor):
         from_user = [i for i, utterance in enumerate(said) if utterance.speaker is Speaker.USER]
         if not from_user:
             raise BadInput("no message is the user's: there is nothing to find a context for")
-        context = await self._services.contexts.for_words(
+        method = await self._services.methods.of(self._owner(user))
+        context = await method.contexts.for_words(
             said[: from_user[-1] + 1],
             owner=self._owner(user),
             now=self._now(at),
@@ -188,7 +188,7 @@ class Memory(Editor):
             pieces=stream_reply(
                 stream,
                 record=lambda said: exchange.finish(Answer(text=said, once=again)),
-                cut_loops=cuts_loops(settings),
+                cut_loops=exchange.context.cut_loops,
             ),
             mark=exchange.turns.mark,
         )
@@ -247,9 +247,9 @@ class Memory(Editor):
     ) -> RecallExplanation:
         """Every event that was considered for `text`, and why it is recalled or not."""
         text = checked_text(text, max_chars=self._settings.max_turn_chars)
-        return await self._services.human_recall.explain(
-            self._owner(user), text, now=self._now(at), language=detect_language(text)
-        )
+        owner = self._owner(user)
+        recall = await self._services.human_recall(owner)
+        return await recall.explain(owner, text, now=self._now(at), language=detect_language(text))
 
     async def curves(
         self,
@@ -261,13 +261,14 @@ class Memory(Editor):
     ) -> tuple[ForgettingCurve, ...]:
         """How events that are not superseded fade, and how they would after a recall; with
         `newest`, only that many of the newest."""
-        return await self._services.human_recall.curves(
-            self._owner(user), now=self._now(at), days=days, newest=newest
-        )
+        owner = self._owner(user)
+        recall = await self._services.human_recall(owner)
+        return await recall.curves(owner, now=self._now(at), days=days, newest=newest)
 
     async def calibrate(self, user: str, *, at: datetime | None = None) -> Calibration:
         """Fit the calibration to the user's own turns and events; it is used from now on."""
-        return await self._services.human_recall.refit(self._owner(user), now=self._now(at))
+        owner = self._owner(user)
+        return await (await self._services.human_recall(owner)).refit(owner, now=self._now(at))
 
     async def end_session(
         self, user: str, *, session: int | None = None, at: datetime | None = None
