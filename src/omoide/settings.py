@@ -126,8 +126,9 @@ class Settings:
     """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""
     guards: str = "refuse"
     """What becomes of a model's answer in which the guards find a fault: `refuse` (it is asked for
-    again, and kept out of memory) or `flag` (it is taken as it is, and the faults are noted; only
-    an answer that cannot be read is left out). Facts are always flagged."""
+    again, and kept out of memory; a reply that loops is cut off) or `flag` (it is taken as it is,
+    and the faults are noted; only an answer that cannot be read is left out). Facts are always
+    flagged."""
     partner: str = "assistant"
     """Whom the user talks with. `assistant`: what it says about itself is noted only if its persona
     supports it or if it is a promise or advice (with `form` small; `paper` notes both speakers),
@@ -181,7 +182,8 @@ class Settings:
     the time that it got when it was learned."""
     memory_tokens: int = 0
     """Most tokens of memory in the prompt of a reply, all mechanisms together; 0 chooses by the
-    model's profile: 1,600 for a small one, 4,600 for a large one."""
+    model's profile: 1,600 for a small one, 4,600 for a large one. -1 for all that the window
+    holds, as the papers have it."""
     recall_items: int = 0
     """Most items that search adds to the prompt of a reply; 0 chooses by the model: 6 or 30."""
     recall_tokens: int = 0
@@ -207,7 +209,8 @@ class Settings:
     """How much more slowly an emotional event fades: its consolidation is multiplied by
     1 + emotion × how strongly it was felt."""
     event_labels: bool = False
-    """Whether an event's topics and keywords count in recall by words and are shown with it."""
+    """Whether an event's topics and keywords count in recall and are shown with it. Then its
+    relevance is that of its text alone or with them, whichever is greater."""
     retire_events: bool = True
     """Whether an event that a newer one contradicts, or that yields to a newer habit, is no longer
     recalled."""

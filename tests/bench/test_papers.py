@@ -26,7 +26,9 @@ from omoide_bench.judges.single import SCHEMA as SINGLE
 from omoide_bench.methods import registry
 from omoide_tune.mixture import PAPER, PAPER_TEST, PAPER_VALID
 from omoide_tune.recipe import Recipe
-from tests.unit.preset_requests import GOLDEN, PAPERS, requests_of
+from tests.bench.judge_requests import GOLDEN as JUDGES
+from tests.bench.judge_requests import judged
+from tests.unit.preset_requests import GOLDEN, PAPERS, golden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,29 +64,56 @@ def off(rows: Sequence[tuple[float, float, float, float]], unit: timedelta) -> f
     )
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_presets_ask_what_they_asked(language: str) -> None:
+    """Every request of two sessions and a reply, the replies of Wang et al.'s variants, and a
+    reflection, in each language; `python -m tests.unit.preset_requests` rewrites the files."""
+    wanted = {path.stem: path.read_text(encoding="utf-8") for path in (GOLDEN / language).iterdir()}
+    found = await golden(language)
+    assert found.keys() == wanted.keys() >= set(PAPERS)
+    for name, text in found.items():
+        assert text == wanted[name], name
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_the_judges_ask_what_they_asked(language: str) -> None:
+    """One reply by each criterion, and two in both orders; `python -m tests.bench.judge_requests`
+    rewrites the files."""
+    assert await judged(language) == (JUDGES / f"{language}.txt").read_text(encoding="utf-8")
+
+
+def fixed_part(name: str, language: str) -> str:
+    """The longest part of a prompt that is the same whatever is filled in."""
+    text = pack(language).prompt(name) or ""
+    return max(re.split(r"\$\w+|^=== \w+$", text, flags=re.MULTILINE), key=len).strip()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("preset", PAPERS)
-async def test_a_preset_asks_what_it_asked(preset: str) -> None:
-    """Every request of two sessions and a reply; `python -m tests.unit.preset_requests` rewrites
-    the files."""
-    assert await requests_of(preset) == (GOLDEN / f"{preset}.txt").read_text(encoding="utf-8")
-
-
-def test_every_paper_has_its_golden_requests_and_no_other() -> None:
-    """A preset that is added needs a file, and one that goes takes it along."""
-    assert {path.stem for path in GOLDEN.iterdir()} == set(PAPERS)
-
-
-@pytest.mark.parametrize("preset", PAPERS)
-async def test_the_prompts_that_a_preset_names_are_those_it_sends(preset: str) -> None:
-    """The first words of each, before anything is filled in, occur in its requests."""
-    asked = (GOLDEN / f"{preset}.txt").read_text(encoding="utf-8")
+def test_the_prompts_that_a_preset_names_are_those_it_sends(preset: str, language: str) -> None:
+    """The longest words of each, before anything is filled in, occur in its golden files."""
+    files = (GOLDEN / language).glob(f"{preset}*.txt")
+    asked = "\n".join(path.read_text(encoding="utf-8") for path in files)
     for name in PRESETS[preset].prompts:
-        if name == "importance_reflection":  # 150 points of importance take many sessions
-            continue
-        text = pack("en").prompt(name) or ""
-        parts = re.split(r"\$\w+|^=== \w+$", text, flags=re.MULTILINE)
-        longest = max(parts, key=len).strip()
-        assert longest in asked, name
+        assert fixed_part(name, language) in asked, name
+
+
+OTHERS = {
+    "wang2023-variants": (
+        *("reply_context", "reply_retrieval", "reply_retrieval_memory"),
+        *("reply_shots", "reply_shot", "reply_paper"),
+    ),
+    "generative-agents-reflection": ("importance_reflection",),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_baselines_prompts_are_golden_too(language: str) -> None:
+    """Context-only, retrieval, with memory, worked examples, reflection."""
+    for file, names in OTHERS.items():
+        asked = (GOLDEN / language / f"{file}.txt").read_text(encoding="utf-8")
+        for name in names:
+            assert fixed_part(name, language) in asked, name
 
 
 def test_wang2023_has_the_papers_variants() -> None:

@@ -157,6 +157,55 @@ async def test_wang2023_shows_the_memory_once(
             assert prompt.count(sentence) == 1
 
 
+LONG = " ".join(
+    f"The user told the assistant at length about relative number {n}, who lives in a town far "
+    f"away, keeps {n} bees and {n} goats, and writes a long letter about them every single week."
+    for n in range(60)
+)
+
+
+async def test_wang2023_shows_all_of_a_long_memory(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """The paper has no limit but the window's; ours stays within its tokens."""
+    world = await make_world(settings=settings_of("wang2023"))
+    await digested(world, LONG)
+    assert text_of(await asked(world)).count("relative number") == 60
+    ours = await make_world(settings=settings_of("wang2023", memory_tokens=1600))
+    await digested(ours, LONG)
+    assert text_of(await asked(ours)).count("relative number") < 60
+
+
+@pytest.mark.parametrize(("guards", "whole"), [("flag", True), ("refuse", False)])
+async def test_a_papers_preset_does_not_cut_a_reply_that_loops(
+    make_world: Callable[..., Awaitable[World]], guards: str, whole: bool
+) -> None:
+    """Guards flag there; ours ends the reply once it repeats itself."""
+    loop = "I like rice cakes. " * 40
+    world = await make_world(settings=settings_of("wang2023", guards=guards))
+    world.replier.answers.append(loop)
+    said = await (await world.memory.reply("ana", "What do you like?")).text()
+    assert (said.strip() == loop.strip()) is whole
+
+
+async def test_taniguchi2025_offers_every_memo_that_fits(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """The paper has no limit, so the choice is not made among the 64 best of a search."""
+    settings = settings_of("taniguchi2025", compression_percent=100, window=8192)
+    world = await make_world(settings=settings, text_tools=TextTools(analyser=word_analyser))
+    for n in range(70):
+        said = [Utterance(speaker=Speaker.USER, text=f"I saw cat number {n} in Oslo.", id=f"u{n}")]
+        await world.memory.record("ana", said)
+        memo = {"topic": f"cat {n}", "start": 1, "end": 1, "summary": f"Cat {n} was seen."}
+        world.iterator.answers.append(json.dumps({"memos": [memo]}))
+        await world.memory.end_session("ana")
+        await world.memory.run_jobs()
+        world.clock.advance(timedelta(days=1))
+    await asked(world, '{"numbers": [0]}')
+    assert "70. cat 69: Cat 69 was seen." in text_of(world.iterator.requests[-1])
+
+
 BAD = {
     "an echo": "She sleeps on the piano all day long.",
     "unsupported": "The user owns three castles on the moon. The user is a king.",
@@ -253,6 +302,23 @@ async def test_hou2024_takes_events_as_they_are_and_retires_none(
     await digested(world, json.dumps({"events": [{**EVENT, "text": "User moved to Bergen."}]}))
     assert all(event.superseded_by is None for event in await world.memory.events("ana"))
     assert len(world.iterator.requests) == 2
+
+
+async def test_topics_and_keywords_count_in_an_events_relevance(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """With an embedder too: a word that only the keywords have makes the event more relevant."""
+    found = {}
+    for labels in (False, True):
+        settings = settings_of(
+            "hou2024", event_labels=labels, event_relevance="cosine", event_threshold=0.01
+        )
+        world = await make_world(settings=settings)
+        await digested(world, EVENTS)
+        (candidate,) = (await world.memory.explain("ana", "the kitten")).candidates
+        assert candidate.by == "vector"
+        found[labels] = candidate.relevance
+    assert found[True] > found[False]
 
 
 @pytest.mark.parametrize(("relevance", "found"), [("calibrated", 0), ("cosine", 1)])

@@ -78,6 +78,8 @@ SCOPES = {
     "GET /api/jobs": "read",
     "GET /api/users": "read",
     "GET /api/about": "read",
+    "GET /api/presets": "read",
+    "PATCH /api/presets": "write",
     "GET /api/sessions/latest": "read",
     "GET /api/memos": "read",
     "GET /api/events": "read",

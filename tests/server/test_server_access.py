@@ -59,6 +59,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/explain": {"text": "cat Miso"},
     "/api/memory/tool": {"command": "view", "path": "/memories"},
     "/api/demo": {},
+    "/api/presets": {"preset": "hou2024"},
     "/api/erase": {"all": True},
     "/api/facts": {"id": FACT, "pinned": True},
     "/api/facts/correct": {"id": FACT, "text": "The user is there."},

@@ -15,7 +15,16 @@ from omoide.ports import Message
 from omoide_tune.building import is_held_out
 from omoide_tune.dataset_files import make
 from omoide_tune.examples import Example, read
-from omoide_tune.mixture import MAX_EXAMPLES, PAPER, even_counts, mixed, parsed
+from omoide_tune.mixture import (
+    MAX_EXAMPLES,
+    PAPER,
+    PAPER_TEST,
+    PAPER_TRAIN,
+    PAPER_VALID,
+    even_counts,
+    mixed,
+    parsed,
+)
 from omoide_tune.thoroughness import GOAL, facts
 
 if TYPE_CHECKING:
@@ -123,7 +132,17 @@ def test_the_paper_s_tasks_have_its_counts_as_most_and_two_sets_to_judge_by(tmp_
     assert keys[0].isdisjoint(keys[1] | keys[2])
     assert keys[1].isdisjoint(keys[2])
     assert {e.task for e in made.examples} <= set(PAPER)
+    assert made.card["most"] == {"memos": 1780, "choice": 1292, "reply": 1787}
     assert PAPER == {"memos": 1970, "choice": 1482, "reply": 1977}
+
+
+@pytest.mark.parametrize("task", ["memos", "choice", "reply"])
+def test_the_papers_validation_and_test_are_among_its_examples(task: str) -> None:
+    """1,970, 1,482 and 1,977 are all examples, so that 40 and 150 of them are not learnt from."""
+    assert PAPER_TRAIN[task] + PAPER_VALID + PAPER_TEST == PAPER[task]
+    assert sum(PAPER_TRAIN.values()) == 5429 - 3 * 190
+    enough = [example(task, "en", n) for n in range(2200)]
+    assert len(mixed(enough, PAPER_TRAIN, hard=0.0)) == PAPER_TRAIN[task]
 
 
 def test_a_side_is_a_matter_of_the_key_alone() -> None:

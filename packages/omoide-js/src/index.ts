@@ -30,6 +30,7 @@ import type {
   Message,
   ModelCall,
   Note,
+  Presets,
   Reason,
   Recalled,
   RecallOptions,
@@ -321,6 +322,22 @@ export class Omoide {
   async rename(user: string, session: number, title: string): Promise<void> {
     const body = { session, title };
     await this.#to.json("/api/sessions", { method: "PATCH", query: { user }, body });
+  }
+
+  /** The presets, each paper's method by one name; `preset` is the user's. */
+  async presets(user: string): Promise<Presets> {
+    return this.#to.json("/api/presets", { query: { user } });
+  }
+
+  /** The preset that the user's memory works by. */
+  async preset(user: string): Promise<string> {
+    return (await this.presets(user)).preset;
+  }
+
+  /** Let the user's memory work by a preset from now on. */
+  async choosePreset(user: string, preset: string): Promise<void> {
+    const body = { preset };
+    await this.#to.json("/api/presets", { method: "PATCH", query: { user }, body });
   }
 
   /** Keep a text of the application's own; its kind begins with `app.`. */

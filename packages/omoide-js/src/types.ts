@@ -20,6 +20,7 @@ export type Memo = Schemas["Memo"];
 export type MemoryEvent = Schemas["Happened"];
 export type ModelCall = Schemas["ModelCall"];
 export type Note = Schemas["Note"];
+export type Presets = Schemas["Presets"];
 export type Reason = Schemas["Because"];
 export type Recalled = Schemas["Recalled"];
 export type RejectedAnswer = Schemas["Rejected"];

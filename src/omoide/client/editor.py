@@ -88,6 +88,11 @@ class RemoteEditor(RemoteReader):
         body = {"session": session, "title": title}
         await self._connection.patch("/api/sessions", body, user=stored_user(user))
 
+    async def choose_preset(self, user: str, preset: str, *, at: datetime | None = None) -> None:
+        """Let the user's memory work by a preset, such as a paper's, from now on."""
+        body = {"preset": preset, "at": iso(at, "at")}
+        await self._connection.patch("/api/presets", body, user=stored_user(user))
+
     async def put_note(
         self, user: str, *, kind: str, key: str, text: str, at: datetime | None = None
     ) -> Note:

@@ -222,6 +222,10 @@ class RemoteReader:
         )
         return decode_all(TimelineEntry, found)
 
+    async def preset(self, user: str) -> str:
+        """The name of the preset that the user's memory works by."""
+        return str((await self._connection.get("/api/presets", user=stored_user(user)))["preset"])
+
     async def notes(self, user: str, *, kind: str) -> tuple[Note, ...]:
         """The notes that a mechanism keeps about the user under that kind."""
         found = await self._connection.get("/api/notes", user=stored_user(user), kind=kind)

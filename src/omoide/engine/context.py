@@ -65,6 +65,10 @@ class Context:
     """Index in `given` of the message that is answered."""
     checked: bool = False
     """Whether the configured model's reply is checked before it is shown: a small one's is."""
+    cut_loops: bool = True
+    """Whether that reply is cut off once it repeats itself endlessly."""
+    window: int | None = None
+    """The window that the settings give, if the model's may be larger."""
 
     @property
     def recalled(self) -> tuple[Contribution, ...]:
@@ -96,8 +100,9 @@ class Context:
 
     def request(self, *, window: int, max_tokens: int) -> Request:
         """The request for the configured model, in the configured form."""
+        narrow = window if self.window is None else min(window, self.window)
         return self.form(
-            self.reply_request, self.contributions, window=window, max_tokens=max_tokens
+            self.reply_request, self.contributions, window=narrow, max_tokens=max_tokens
         )
 
     def stream(
@@ -125,10 +130,15 @@ class ContextBuilder:
         room: int = ROOM,
         company: Participants | None = None,
         checked: bool = False,
+        cut_loops: bool = True,
+        window: int | None = None,
     ) -> None:
         """`budget` is the most tokens of memory in a prompt, `room` how many of the session. If
-        `checked`, replies are checked before they are shown."""
+        `checked`, replies are checked before they are shown; with `cut_loops`, one that loops is
+        cut off. `window` limits a prompt if the model's is larger."""
         self._checked = checked
+        self._cut_loops = cut_loops
+        self._window = window
         self._store = store
         self._room = room
         self._company = company or Participants()
@@ -256,7 +266,12 @@ class ContextBuilder:
         limit = self._budget if budget is None else budget
         fitting = fit_budget(without_repeats(offered), budget=limit)
         return Context(
-            reply_request=request, contributions=fitting, form=self._form, checked=self._checked
+            reply_request=request,
+            contributions=fitting,
+            form=self._form,
+            checked=self._checked,
+            cut_loops=self._cut_loops,
+            window=self._window,
         )
 
     async def _shortened(self, request: ReplyRequest) -> ReplyRequest:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from omoide.domain import Job, Turn
-    from omoide.mechanisms.base import Mechanism
-    from omoide.mechanisms.facts.layers import FactLayer
+    from omoide.engine.methods import Methods
     from omoide.ports import ChatModel, Clock, Embedder, Store
     from omoide.ports.telemetry import Telemetry
 
@@ -44,7 +43,7 @@ class Digestion:
         self,
         *,
         store: Store,
-        mechanisms: Sequence[Mechanism | FactLayer],
+        methods: Methods,
         model: ChatModel | None,
         embedder: Embedder | None,
         clock: Clock,
@@ -52,7 +51,7 @@ class Digestion:
     ) -> None:
         self._telemetry = telemetry
         self._store = store
-        self._mechanisms = mechanisms
+        self._methods = methods
         self._model = model
         self._embedder = embedder
         self._clock = clock
@@ -70,16 +69,20 @@ class Digestion:
         """Let each mechanism digest the session. If one gets no usable answer from the model, the
         others still run; its `BadReply` is raised when all are done."""
         if session := await self._session(job):
+            method = await self._methods.of(job.owner)
+            digests = [mechanism.digest for mechanism in method.mechanisms]
+            digests += [layer.digest for layer in method.layers]
             with self._telemetry.operation(MemoryOperation.DIGEST, job.owner):
-                await self._each(session, [mechanism.digest for mechanism in self._mechanisms])
+                await self._each(session, digests)
 
     async def digest_open(self, job: Job) -> None:
         """Let the mechanisms that can digest a session while it is open do so. A session that has
         ended meanwhile is digested as a whole by its own job."""
         session = await self._session(job)
         if session and session.session.open:
+            method = await self._methods.of(job.owner)
             digests = [
-                m.digest_open for m in self._mechanisms if isinstance(m, DigestsOpenSessions)
+                m.digest_open for m in method.mechanisms if isinstance(m, DigestsOpenSessions)
             ]
             await self._each(session, digests)
 

@@ -34,6 +34,12 @@ MAX_NOTE = 1_000_000
 class Editor(Reader):
     """Corrects summaries and facts, for the users of one tenant."""
 
+    async def choose_preset(self, user: str, preset: str, *, at: datetime | None = None) -> None:
+        """Let the user's memory work by a preset, such as a paper's, from now on. What it remembers
+        already stays, though another method may not use it. Raises `BadInput` for an unknown
+        preset, or if this memory was opened as a paper's for everybody."""
+        await self._services.methods.choose(self._owner(user), preset, now=self._now(at))
+
     async def rollback(self, user: str, to: When, *, at: datetime | None = None) -> Summary:
         """Bring an old version back, as a new version, and with it the facts that held then: what
         was learned since ends, and what ended since comes back as new facts."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Receipt
-from omoide.engine import titles
+from omoide.engine import methods, titles
 from omoide.language.terms import terms
 from omoide.ports.telemetry import OFF, MemoryOperation
 from omoide.version import __version__
@@ -76,6 +76,7 @@ class Erasures:
     async def _erase(self, owner: Owner, target: ErasureTarget) -> Erased:
         doomed = await self._doomed(owner, target)
         named = await self.store.notes.read(owner, kind=titles.KIND)
+        chosen = await self.store.notes.read(owner, kind=methods.KIND)
         async with self._spooled(owner, target, doomed) as waiting:
             erased = await self.store.archive.erase(
                 owner,
@@ -86,6 +87,7 @@ class Erasures:
             )
         if not target.whole:
             kept = await titles.put_back(self.store, owner, named, erased=doomed)
+            kept += await methods.put_back(self.store, owner, chosen)
             erased = replace(erased, notes=erased.notes - kept)
         search = _Search(store=self.store, owner=owner, target=target, doomed=doomed)
         await search.run()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from omoide.domain import Owner
     from omoide.engine.asking import Answer, Asking
-    from omoide.engine.context import ContextBuilder
+    from omoide.engine.methods import Methods
     from omoide.engine.recorder import Recorder
     from omoide.ports import Clock, Store
     from omoide.ports.spool import Spool
@@ -45,7 +45,7 @@ class Exchanges:
         *,
         store: Store,
         recorder: Recorder,
-        contexts: ContextBuilder,
+        methods: Methods,
         clock: Clock,
         spool: Spool | None = None,
         telemetry: Telemetry = OFF,
@@ -60,7 +60,7 @@ class Exchanges:
         )
         self._store = store
         self._recorder = recorder
-        self._contexts = contexts
+        self._methods = methods
         self._clock = clock
         self._writing: dict[Owner, set[asyncio.Task[None]]] = {}
         self._streams: set[asyncio.Future[None]] = set()
@@ -178,8 +178,9 @@ class Exchanges:
 
     async def _build(self, exchange: Exchange) -> None:
         asking, began = exchange.asking, monotonic()
+        method = await self._methods.of(asking.owner)
         context, newest = await asyncio.gather(
-            self._contexts.for_turn(
+            method.contexts.for_turn(
                 exchange.turn,
                 owner=asking.owner,
                 now=asking.at or self._clock.now(),
@@ -241,7 +242,8 @@ class Exchanges:
             if not recorded:
                 return  # the message was erased meanwhile, and with it what this reply quotes
         if exchange.context is not None:
-            await self._contexts.mark_used(exchange.context)
+            method = await self._methods.of(exchange.owner)
+            await method.contexts.mark_used(exchange.context)
 
     async def _former(
         self, exchange: Exchange, answer: Answer, parts: Sequence[Utterance]

@@ -135,7 +135,8 @@ class Memory(Editor):
         from_user = [i for i, utterance in enumerate(said) if utterance.speaker is Speaker.USER]
         if not from_user:
             raise BadInput("no message is the user's: there is nothing to find a context for")
-        context = await self._services.contexts.for_words(
+        method = await self._services.methods.of(self._owner(user))
+        context = await method.contexts.for_words(
             said[: from_user[-1] + 1],
             owner=self._owner(user),
             now=self._now(at),
@@ -185,7 +186,9 @@ class Memory(Editor):
             turn=exchange.turn,
             contributions=exchange.why,
             pieces=stream_reply(
-                stream, record=lambda said: exchange.finish(Answer(text=said, once=again))
+                stream,
+                record=lambda said: exchange.finish(Answer(text=said, once=again)),
+                cut_loops=exchange.context.cut_loops,
             ),
             mark=exchange.turns.mark,
         )
@@ -244,9 +247,9 @@ class Memory(Editor):
     ) -> RecallExplanation:
         """Every event that was considered for `text`, and why it is recalled or not."""
         text = checked_text(text, max_chars=self._settings.max_turn_chars)
-        return await self._services.human_recall.explain(
-            self._owner(user), text, now=self._now(at), language=detect_language(text)
-        )
+        owner = self._owner(user)
+        recall = await self._services.human_recall(owner)
+        return await recall.explain(owner, text, now=self._now(at), language=detect_language(text))
 
     async def curves(
         self,
@@ -258,13 +261,14 @@ class Memory(Editor):
     ) -> tuple[ForgettingCurve, ...]:
         """How events that are not superseded fade, and how they would after a recall; with
         `newest`, only that many of the newest."""
-        return await self._services.human_recall.curves(
-            self._owner(user), now=self._now(at), days=days, newest=newest
-        )
+        owner = self._owner(user)
+        recall = await self._services.human_recall(owner)
+        return await recall.curves(owner, now=self._now(at), days=days, newest=newest)
 
     async def calibrate(self, user: str, *, at: datetime | None = None) -> Calibration:
         """Fit the calibration to the user's own turns and events; it is used from now on."""
-        return await self._services.human_recall.refit(self._owner(user), now=self._now(at))
+        owner = self._owner(user)
+        return await (await self._services.human_recall(owner)).refit(owner, now=self._now(at))
 
     async def end_session(
         self, user: str, *, session: int | None = None, at: datetime | None = None

@@ -29,7 +29,8 @@ async def prepare_reply(services: Services, owner: Owner, *, now: datetime) -> N
     said = [Utterance(speaker=t.speaker, text=t.text, name=t.name, time=t.time) for t in session]
     # Its text stands for the message to come, which is not read: only its language counts.
     said.append(Utterance(speaker=Speaker.USER, text=words[-1] if words else ""))
-    context = await services.contexts.for_words(said, owner=owner, now=now)
+    method = await services.methods.of(owner)
+    context = await method.contexts.for_words(said, owner=owner, now=now)
     await model.prepare(
         context.request(window=model.window, max_tokens=services.settings.reply_tokens)
     )

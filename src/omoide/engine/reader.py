@@ -72,6 +72,11 @@ class Reader:
             preset=str(services.settings.preset),
         )
 
+    async def preset(self, user: str) -> str:
+        """The name of the preset that the user's memory works by: the one that they chose, or that
+        of the settings."""
+        return await self._services.methods.name(self._owner(user))
+
     async def summary(
         self,
         user: str,

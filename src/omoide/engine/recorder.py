@@ -16,7 +16,7 @@ from omoide.language import detect_language
 from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from datetime import datetime
 
     from omoide.domain import Owner, Turn
@@ -50,8 +50,8 @@ class Recorder:
     """The pause after which a session ends."""
     max_chars: int
     """Most characters of one turn."""
-    follows: bool
-    """Whether a mechanism digests sessions while they are open."""
+    follows: Callable[[Owner], Awaitable[bool]]
+    """Whether a mechanism of that owner digests sessions while they are open."""
     wake: Callable[[], None]
     """Called when there may be a new job."""
     telemetry: Telemetry = OFF
@@ -86,7 +86,7 @@ class Recorder:
             if not isinstance(recorded, RecordedTurns):  # a store of someone else's
                 raise StoreError(f"the store gave {type(recorded).__name__} instead of turns")
             observed.records(len(recorded.new), (turn.text for turn in recorded))
-        if self.follows and has_grown(recorded):
+        if has_grown(recorded) and await self.follows(owner):
             number = recorded[-1].session
             await self.store.jobs.enqueue(owner, JobTask.DIGEST_OPEN, session=number, at=now)
         self.wake()

@@ -61,10 +61,13 @@ class Reply:
 
 
 async def stream_reply(
-    stream: AsyncGenerator[str | Completion], *, record: Callable[[str], Coroutine[Any, Any, None]]
+    stream: AsyncGenerator[str | Completion],
+    *,
+    record: Callable[[str], Coroutine[Any, Any, None]],
+    cut_loops: bool = True,
 ) -> AsyncGenerator[str, None]:
-    """The pieces of a model's answer as they come; an answer that loops is cut off. However it
-    ends, what came until then is passed to `record`, which is not cancelled with it."""
+    """The pieces of a model's answer as they come; with `cut_loops`, one that loops is cut off.
+    However it ends, what came until then is passed to `record`, which is not cancelled with it."""
     answer = ""
     try:
         async with aclosing(stream) as pieces:
@@ -72,7 +75,7 @@ async def stream_reply(
                 if not isinstance(piece, Completion):
                     answer += piece
                     yield piece
-                if is_looping(answer):
+                if cut_loops and is_looping(answer):
                     break
     finally:
         if text := printable(answer):

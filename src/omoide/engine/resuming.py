@@ -40,6 +40,6 @@ async def resume(
     return replace(
         Exchange(asking=asking, service=services.exchanges, time=now),
         turns=RecordedTurns(found, new=frozenset()),
-        context=services.contexts.resumed(found[0], used, owner=owner, now=now),
+        context=services.methods.usual.contexts.resumed(found[0], used, owner=owner, now=now),
         repeated=repeated,
     )

@@ -12,11 +12,9 @@ import secrets
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from omoide.domain import CallPurpose, JobTask, Owner
 from omoide.domain.text import normal_name
-from omoide.engine.context import ContextBuilder
 from omoide.engine.corrections import Corrections
 from omoide.engine.digest import NO_MODEL, Digestion
 from omoide.engine.erasure import Erasures
@@ -25,6 +23,7 @@ from omoide.engine.facts import Facts
 from omoide.engine.ledger import Account
 from omoide.engine.memory import Memory
 from omoide.engine.memory_folder import MemoryFolders
+from omoide.engine.methods import Methods, make_method
 from omoide.engine.observed import ObservedStore
 from omoide.engine.preparing import prepare_reply
 from omoide.engine.recorder import Recorder
@@ -32,23 +31,20 @@ from omoide.engine.services import Services
 from omoide.engine.versions import Versions
 from omoide.engine.webhooks import Webhooks
 from omoide.engine.worker import Worker
-from omoide.errors import BadInput, NoModel
-from omoide.mechanisms.base import DigestsOpenSessions, Participants
-from omoide.mechanisms.facts.layers import FactLayer
+from omoide.errors import NoModel
 from omoide.mechanisms.memos.compressors import TextTools
-from omoide.mechanisms.parts import budget_for, checks_replies, reply_form_for, session_room
-from omoide.mechanisms.registry import MECHANISMS, MechanismParts, lookup
-from omoide.mechanisms.reply_forms import FORMS
+from omoide.mechanisms.registry import MECHANISMS, MechanismParts
 from omoide.mechanisms.search.recall import Recall
 from omoide.ports import PreparableModel
 from omoide.ports.telemetry import OFF
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-    from datetime import datetime, tzinfo
+    from datetime import datetime
     from types import TracebackType
 
     from omoide.domain import ModelCall
+    from omoide.engine.methods import Method
     from omoide.engine.worker import Tenants
     from omoide.mechanisms.base import Ask, Mechanism, ReplyRequest
     from omoide.mechanisms.registry import MechanismEntry
@@ -130,16 +126,13 @@ class Runtime:
         self._text_tools = text_tools or TextTools()
         self._can_write = not isinstance(self.summariser, Missing)
         self.recall = Recall(store=store, embedder=embedder)
-        parts = self._parts()
-        self.mechanisms = _made(mechanisms or settings.mechanisms, known, parts)
-        self.layers = tuple(
-            FactLayer(mechanism, store=store)
-            for mechanism in _made(() if mechanisms else parts.layers, known, parts)
-        )
-        contexts = self._context_builder()
+        self._known = known
+        usual = make_method(self._parts(settings), known, mechanisms)
+        self.mechanisms, self.layers = usual.mechanisms, usual.layers
+        self.methods = Methods(store, usual=usual, make=None if mechanisms else self._chosen)
         digestion = Digestion(
             store=store,
-            mechanisms=(*self.mechanisms, *self.layers),
+            methods=self.methods,
             model=self.summariser if self._can_write else None,
             embedder=embedder,
             clock=clock,
@@ -159,7 +152,7 @@ class Runtime:
             store=store,
             idle=settings.idle,
             max_chars=settings.max_turn_chars,
-            follows=any(isinstance(m, DigestsOpenSessions) for m in self.mechanisms),
+            follows=self.methods.follows,
             wake=self.worker.wake,
             telemetry=telemetry,
         )
@@ -167,34 +160,19 @@ class Runtime:
         self.exchanges = Exchanges(
             store=store,
             recorder=recorder,
-            contexts=contexts,
+            methods=self.methods,
             clock=clock,
             spool=spool,
             telemetry=telemetry,
         )
-        self.services = self._services(recorder, contexts, telemetry=telemetry)
+        self.services = self._services(recorder, telemetry=telemetry)
         self._memories: dict[str, Memory] = {}
 
-    def _context_builder(self) -> ContextBuilder:
-        settings = self.settings
-        return ContextBuilder(
-            self.store,
-            self.mechanisms,
-            layers=self.layers,
-            form=lookup(FORMS, reply_form_for(settings), "reply form"),
-            budget=budget_for(settings).memory,
-            room=session_room(settings, window=self.model.window),
-            company=Participants(
-                persona=settings.persona,
-                user_name=settings.user_name,
-                timezone=_zone(settings.timezone),
-            ),
-            checked=checks_replies(settings),
-        )
+    def _chosen(self, preset: str) -> Method:
+        """The method of a preset that a user has chosen."""
+        return make_method(self._parts(self.settings.changed(preset=preset)), self._known)
 
-    def _services(
-        self, recorder: Recorder, contexts: ContextBuilder, *, telemetry: Telemetry
-    ) -> Services:
+    def _services(self, recorder: Recorder, *, telemetry: Telemetry) -> Services:
         """What the memories of all tenants share."""
         settings, store, clock = self.settings, self.store, self.clock
         versions = Versions(store)
@@ -209,7 +187,7 @@ class Runtime:
             layers=tuple(layer.mechanism for layer in self.layers),
             recall=self.recall,
             recorder=recorder,
-            contexts=contexts,
+            methods=self.methods,
             exchanges=self.exchanges,
             folders=MemoryFolders(store=store, clock=clock, max_chars=settings.max_turn_chars),
             versions=versions,
@@ -326,9 +304,9 @@ class Runtime:
         for observer in self.observers:
             observer(call)
 
-    def _parts(self) -> MechanismParts:
+    def _parts(self, settings: Settings) -> MechanismParts:
         return MechanismParts(
-            settings=self.settings,
+            settings=settings,
             store=self.store,
             model=self.model,
             iterator=self.summariser,
@@ -348,25 +326,3 @@ class Runtime:
             session=request.session[-1].session,
         )
         return account.asker(self.summariser, CallPurpose.CHOOSE)
-
-
-def _made(
-    mechanisms: Sequence[str | Mechanism],
-    known: Mapping[str, MechanismEntry],
-    parts: MechanismParts,
-) -> tuple[Mechanism, ...]:
-    return tuple(
-        lookup(known, mechanism, "mechanism").make(parts)
-        if isinstance(mechanism, str)
-        else mechanism
-        for mechanism in mechanisms
-    )
-
-
-def _zone(name: str) -> tzinfo | None:
-    try:
-        return ZoneInfo(name) if name else None
-    except (ZoneInfoNotFoundError, ValueError) as error:
-        raise BadInput(
-            f"OMOIDE_TIMEZONE={name!r} is not a time zone; give one like Asia/Tokyo"
-        ) from error

@@ -10,12 +10,13 @@ from omoide.mechanisms.events.writer import ModelEventWriter
 from omoide.mechanisms.parts import recall_settings
 
 if TYPE_CHECKING:
-    from omoide.engine.context import ContextBuilder
+    from omoide.domain import Owner
     from omoide.engine.corrections import Corrections
     from omoide.engine.erasure import Erasures
     from omoide.engine.exchange import Exchanges
     from omoide.engine.facts import Facts
     from omoide.engine.memory_folder import MemoryFolders
+    from omoide.engine.methods import Methods
     from omoide.engine.recorder import Recorder
     from omoide.engine.versions import Versions
     from omoide.engine.worker import Worker
@@ -43,7 +44,8 @@ class Services:
     """Those that are written but do not add to prompts."""
     recall: Recall
     recorder: Recorder
-    contexts: ContextBuilder
+    methods: Methods
+    """The method that each user's memory works by."""
     exchanges: Exchanges
     folders: MemoryFolders
     versions: Versions
@@ -53,10 +55,10 @@ class Services:
     erasures: Erasures
     telemetry: Telemetry
 
-    @property
-    def human_recall(self) -> HumanRecall:
-        """The mechanism in use; if it is not in use, one that only reads."""
-        for mechanism in (*self.mechanisms, *self.layers):
+    async def human_recall(self, owner: Owner) -> HumanRecall:
+        """The mechanism that the owner's memory uses; if it uses none, one that only reads."""
+        method = await self.methods.of(owner)
+        for mechanism in (*method.mechanisms, *(layer.mechanism for layer in method.layers)):
             if isinstance(mechanism, HumanRecall):
                 return mechanism
         model = self.summariser
@@ -64,5 +66,5 @@ class Services:
             store=self.store,
             embedder=self.embedder,
             writer=ModelEventWriter(window=model.window, count=model.count, name=model.name),
-            knobs=recall_settings(self.settings),
+            knobs=recall_settings(method.settings),
         )

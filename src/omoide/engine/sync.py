@@ -197,6 +197,8 @@ class SyncMemory:
     end_session = _verb(Memory.end_session)
     end_idle = _verb(Memory.end_idle)
     run_jobs = _verb(Memory.run_jobs)
+    preset = _verb(Memory.preset)
+    choose_preset = _verb(Memory.choose_preset)
     summary = _verb(Memory.summary)
     history = _verb(Memory.history)
     diff = _verb(Memory.diff)

@@ -219,6 +219,11 @@ def reply_form_for(settings: Settings) -> str:
     return usual
 
 
+def cuts_loops(settings: Settings) -> bool:
+    """Whether a reply that has begun to repeat itself endlessly is cut off."""
+    return not lookup(GUARDS, settings.guards, "guards")
+
+
 def checks_replies(settings: Settings) -> bool:
     """Whether replies are checked before they are shown: a small model's, in its own form."""
     return reply_form_for(settings) == "small" and profile_of(settings) == "small"
@@ -231,8 +236,21 @@ def budget_for(settings: Settings) -> RecallBudget:
         usual,
         items=settings.recall_items or usual.items,
         tokens=settings.recall_tokens or usual.tokens,
-        memory=settings.memory_tokens or usual.memory,
+        memory=settings.memory_tokens if settings.memory_tokens > 0 else usual.memory,
     )
+
+
+WHOLE = -1
+"""The value of `memory_tokens` for all that the window holds."""
+LAST_WORDS = 1500
+"""Tokens that memory then leaves in the window for the instructions and the latest turns."""
+
+
+def memory_room(settings: Settings, *, window: int) -> int:
+    """Most tokens of memory in a reply's prompt."""
+    if settings.memory_tokens == WHOLE:
+        return max(window - settings.reply_tokens - LAST_WORDS, window // 4)
+    return budget_for(settings).memory
 
 
 def session_room(settings: Settings, *, window: int) -> int:

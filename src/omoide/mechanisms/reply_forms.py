@@ -325,7 +325,10 @@ def user_name(request: ReplyRequest, known: Sequence[str]) -> str:
 
 
 def _dialogue(request: ReplyRequest, room: int) -> str:
-    shown = lines(latest_that_fit(request.session, room))
+    """As much of the session as fits, and its last turn in any case."""
+    *earlier, last = request.session
+    left = room - estimate_tokens(last.text) - 8
+    shown = lines([*latest_that_fit(earlier, left), last])
     return "\n".join(line.labelled(request.language) for line in shown)
 
 

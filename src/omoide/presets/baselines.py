@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from omoide.presets.papers import BUDGET, MODEL, PARTS, PENALTY, SOURCES, TRIGGER, WORDS
+from omoide.presets.papers import (
+    DATED,
+    EVENTS,
+    LENGTH,
+    LISTED,
+    MEMOS,
+    MODEL,
+    PARTS,
+    PAUSE,
+    PENALTY,
+    SOURCES,
+    TRIGGER,
+    TURNS,
+    WINDOW,
+    WORDS,
+)
 from omoide.presets.preset import Departure, Number, Preset
 
 REPLY = Departure(
@@ -21,11 +36,13 @@ MEMOCHAT = Preset(
         "guards": "flag",
         "compression": "none",
         "compression_percent": 0,
+        "memory_tokens": -1,
     },
     prompts=("memo_write", "memo_choose", "reply", "reply_recalled"),
     numbers=(
         Number(what="turns that stay in the prompt, at least", value="2", where="its code"),
         TRIGGER,
+        TURNS,
         Number(what="dialogue dropped, in percent", value="0", where="there is no compression"),
     ),
     departures=(
@@ -43,10 +60,15 @@ MEMOCHAT = Preset(
             what="An unreadable choice falls back to a search.",
             why="The reply should not go without memory because of a slip of the model.",
         ),
+        MEMOS,
+        LISTED,
+        DATED,
         REPLY,
         PENALTY,
-        BUDGET,
         SOURCES,
+        WINDOW,
+        LENGTH,
+        PAUSE,
     ),
 )
 
@@ -60,6 +82,7 @@ MEMORYBANK = Preset(
         "writer": "separate",
         "reply_form": "chat",
         "guards": "flag",
+        "memory_tokens": -1,
     },
     prompts=(
         "bank_day",
@@ -89,9 +112,22 @@ MEMORYBANK = Preset(
             what="The released code's e^(−t·S/5) is not followed.",
             why="By it stronger memories fade faster; the paper has e^(−t/S).",
         ),
+        Departure(
+            what="Of the pairs around the 30 nearest turns and of the days, the 3 nearest that are "
+            "not forgotten enter the prompt, with how long ago they were.",
+            why="The paper gives no number.",
+        ),
+        Departure(
+            what="A summary has at most 300 tokens; the overall ones are made of as many of the "
+            "latest days as fit the window.",
+            why="A model that loops must end somewhere, and days only grow in number.",
+        ),
         REPLY,
         PENALTY,
         PARTS,
+        WINDOW,
+        LENGTH,
+        PAUSE,
     ),
 )
 
@@ -105,6 +141,7 @@ GENERATIVE_AGENTS = Preset(
         "writer": "separate",
         "reply_form": "agent+clock",
         "guards": "flag",
+        "memory_tokens": -1,
     },
     prompts=(
         "event_write",
@@ -129,24 +166,29 @@ GENERATIVE_AGENTS = Preset(
             what="Memories are events of a conversation, written after each session.",
             why="The paper's agents live in a simulated world.",
         ),
+        EVENTS,
         Departure(
             what="All new events are rated in one call; reflection is one call.",
             why="One call for each memory costs too much in a product; the scale is the paper's.",
         ),
         Departure(
-            what="An insight has the importance 8 instead of a rating of its own.",
+            what="An insight has the importance 8 instead of a rating of its own, and at most 240 "
+            "characters.",
             why="It saves a call; insights are what matters by definition.",
         ),
         Departure(
-            what="Unreadable ratings leave the session undigested, after three tries.",
+            what="Unreadable ratings leave the session undigested, after 3 tries.",
             why="The released code rates at random then.",
         ),
         Departure(
-            what="Five memories enter the prompt.",
+            what="The 5 memories with the highest scores enter the prompt.",
             why="The paper takes as many as fit; a reply needs few.",
         ),
         PENALTY,
         SOURCES,
         PARTS,
+        WINDOW,
+        LENGTH,
+        PAUSE,
     ),
 )

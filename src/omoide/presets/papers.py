@@ -21,13 +21,49 @@ MODEL = Departure(
     what="The models are the configured ones: by default one of 1.5 B parameters with our LoRA "
     "adapters.",
     why="The papers' are too large for most machines or can no longer be asked. `model`, "
-    "`summary_model` (for the memory alone) and `adapter=none` choose others.",
+    "`summary_model` (for the memory alone), `adapter` (`none` for the bare weights) and "
+    "`embedder` choose others.",
 )
 
-BUDGET = Departure(
-    what="What is chosen shares the room of `memory_tokens` in the prompt; what is worth least for "
-    "its length is left out beyond that.",
-    why="The prompt must fit the window. A larger `memory_tokens` makes more room.",
+WINDOW = Departure(
+    what="A reply's prompt is limited by the model's `window` alone: beyond it, what memory brings "
+    "and is worth least for its length is left out, and the oldest turns of the session.",
+    why="Nothing longer can be sent. `memory_tokens` is -1 for that; our own default is less.",
+)
+
+LENGTH = Departure(
+    what="A reply has at most 400 tokens (`reply_tokens`).",
+    why="The papers name no limit; a model that loops would never end.",
+)
+
+PAUSE = Departure(
+    what="A session ends after a pause of 30 minutes (`idle`), or when the caller ends it.",
+    why="In the papers the sessions come with the data, or it is not said.",
+)
+
+EVENTS = Departure(
+    what="At most 10 events are written of a session, or of a part of a long one: sentences that "
+    "begin with whom they are about, of 80 tokens on average, with at most 2 topics and 2 "
+    "keywords of 30 characters. Sentences about the chat itself are left out.",
+    why="The paper gives neither a prompt nor a number; small models do not stop by themselves.",
+)
+
+MEMOS = Departure(
+    what="Memos are asked for 20 lines at a time, at most one for every 4 lines and 8 in all, in "
+    "at most 1300 tokens. Where the model can be held to a grammar, ranges are right by "
+    "construction and the length of topics and summaries is limited.",
+    why="Small models lose count in longer lists and do not stop by themselves.",
+)
+
+LISTED = Departure(
+    what="For the choice, a memo's topic and summary are listed with at most 240 characters, and "
+    "the message with at most 2000.",
+    why="A memo that could not be summarised has its dialogue as summary.",
+)
+
+DATED = Departure(
+    what="A memo in the prompt begins with its date and how long ago that was.",
+    why="Replies days later would take it for something of today.",
 )
 
 PENALTY = Departure(
@@ -40,6 +76,12 @@ TRIGGER = Number(
     what="tokens of dialogue after which memos are written",
     value="1024",
     where="a set length that the paper does not give",
+)
+
+TURNS = Number(
+    what="turns after which memos are written, if sooner",
+    value="20",
+    where="MemoChat has a number of its own",
 )
 
 WANG2023 = Preset(
@@ -56,6 +98,7 @@ WANG2023 = Preset(
         "guards": "flag",
         "max_sentences": 20,
         "repeated_sentences": 0,
+        "memory_tokens": -1,
     },
     prompts=("memory_paper", "reply_paper"),
     numbers=(
@@ -73,8 +116,17 @@ WANG2023 = Preset(
             "session is reported as not digested.",
             why="The paper does not say; an empty memory would lose everything.",
         ),
+        Departure(
+            what="The answer is read sentence by sentence, without headings, bullets and numbers. "
+            "It has room for 40 tokens a sentence, or for the old memory and 20 more a sentence.",
+            why="Each sentence has its sources and can be shown and erased by itself; an answer "
+            "that loops must end somewhere. More than 20 sentences are flagged and kept.",
+        ),
         SOURCES,
         PARTS,
+        WINDOW,
+        LENGTH,
+        PAUSE,
     ),
 )
 
@@ -95,6 +147,7 @@ HOU2024 = Preset(
         "event_emotion": 0.0,
         "event_labels": True,
         "retire_events": False,
+        "memory_tokens": -1,
     },
     prompts=("event_write", "event_agent", "reply_recalled"),
     numbers=(
@@ -124,6 +177,16 @@ HOU2024 = Preset(
             what="Events are single sentences written after each session.",
             why="The paper does not say how events are made from the history.",
         ),
+        EVENTS,
+        Departure(
+            what="An event's relevance is that of its text alone or with its topics and keywords, "
+            "whichever is greater; an event without keywords gets some from its words.",
+            why="The paper has topics and keywords and does not say how they count.",
+        ),
+        Departure(
+            what="The 50 nearest events are weighed, and none of the current session.",
+            why="Farther ones cannot reach the threshold; the session is in the prompt already.",
+        ),
         Departure(
             what="Events and vectors are in omoide's store instead of Firestore and Qdrant.",
             why="Every preset runs on every store; Qdrant can be one (`vectors`).",
@@ -131,6 +194,9 @@ HOU2024 = Preset(
         PENALTY,
         SOURCES,
         PARTS,
+        WINDOW,
+        LENGTH,
+        PAUSE,
     ),
 )
 
@@ -149,6 +215,7 @@ TANIGUCHI2025 = Preset(
         "compression_percent": 25,
         "keep_negation": False,
         "window": 4096,
+        "memory_tokens": -1,
     },
     prompts=("memo_write", "memo_choose", "reply", "reply_recalled"),
     numbers=(
@@ -160,6 +227,7 @@ TANIGUCHI2025 = Preset(
         Number(what="context window, in tokens", value="4096", where="section 3.1"),
         Number(what="turns that stay in the prompt, at least", value="2", where="MemoChat"),
         TRIGGER,
+        TURNS,
     ),
     departures=(
         WORDS,
@@ -194,8 +262,13 @@ TANIGUCHI2025 = Preset(
             what="The reply prompt is the product's, with the related memos beside the message.",
             why="The paper gives the parts of the prompt, not its text.",
         ),
+        MEMOS,
+        LISTED,
+        DATED,
         PENALTY,
-        BUDGET,
         SOURCES,
+        WINDOW,
+        LENGTH,
+        PAUSE,
     ),
 )

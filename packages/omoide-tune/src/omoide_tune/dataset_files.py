@@ -15,7 +15,14 @@ from omoide_tune.building import SHARE, build, held_out
 from omoide_tune.checked_talks import DataTally
 from omoide_tune.examples import TASKS, write
 from omoide_tune.lessons import lessons, with_lessons
-from omoide_tune.mixture import MAX_EXAMPLES, PAPER, PAPER_TEST, PAPER_VALID, mixed
+from omoide_tune.mixture import (
+    MAX_EXAMPLES,
+    PAPER,
+    PAPER_TEST,
+    PAPER_TRAIN,
+    PAPER_VALID,
+    mixed,
+)
 from omoide_tune.sources import SOURCES, select_sources
 from omoide_tune.tasks.asked import ASKED
 from omoide_tune.tasks.replies import SCENES
@@ -68,8 +75,8 @@ def make(
     """Build and write the data set, in all languages if none is named. `most` overrides the counts
     of tasks; `hard` is the minimum share of hard cases, `order` that of planted instructions,
     `talks` how many are read per source and language (0 for all; default 450, with `paper` all).
-    `paper` makes paper C's three tasks with its counts and splits: 40 of each for validation
-    (held-out.jsonl), 150 for the test (test.jsonl).
+    `paper` makes paper C's three tasks with its counts and splits: of each, 40 are for validation
+    (held-out.jsonl), 150 for the test (test.jsonl) and the rest for training.
     `taught` are files with facts that models found in the talks (`omoide tune teach`).
     `weights` are the relative weights of sources.
     Raises `BadInput` if data is missing or not allowed."""
@@ -89,7 +96,7 @@ def make(
     )  # fmt: skip
     found = [e for e in found if not languages or e.language in languages]
     random.Random(seed).shuffle(found)  # noqa: S311 - an order, not a secret
-    wanted = {**(PAPER if paper else MAX_EXAMPLES), **(most or {})}
+    wanted = {**(PAPER_TRAIN if paper else MAX_EXAMPLES), **(most or {})}
     training = mixed(
         [e for e in found if not held_out(e, share=share)], wanted, hard=hard, weights=weights
     )
@@ -124,6 +131,7 @@ def make(
         "facts": dict(sorted(tally.facts.items())),
         **({"taught by": dict(sorted(tally.taught.items()))} if taught else {}),
         "examples": {"/".join(key): count for key, count in sorted(counts.items())},
+        "most": {task: wanted[task] for task in tasks},
         "hard cases": dict(
             sorted(Counter(kind for e in examples for kind in e.hard.split()).items())
         ),

@@ -32,8 +32,10 @@ MAX_EXAMPLES = {
 }
 """Training examples of each task: 9,200 in all."""
 PAPER = {"memos": 1970, "choice": 1482, "reply": 1977}
-"""Paper C's counts, 5,429 in all; and those for evaluation:"""
+"""Paper C's counts, 5,429 in all. Of each task 40 are for validation and 150 for the test:"""
 PAPER_VALID, PAPER_TEST = 40, 150
+PAPER_TRAIN = {task: count - PAPER_VALID - PAPER_TEST for task, count in PAPER.items()}
+"""What is left for training: 4,859."""
 WEIGHTS = {"en": 2.0}
 """A language's weight relative to the others; default 1."""
 SOURCES = {ASKED: 1.5, STORIES: 8.0, ANNOTATED: 8.0}

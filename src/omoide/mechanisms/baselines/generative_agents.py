@@ -58,6 +58,8 @@ REFLECTION = "reflection"
 """Kind of the notes that hold insights."""
 ENOUGH = 150
 """Total importance above which the agent reflects."""
+INSIGHT_IMPORTANCE = 8
+"""The importance of every insight."""
 LOOKED_AT = 100
 """How many of the latest memories a reflection uses."""
 
@@ -200,7 +202,7 @@ class GenerativeAgents:
                     _insight(note, text, sources),
                     ScoreTrace(
                         elapsed=request.now - note.time,
-                        importance=8,
+                        importance=INSIGHT_IMPORTANCE,
                         relevance=float(vectors[i] @ query[0]),
                     ),
                 )

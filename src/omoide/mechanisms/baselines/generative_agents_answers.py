@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 INSIGHTS = 5
 """Maximum number of insights per reflection."""
+INSIGHT_CHARS = 240
+"""Maximum length of each."""
 
 
 def numbered(texts: Sequence[str]) -> str:
@@ -36,7 +38,7 @@ INSIGHTS_SCHEMA: Mapping[str, object] = {
             "items": {
                 "type": "object",
                 "properties": {
-                    "text": {"type": "string", "minLength": 4, "maxLength": 240},
+                    "text": {"type": "string", "minLength": 4, "maxLength": INSIGHT_CHARS},
                     "because": {"type": "array", "items": {"type": "integer"}, "maxItems": 8},
                 },
                 "required": ["text", "because"],

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 LIMIT = 10
 """Maximum number of events for one part of a session."""
+LABELS = 2
+"""Maximum number of topics, of keywords and of participants of an event."""
+LABEL_CHARS = 30
+"""Maximum length of each."""
 MIN_SUPPORT = 0.2
 """Share of an event's weighted terms that some turn must contain; otherwise it was made up."""
 
@@ -56,7 +60,8 @@ def _about_the_chat() -> re.Pattern[str]:
 def schema(language: str, limit: int = LIMIT) -> Mapping[str, object]:
     """The JSON schema of an answer. Unconstrained, a model of 1.5 B copies the dialogue's lines
     into the JSON; forced to begin with a third-person subject, it writes its own sentences."""
-    few, word = {"type": "array", "maxItems": 2}, {"type": "string", "maxLength": 30}
+    few = {"type": "array", "maxItems": LABELS}
+    word = {"type": "string", "maxLength": LABEL_CHARS}
     short = {**few, "items": word}  # each costs a small model on a CPU a second or two
     event = {
         "type": "object",

@@ -30,6 +30,7 @@ from omoide.mechanisms.events.scoring import (
     ForgettingCurve,
     RecallSettings,
     curve,
+    event_words,
     weigh_events,
 )
 from omoide.mechanisms.events.writer import RetiringWriter
@@ -43,10 +44,12 @@ if TYPE_CHECKING:
     from omoide.domain import Event, Owner
     from omoide.mechanisms.base import ReplyRequest, SessionToDigest
     from omoide.mechanisms.events.writer import EventWriter
-    from omoide.ports import Embedder, Store
+    from omoide.ports import Embedder, Store, Vectors
 
 DIGESTED = "events-digested"
 """Kind of the notes that record which sessions were digested."""
+CACHED = 2000
+"""Events whose vectors with topics and keywords are kept in memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +80,7 @@ class HumanRecall:
         self._writer = writer
         self.knobs = knobs or RecallSettings()
         given = calibration if self.knobs.calibrated else IDENTITY
+        self._vectors: dict[str, Vectors] = {}
         self._maps = Calibrations(store=store, embedder=embedder, given=given)
 
     # ── Digest ──────────────────────────────────────────────────────────────────────────────
@@ -273,6 +277,10 @@ class HumanRecall:
             for event in await self._store.events.read(owner, ids=ids)
             if event.time <= now and event.session != besides and not event.superseded_by
         ]
+        if self._embedder is not None and self.knobs.labels:
+            compared = [event for event in events if event.id in cosines]
+            with_labels = await self._by_labels(self._embedder, compared, query[0])
+            cosines = {id_: max(c, with_labels.get(id_, c)) for id_, c in cosines.items()}
         candidates = weigh_events(
             text,
             events,
@@ -284,6 +292,21 @@ class HumanRecall:
             knobs=self.knobs,
         )
         return RecallExplanation(candidates=candidates, calibration=about)
+
+    async def _by_labels(
+        self, embedder: Embedder, events: Sequence[Event], query: Vectors
+    ) -> dict[str, float]:
+        """The cosine of each event with the query, its topics and keywords included. What the index
+        holds is the vector of its text alone."""
+        texts = {event.id: event_words(event, labels=True) for event in events}
+        new = sorted(set(texts.values()) - self._vectors.keys())
+        if new:
+            if len(self._vectors) > CACHED:
+                self._vectors = {}
+                new = sorted(set(texts.values()))
+            vectors = await embedder.embed(new)
+            self._vectors.update(zip(new, vectors, strict=True))
+        return {id_: float(self._vectors[text] @ query) for id_, text in texts.items()}
 
 
 def event_line(event: Event, *, now: datetime, language: str, labels: bool = False) -> str:

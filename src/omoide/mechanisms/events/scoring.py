@@ -62,7 +62,7 @@ class RecallSettings:
     calibrated: bool = True
     """Whether the cosine is mapped for the embedder. The paper takes it as it is."""
     labels: bool = False
-    """Whether topics and keywords count in recall by words and are shown with an event."""
+    """Whether topics and keywords count in recall and are shown with an event."""
     retires: bool = True
     """Whether an event that a newer one contradicts, or that yields to a newer habit, is no longer
     recalled. The paper leaves that open."""

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 DEPTH = 64
 """Number of candidates of each ranking; equal to the limit of unfolded memos."""
+MESSAGE_CHARS = 2000
+"""Characters of the user's message that a model sees when it chooses."""
+LISTED_CHARS = 240
+"""Characters of a memo's topic and summary that it sees."""
 FUSION = 60
 """The constant of reciprocal rank fusion (Cormack et al. 2009)."""
 WORDS = 0.5
@@ -165,14 +169,12 @@ class MemoChoice:
         model: ChatModel,
         asker: Callable[[ReplyRequest], Ask],
         otherwise: MemoSearch,
-        shown: int = DEPTH,
         room: int | None = None,
     ) -> None:
         self._store = store
         self._model = model
         self._asker = asker
         self._otherwise = otherwise
-        self._shown = shown
         self._room = room
 
     async def __call__(
@@ -208,13 +210,13 @@ class MemoChoice:
         """All memos if they fit; otherwise those that search ranks best, then the newest."""
         room = self._model.window // 2 - estimate_tokens(request.text)
         cost = {memo.id: estimate_tokens(_listed(memo)) + 6 for memo in memos}
-        if len(memos) <= self._shown and sum(cost.values()) <= room:
+        if sum(cost.values()) <= room:
             return memos
         ranked = await self._otherwise.ranked(request, mechanism=mechanism)
         order = dict.fromkeys([*(found.memo.id for found in ranked), *(m.id for m in memos[::-1])])
         kept: set[str] = set()
         for name in order:
-            if name in cost and len(kept) < self._shown and cost[name] <= room:
+            if name in cost and cost[name] <= room:
                 room -= cost[name]
                 kept.add(name)
         return [memo for memo in memos if memo.id in kept]
@@ -246,7 +248,7 @@ def freshness(time: datetime, now: datetime) -> float:
 def choice_request(memos: Sequence[Memo], request: ReplyRequest, *, limit: int) -> Request:
     """The request that asks which memos, at most `limit`, are related to the message."""
     listed = "\n".join(f"{i}. {_listed(memo)}" for i, memo in enumerate(memos, start=1))
-    text = " ".join(request.text.split())[:2000]
+    text = " ".join(request.text.split())[:MESSAGE_CHARS]
     prompt = render("memo_choose", request.language, limit=str(limit), memos=listed, text=text)
     number = {"type": "integer", "minimum": 0, "maximum": len(memos)}
     numbers = {"type": "array", "items": number, "minItems": 1, "maxItems": limit}
@@ -263,7 +265,7 @@ def choice_request(memos: Sequence[Memo], request: ReplyRequest, *, limit: int) 
     )
 
 
-def _listed(memo: Memo, max_chars: int = 240) -> str:
+def _listed(memo: Memo, max_chars: int = LISTED_CHARS) -> str:
     """Topic and summary on one line, truncated if too long."""
     text = " ".join(f"{memo.topic}: {memo.summary}".removeprefix(": ").split())
     return text if len(text) <= max_chars else f"{text[:max_chars]}…"

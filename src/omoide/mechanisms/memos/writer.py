@@ -182,6 +182,10 @@ class MemoWriter:
         )
 
 
+MOST_MEMOS = 8
+"""Maximum number of memos of one part."""
+LINES_A_MEMO = 4
+"""Lines for which a part may have one more memo."""
 _ANSWER = 900
 """Tokens reserved for the memos of one part, and again for the problems with them."""
 _LONGEST = 1300
@@ -190,7 +194,7 @@ _LONGEST = 1300
 
 def write_request(said: Sequence[str], language: str) -> Request:
     """The request for memos of these lines."""
-    count, limit = max(len(said), 1), max(1, min(8, len(said) // 4))
+    count, limit = max(len(said), 1), max(1, min(MOST_MEMOS, len(said) // LINES_A_MEMO))
     numbered = "\n".join(f"{number} {text}" for number, text in enumerate(said, start=1))
     prompt = render("memo_write", language, limit=str(limit), count=str(len(said)), lines=numbered)
     return Request(

@@ -75,6 +75,10 @@ class SummaryForm(Protocol):
         """Parse the new memory from the answers. Raises `BadReply` if they do not fit the form."""
 
 
+SENTENCE = 40
+"""Tokens of an answer for each sentence of the new memory."""
+
+
 class PaperForm:
     """The paper's form: instructions, old memory and session in one message; the answer is
     prose."""
@@ -95,7 +99,7 @@ class PaperForm:
             session="\n".join(line.labelled(language) for line in session),
             limit=str(limit),
         )
-        room = max(40 * limit, estimate_tokens(memory) + 20 * limit)
+        room = max(SENTENCE * limit, estimate_tokens(memory) + SENTENCE * limit // 2)
         request = Request(messages=prompt.messages, max_tokens=room, skill=Skill.ITERATION)
         return (FormRequest(request=request, prompt=prompt.hash),)
 

@@ -105,6 +105,7 @@ INCOMING: dict[str, Shape] = {
     "Title": object_of(
         "A session's number, and its title.", session=NUMBERED, title={**TEXT, "maxLength": 400}
     ),
+    "PresetChoice": object_of("The preset by name.", ("at",), preset=NAME, at=TIME),
     "Retry": object_of(
         "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED, at=TIME
     ),

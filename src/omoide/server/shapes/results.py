@@ -83,4 +83,27 @@ RESULTS: dict[str, Shape] = {
     ),
     "FileVersionPage": page("FileVersion"),
     "Titled": object_of("A session's title.", session=NUMBERED, title=TEXT),
+    "PresetNumber": object_of(
+        "A number that a paper prints, and where.", what=TEXT, value=TEXT, where=TEXT
+    ),
+    "PresetDeparture": object_of("What a preset does otherwise, and why.", what=TEXT, why=TEXT),
+    "Preset": object_of(
+        "A paper's method, or ours, by one name. `settings` are its values as text.",
+        name=TEXT,
+        about=TEXT,
+        paper=TEXT,
+        mechanisms=list_of(TEXT),
+        settings={"type": "object", "additionalProperties": TEXT},
+        prompts=list_of(TEXT),
+        numbers=list_of(ref("PresetNumber")),
+        departures=list_of(ref("PresetDeparture")),
+    ),
+    "Presets": object_of(
+        "`preset` is the user's, `server` the server's own; `open` says "
+        "whether another may be chosen.",
+        preset=TEXT,
+        server=TEXT,
+        open=YES_OR_NO,
+        items=list_of(ref("Preset")),
+    ),
 }

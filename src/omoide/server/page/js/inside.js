@@ -8,9 +8,10 @@ import * as importing from "./importing.js";
 import * as memory from "./memory.js";
 import * as memos from "./memos.js";
 import * as palette from "./palette.js";
+import * as presets from "./presets.js";
 import * as why from "./why.js";
 import * as work from "./work.js";
 
 export function start() {
-  for (const part of [memory, facts, memos, events, why, cost, work, palette, forgetting, importing]) part.start();
+  for (const part of [memory, facts, memos, events, why, cost, work, palette, presets, forgetting, importing]) part.start();
 }
