@@ -82,10 +82,10 @@ function plot(mixed = null) {
   at("under-pointer").textContent = t("events.point");
   if (!canvas.clientWidth) return;
   const series = [];
-  const faint = colour("--line");
+  const faint = colour("--soft");
   const points = (curve) => [...curve.since.slice(0, -1), ...(mixed?.get(curve.event.id) ?? curve.fading)];
   for (const curve of curves.values()) {
-    if (curve.event.id !== chosen) series.push({ id: curve.event.id, points: points(curve), colour: faint, width: 1.5 });
+    if (curve.event.id !== chosen) series.push({ id: curve.event.id, points: points(curve), colour: faint, width: 1.5, alpha: 0.45 });
   }
   const mine = curves.get(chosen);
   if (mine) {
