@@ -1,9 +1,9 @@
 """Takes the code out of a page of docs/ and runs it as a reader would, from top to bottom.
 
 Blocks marked `sh` and `python` are run in one new home folder. A block `text` right after one of
-them is what it prints: each line must be in the output, in that order; `…` stands for anything. A
-block that cannot be run here has a comment `<!-- not run: the reason -->` before it. `omoide serve`
-is left running for the blocks after it.
+them is what it prints: each line must be in the output, in that order; `…` stands for anything.
+Blocks marked `json` and `toml` must be such. A block of code that cannot be run here has a comment
+`<!-- not run: the reason -->` before it. `omoide serve` is left running for the blocks after it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import signal
 import sys
+import tomllib
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +25,7 @@ from omoide.testing.endpoint import FakeEndpoint, Received, Scripted, stream, wh
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
 ROOT = Path(__file__).parents[1]
 PORT = "8377"
@@ -31,6 +33,13 @@ PORT = "8377"
 BLOCK = re.compile(
     r"(<!-- not run: ([^>]+) -->\n+)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
+ELSEWHERE = "https://app.example"
+"""Somebody's program in the pages; the stand-in of the model answers for it."""
+PARSERS: dict[str, Callable[[str], object]] = {"json": json.loads, "toml": tomllib.loads}
+FILES = {
+    "moving-in.md": {"memories.json": "imports/mem0.json", "store.jsonl": "imports/two_users.jsonl"}
+}
+"""What a reader of a page has already."""
 PRELUDE = """
 omoide() {
   if [ "$1" = serve ]; then shift; command omoide serve --port 0 "$@"
@@ -50,6 +59,11 @@ class Block:
     shown: str = ""
     skipped: str = ""
     """Why it is not run."""
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is more than a picture of something printed."""
+        return self.language != "text"
 
     @property
     def serves(self) -> bool:
@@ -73,7 +87,7 @@ def blocks(page: Path) -> list[Block]:
                     shown=code, skipped=before.skipped,
                 )
             )  # fmt: skip
-        elif language in ("sh", "python"):
+        else:
             found.append(
                 Block(language=language, code=code, line=line, skipped=match.group(2) or "")
             )
@@ -109,17 +123,23 @@ def noted(prompt: str) -> str:
 
 async def run_page(page: Path, home: Path) -> str:
     """Run all blocks of a page; returns what they printed. Raises AssertionError if one fails."""
+    for name, file in FILES.get(page.name, {}).items():
+        shutil.copy(ROOT / "tests" / "fixtures" / file, home / name)
     async with AsyncExitStack() as stack:
         endpoint = await stack.enter_async_context(NotingEndpoint(otherwise="I see."))
         environment = reader(home, endpoint.url)
         printed, port = [], PORT
         for block in blocks(page):
-            if block.skipped:
+            if block.skipped or not block.is_code:
+                continue
+            if block.language in PARSERS:
+                PARSERS[block.language](block.code)
                 continue
             if block.serves:
                 port = await stack.enter_async_context(served(block.code, home, environment))
                 continue
             code = block.code.replace(PORT, port)
+            code = code.replace(ELSEWHERE, endpoint.url.removesuffix("/v1"))
             output = await run_code(block.language, code, home, environment, block.line)
             assert_shown(block, output)
             printed.append(output)
@@ -144,6 +164,7 @@ async def run_code(
     language: str, code: str, home: Path, environment: dict[str, str], line: int
 ) -> str:
     """Run one block to its end."""
+    assert language in ("sh", "python"), f"line {line}: nothing runs {language or 'it'}"
     process = await start(language, code, home, environment)
     output = (await process.communicate())[0].decode()
     assert process.returncode == 0, f"line {line} ended with {process.returncode}:\n{output}"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Browser, ConsoleMessage, Page, Request
 
+    from omoide.settings import Settings
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = int(os.environ.get("BROWSER_PATIENCE", "300000"))
 """Milliseconds that the browser may take for one step."""
@@ -106,9 +108,10 @@ async def opened(
             *,
             mechanisms: tuple[str, ...] = ("summary", "search", "human-recall"),
             keys: bool = False,
+            settings: Settings | None = None,
             **context: Any,  # noqa: ANN401 - passed on
         ) -> Window:
-            settings = replace(SETTINGS, mechanisms=mechanisms)
+            settings = settings or replace(SETTINGS, mechanisms=mechanisms)
             folder = tmp_path / str(len(windows))
             folder.mkdir()
             options = Options(default_user="me", patience=300.0)

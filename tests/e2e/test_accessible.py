@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from .conftest import DESK, PHONE
+from .looking import AXE, faults
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-
-    from playwright.async_api import Page
 
     from .conftest import Window
 
 playwright = pytest.importorskip("playwright.async_api", reason="pip install playwright")
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text("utf-8")
 REPLY = "# Plan\n\n- **one**\n\n```py\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> [so](https://a.example)"
 TABS = ("memory", "facts", "memos", "events", "why", "cost")
-
-
-async def faults(page: Page) -> list[str]:
-    """What axe finds, one line each."""
-    found: dict[str, Any] = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{fault['id']} ({fault['impact']}): {node['target']} {node.get('failureSummary', '')}"
-        for fault in found["violations"]
-        for node in fault["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

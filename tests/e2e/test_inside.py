@@ -11,6 +11,8 @@ import pytest
 from omoide.errors import ModelRefused
 from tests.server.serving import CAT, M1
 
+from .looking import INK
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -21,12 +23,6 @@ expect = playwright.expect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CUE = "Biscuit the greyhound from the shelter"
-INK = """(canvas) => {
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  let ink = 0;
-  for (let i = 3; i < data.length; i += 4) ink += data[i] > 0;
-  return ink;
-}"""
 
 
 async def test_the_demo_is_loaded_and_removed_with_one_click(window: Window) -> None:

@@ -12,6 +12,10 @@ from omoide.language.addressing import all_to_user, apposed_name, from_user, to_
 NAMES = {"en": "Nadia", "zh": "纳迪娅", "ja": "ナディア", "ko": "나디아", "vi": "Nadia"}
 THIRD = {"en": "user", "zh": "用户", "ja": "ユーザー", "ko": "사용자", "vi": "người dùng"}
 
+ASSISTANT = {
+    "en": "assistant", "zh": "助手", "ja": "アシスタント", "ko": "어시스턴트", "vi": "trợ lý",
+}  # fmt: skip
+
 
 @pytest.mark.parametrize(
     ("note", "said"),
@@ -34,7 +38,7 @@ THIRD = {"en": "user", "zh": "用户", "ja": "ユーザー", "ko": "사용자", 
         ("The user has two cats; they sleep all day.", "You have two cats; they sleep all day."),
         ("The user fell when she was seven and is afraid.", None),
         ("Biscuit cut her paw.", "Biscuit cut her paw."),
-        ("The assistant advised the user to rest.", "The assistant advised you to rest."),
+        ("The assistant advised the user to rest.", "I advised you to rest."),
     ],
 )
 def test_english_notes_speak_to_the_person(note: str, said: str | None) -> None:
@@ -69,13 +73,67 @@ def test_other_languages_speak_to_the_person(language: str, note: str, said: str
     assert to_user(note, language, name=NAMES.get(language, "")) == said
 
 
+@pytest.mark.parametrize(
+    ("language", "note", "said"),
+    [
+        ("en", "The assistant suggested floating in water.", "I suggested floating in water."),
+        ("en", "Assistant has never been to Canada.", "I have never been to Canada."),
+        ("en", "The assistant is a gardener and likes tea.", "I am a gardener and like tea."),
+        ("en", "The assistant was asked to remind the user.", "I was asked to remind you."),
+        ("en", "The assistant likes her garden.", "I like her garden."),
+        ("en", "The assistant's advice was to rest.", "My advice was to rest."),
+        ("en", "The user asked the assistant for a poem.", "You asked me for a poem."),
+        ("en", "The user thinks the assistant is kind.", "You think I am kind."),
+        ("en", "The user knows the assistant manager.", "You know the assistant manager."),
+        ("en", "The assistant manager called the user.", "The assistant manager called you."),
+        ("en", "The user works as an assistant.", "You work as an assistant."),
+        ("zh", "助手建议用户先在浅水里漂浮。", "我建议你先在浅水里漂浮。"),
+        ("zh", "用户是一名助手。", "你是一名助手。"),
+        ("ja", "アシスタントは、浮くことを勧めた。", "私は、浮くことを勧めた。"),
+        ("ja", "アシスタントの田中さんは親切だ。", "アシスタントの田中さんは親切だ。"),
+        ("ko", "어시스턴트는 뜨는 것부터 권했다.", "나는 뜨는 것부터 권했다."),
+        ("ko", "어시스턴트가 책을 추천했다.", "내가 책을 추천했다."),
+        ("vi", "Trợ lý gợi ý người dùng nằm ngửa.", "Tôi gợi ý bạn nằm ngửa."),
+        ("vi", "Trợ lý giám đốc gọi cho người dùng.", "Trợ lý giám đốc gọi cho bạn."),
+    ],
+)
+def test_the_assistant_speaks_of_itself_as_i(language: str, note: str, said: str) -> None:
+    """Only where it is surely meant: people have assistants, and some are one."""
+    assert to_user(note, language) == said
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "said", "note"),
+    [
+        ("en", "The assistant advised rest.", "I advise you a walk.", None),
+        ("en", "The user lives in Porto.", "I live in Braga.", "The user lives in Braga."),
+        ("zh", "助手建议休息。", "我建议你散步。", "助手建议用户散步。"),
+        ("ja", "アシスタントは休むよう勧めた。", "私は散歩を勧めた。", None),
+        ("ko", "어시스턴트는 휴식을 권했다.", "나는 산책을 권했다.", None),
+        ("vi", "Trợ lý khuyên nghỉ.", "Tôi khuyên bạn đi dạo.", "Trợ lý khuyên người dùng đi dạo."),
+    ],
+)
+def test_i_is_who_said_it_in_a_correction(
+    language: str, old: str, said: str, note: str | None
+) -> None:
+    """The assistant where its own note is corrected, which the page shows as "I …"."""
+    expected = note or {
+        "en": "The assistant advises the user a walk.",
+        "ja": "アシスタントは散歩を勧めた。",
+        "ko": "어시스턴트는 산책을 권했다.",
+    }.get(language)
+    assert from_user(said, language, instead_of=old) == expected
+
+
 @pytest.mark.parametrize("language", list(NAMES))
 def test_the_demo_never_calls_the_person_a_user(language: str) -> None:
     """Every sentence and event of its five languages."""
     story = json.loads(files("omoide.demo").joinpath(f"{language}.json").read_text("utf-8"))
     for note in [*story["sentences"].values(), *story["events"].values()]:
         for name in (NAMES[language], ""):
-            assert THIRD[language] not in to_user(note, language, name=name).lower(), note
+            said = to_user(note, language, name=name).lower()
+            assert THIRD[language] not in said, note
+            assert ASSISTANT[language] not in said, note
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.claims.names import name_in
-from omoide.domain.fact import USER
+from omoide.domain.fact import ASSISTANT, USER
 from omoide.language import detect_language
 from omoide.language.addressing import all_to_user, apposed_name, from_user, to_user
 
@@ -59,9 +59,11 @@ class Reader:
             if words.casefold() in f"{text}\n{self.told(text)}".casefold()
         )
 
-    def noted(self, words: str, language: str) -> str:
-        """What the reader wrote about a fact, as memory notes it."""
-        return from_user(words, language) if self.you else words
+    def noted(self, words: str, fact: Fact) -> str:
+        """What the reader wrote instead of a fact, as memory notes it."""
+        if not self.you or fact.about not in (USER, ASSISTANT):
+            return words
+        return from_user(words, fact.language, instead_of=fact.text)
 
 
 ANYBODY = Reader(you=False)

@@ -12,7 +12,6 @@ from omoide.cli.show import emit, one_line
 from omoide.cli.time_parsing import LOOKING
 from omoide.cli.wrapping import show_lines
 from omoide.domain import FactKind
-from omoide.domain.fact import USER
 from omoide.errors import NoSuchFact
 
 if TYPE_CHECKING:
@@ -181,7 +180,7 @@ def correct(scope: Scope, fact: str, text: str) -> None:
     async def change(memory: Memory, id_: str) -> Fact:
         (old,) = await memory.facts(scope.user, ids=[id_])
         reader = await scope.reader(memory)
-        noted = reader.noted(text, old.language) if old.about == USER else text
+        noted = reader.noted(text, old)
         return await memory.correct(scope.user, id_, noted, said=text)
 
     _change(scope, fact, change)

@@ -1,9 +1,9 @@
 """Notes about the user, as said to the user: "The user lives in Porto" becomes "You live in Porto".
 
 Memory writes about a person in the third person, because a model reads it. A page that shows it to
-that person should say "you". Each language pack has a small module for it, `addressing.py`; a text
-in a language whose pack has none stays as it is. What a module is not sure of stays in the third
-person, which reads stiff but is never wrong.
+that person should say "you", and "I" where a note is about the assistant. Each language pack has a
+small module for it, `addressing.py`; a text in a language whose pack has none stays as it is. What
+a module is not sure of stays in the third person, which reads stiff but is never wrong.
 """
 
 from __future__ import annotations
@@ -67,13 +67,20 @@ def apposed_name(text: str, language: str) -> str:
     return str(found[1]) if found else ""
 
 
-def from_user(text: str, language: str) -> str:
+def from_user(text: str, language: str, *, instead_of: str = "") -> str:
     """A sentence that speaks to the user or is said by the user, as a note in the third person:
-    "You live in Porto" and "I live in Porto" become "The user lives in Porto". A note stays."""
+    "You live in Porto" and "I live in Porto" become "The user lives in Porto". A note stays.
+
+    `instead_of` is the note that it corrects: if that is about the assistant, which the user saw
+    as "I", then "I" is the assistant here, too."""
     module = _module(language)
     if module is None:
         return text
-    note: str = module.from_user(text)
+    of_assistant = getattr(module, "OF_ASSISTANT", None)
+    if of_assistant is not None and of_assistant.match(instead_of):
+        note: str = module.from_assistant(text)
+    else:
+        note = module.from_user(text)
     return note
 
 

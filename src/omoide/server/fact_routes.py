@@ -89,7 +89,8 @@ async def correct_fact(call: RouteCall) -> Response:
         if old is not None:
             address = await Addressing.of(call.memory, call.user)
             same = text == address.fact(old)["addressed"]
-            text = old.text if same else from_user(text, old.language)
+            note = from_user(text, old.language, instead_of=old.text)
+            text = old.text if same else note
     said = body.get("said", body["text"])
     fact = await call.memory.correct(call.user, body["id"], text, at=at_of(call), said=said)
     return await _one(call, fact, status=201)

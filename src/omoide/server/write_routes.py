@@ -149,7 +149,8 @@ async def amend(call: RouteCall) -> Response:
     if call.body.get("addressed"):
         address = await Addressing.of(call.memory, call.user)
         same = text == address.said(sentence)
-        text = sentence if same else from_user(text, detect_language(sentence))
+        note = from_user(text, detect_language(sentence), instead_of=sentence)
+        text = sentence if same else note
     said = call.body.get("said", call.body["text"])
     amended = await call.memory.amend(call.user, sentence, text, at=at_of(call), said=said)
     return json_response(amended, status=201)

@@ -1,4 +1,5 @@
-"""English: verbs agree with "you", and pronouns that mean the user become "you" and "your".
+"""English: verbs agree with "you", and pronouns that mean the user become "you" and "your". The
+assistant speaks of itself as "I".
 
 A pronoun is taken for the user only as long as nobody else was mentioned: in "The user lives with
 her brother and his dog", "her" is the user's and "his" is not.
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _USER = r"(?:[Tt]he )?\b[Uu]ser\b"
 NAMED = re.compile(r"(?:The user|User), ([A-Z][\w'-]+),")
+OF_ASSISTANT = re.compile("(?:The a|A)ssistant(?= |'s|’s)")
 _NOT_TOLD = r"(?<!\bcalled )(?<!\bnamed )(?<!\bis )(?<!\bare )"
 """A name that is itself what is told stays: "The user is called Ana"."""
 _ADVERBS = (
@@ -37,6 +39,7 @@ _SECOND_VERBS = (
     "is was has does wants likes lives thinks enjoys prefers hates dislikes teaches studies knows "
     "owns speaks misses seems believes considers keeps gets goes takes makes feels finds swims"
 )
+_VERBS = "|".join(_SECOND_VERBS.split())
 _WITH_TO = "wants plans hopes needs tries intends decides likes loves works"
 _PEOPLE = (
     "brother sister mother father mom mum dad parent son daughter child wife husband partner "
@@ -59,12 +62,21 @@ _PRONOUN = re.compile(
     rf"(?P<verb> {_ADVERB}[a-z']+)?|(?P<own>[Hh]is|[Tt]heir|[Hh]er(?= [\w'-]))"
     r"|(?P<object>[Hh]im|[Tt]hem|[Hh]er)|(?P<self>(?:him|her|them)sel(?:f|ves)))\b"
 )
+_MODALS = frozenset("can could will would should must may might had did".split())
+_ME = re.compile(
+    r"\b(with|to|for|from|by|about|asks|asked|tells|told|thanks|thanked|calls|called|trusts) "
+    r"the assistant\b(?= (?:to|about|that|for|on|in|with|how|and|when|if|what|why|not)\b|\W*$)"
+)
+"""Where "the assistant" is no subject. Not in "the assistant manager", who is somebody else."""
 _OF_IT = re.compile(r"\b(?:it|that|this|which) [a-z]+ $")
 _NOT_OWNED = re.compile(r" (?:to|and|in|on|at|for|with|from|when|because|as|that|every|a|the)\b")
 
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
+    if OF_ASSISTANT.match(text):
+        about_user = False  # "The assistant likes her garden": not the user's
+    text = _first_person(text)
     who = rf"(?:{_USER}|{_NOT_TOLD}{re.escape(name)}\b)" if name else _USER
     aside = rf"(?:, [A-Z][\w'-]*(?: [A-Z][\w'-]*)?,|,? {re.escape(name)}\b,?)?" if name else ""
     aside = aside or r"(?:, [A-Z][\w'-]*(?: [A-Z][\w'-]*)?,)?"
@@ -93,6 +105,44 @@ def from_user(text: str) -> str:
     said = re.sub(r"(?<=[;,] )(?:you|I)\b", "they", said)
     said = re.sub(r"\b(since|when|because|that|if|and|while) (?:you|I)\b", r"\1 they", said)
     return re.sub(r"\b(?:me|you|I)\b", "them", said)
+
+
+def from_assistant(text: str) -> str:
+    """See `omoide.language.addressing.from_user`."""
+    said = re.sub(r"^I'm\b", "The assistant is", text)
+    said = re.sub(r"^I've\b", "The assistant has", said)
+    said = re.sub(
+        rf"^I ({_ADVERB})([a-z']+)", lambda m: f"The assistant {m[1]}{_third(m[2])}", said
+    )
+    said = re.sub(r"^My\b", "The assistant's", said)
+    return re.sub(r"\byou(r?)\b", lambda m: "the user's" if m[1] else "the user", said)
+
+
+def _first_person(text: str) -> str:
+    """What is said of the assistant, as it says it of itself."""
+    said = re.sub(rf"^(?:The a|A)ssistant ({_ADVERB})([a-z']+)", _own_clause, text)
+    if said.startswith("I "):
+        said = re.sub(rf"\b(and|but|or) ({_ADVERB})({_VERBS})\b", _own_agree, said)
+    said = re.sub(r"\b(?:[Tt]he a|^A)ssistant['’]s\b", _like("my"), said)
+    said = re.sub(r"\bthe assistant (is|was|has|does)\b", lambda m: f"I {_first(m[1])}", said)
+    return _ME.sub(r"\1 me", said)
+
+
+def _own_clause(match: re.Match[str]) -> str:
+    """With "I", if a verb follows: "The assistant manager helped" stays."""
+    verb = match[2]
+    known = verb in _FORMS or verb in _PAST or verb in _MODALS or verb.endswith(("ed", "s"))
+    return f"I {match[1]}{_first(verb)}" if known else match[0]
+
+
+def _own_agree(match: re.Match[str]) -> str:
+    return f"{match[1]} {match[2]}{_first(match[3])}"
+
+
+def _first(verb: str) -> str:
+    """A verb of the third person as "I" has it."""
+    own = {"is": "am", "was": "was", "isn't": "am not", "wasn't": "wasn't"}
+    return own.get(verb) or second(verb)
 
 
 def _like(word: str) -> Callable[[re.Match[str]], str]:
@@ -125,9 +175,7 @@ def _third(verb: str) -> str:
     verb = {"am": "are", "'m": "are"}.get(verb, verb)
     if verb in _BACK:
         return _BACK[verb]
-    if verb in ("can", "could", "will", "would", "should", "must", "may", "might", "had", "did"):
-        return verb
-    if verb.endswith("ed") or verb in _PAST:
+    if verb in _MODALS or verb.endswith("ed") or verb in _PAST:
         return verb
     if verb.endswith(("s", "sh", "ch", "x", "o")):
         return f"{verb}es"
@@ -152,8 +200,7 @@ def _agree_back(match: re.Match[str]) -> str:
 
 def _second_verbs(text: str) -> str:
     """Let further verbs of the sentence agree: "… and wants to learn" becomes "… and want to"."""
-    verbs = "|".join(_SECOND_VERBS.split())
-    text = re.sub(rf"\b(and|but|or) ({_ADVERB})({verbs})\b", _agree, text)
+    text = re.sub(rf"\b(and|but|or) ({_ADVERB})({_VERBS})\b", _agree, text)
     with_to = "|".join(_WITH_TO.split())
     return re.sub(rf"\b(and|but|or) ({_ADVERB})({with_to})(?= to\b)", _agree, text)
 

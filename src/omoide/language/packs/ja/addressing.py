@@ -1,16 +1,19 @@
-"""Japanese: the subject is left out, as people do; elsewhere the name with さん, or あなた."""
+"""Japanese: the subject is left out, as people do; elsewhere the name with さん, or あなた.
+The assistant calls itself 私."""
 
 from __future__ import annotations
 
 import re
 
 NAMED = re.compile(r"ユーザー[（(](\w{1,12})[）)]")
+OF_ASSISTANT = re.compile("アシスタント(?=[はがも])")
 _SELF = re.compile("^(?:私|わたし|僕|ぼく|俺|あなた|ユーザー)[はが]、?")
 
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
     del about_user  # pronouns are rare, and left out too
+    text = f"私{text.removeprefix('アシスタント')}" if OF_ASSISTANT.match(text) else text
     you = f"{name}さん" if name else "あなた"
     aside = f"(?:(?:である|の|、|[（(])?{re.escape(name)}(?:さん)?[）)]?)?" if name else ""
     said = re.sub(f"^(?:ユーザー{aside}|{re.escape(name) or 'ユーザー'}(?:さん)?)は、?", "", text)
@@ -23,3 +26,10 @@ def from_user(text: str) -> str:
     if text.startswith("ユーザー") or (topic and not _SELF.match(text)):
         return text
     return f"ユーザーは{_SELF.sub('', text)}"
+
+
+def from_assistant(text: str) -> str:
+    """See `omoide.language.addressing.from_user`."""
+    own = re.match("(?:私|わたし|僕|ぼく)(?=[はがも])", text)
+    said = f"アシスタント{text[own.end() :]}" if own else text
+    return said.replace("あなた", "ユーザー")

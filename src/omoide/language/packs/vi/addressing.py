@@ -1,15 +1,17 @@
-"""Vietnamese: người dùng becomes bạn; verbs do not change."""
+"""Vietnamese: người dùng becomes bạn, and trợ lý tôi; verbs do not change."""
 
 from __future__ import annotations
 
 import re
 
 NAMED = re.compile(r"Người dùng, ([A-ZĐÀ-Ỹ][\w-]*(?: [A-ZĐÀ-Ỹ][\w-]*)*),")
+OF_ASSISTANT = re.compile(r"Trợ lý (?!giám đốc|của )")
 
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
     del about_user  # cô and anh are also relatives, so they stay
+    text = f"Tôi {text[len('Trợ lý ') :]}" if OF_ASSISTANT.match(text) else text
     aside = rf"(?:,? {re.escape(name)}\b,?)?" if name else ""
     aside = aside or r"(?:, [A-ZĐÀ-Ỹ][\w-]*(?: [A-ZĐÀ-Ỹ][\w-]*)*,)?"
     said = re.sub(rf"\b[Nn]gười dùng{aside}", "bạn", text)
@@ -22,3 +24,8 @@ def from_user(text: str) -> str:
     if said == text:
         return text
     return re.sub(r"\b(?:bạn|tôi|mình)\b", "người dùng", said)
+
+
+def from_assistant(text: str) -> str:
+    """See `omoide.language.addressing.from_user`."""
+    return re.sub(r"\bbạn\b", "người dùng", re.sub(r"^(?:Tôi|Mình)\b", "Trợ lý", text))

@@ -36,8 +36,16 @@ function put(place, label, options, data) {
   return chart;
 }
 
-/** Line chart over days from now. Each series is `{ id, points, colour, width, dash }`; `level` is the
- * threshold. `point(id, day, value)` is called for the line under the pointer, and `choose(id)` on a
+const pen = document.createElement("canvas").getContext("2d");
+
+/** How wide the longest of the texts is on an axis, with the room around it. */
+function room(texts) {
+  pen.font = FONT;
+  return Math.max(...texts.map((text) => pen.measureText(text).width)) + 12;
+}
+
+/** Line chart over days from now. Each series is `{ id, points, colour, width, dash, alpha }`; `level`
+ * is the threshold. `point(id, day, value)` is called for the line under the pointer, and `choose(id)` on a
  * click; lines without an id are passed over. */
 export function lines(place, { label, series, level, days, format, point, choose }) {
   const tables = series.map((one) => [one.points.map(([x]) => x), one.points.map(([, y]) => y)]);
@@ -63,15 +71,16 @@ export function lines(place, { label, series, level, days, format, point, choose
     ctx.stroke();
     ctx.restore();
   };
+  const last = room([format(days)]);
   const chart = put(
     place,
     label,
     {
       height: 230,
-      padding: [8, 12, 0, 0],
+      padding: [8, last / 2, 0, 0],
       scales: { x: { time: false, range: [from, days] }, y: { range: [Math.max(0, Math.floor((low - 0.02) * 4) / 4), 1.01] } },
-      axes: [axis({ values: (_, ticks) => ticks.map(format), space: 105, size: 30 }), axis({ values: (_, ticks) => ticks.map(percent), incrs: [0.05, 0.1, 0.25], size: 48 })],
-      series: [{}, ...series.map((one) => ({ stroke: one.colour, width: one.width, dash: one.dash, spanGaps: true, points: { show: false } }))],
+      axes: [axis({ values: (_, ticks) => ticks.map(format), incrs: [91.25, 182.5, 365, 730, 1825, 3650], space: room([182.5, 365, 1825, days].map(format)), size: 30 }), axis({ values: (_, ticks) => ticks.map(percent), incrs: [0.05, 0.1, 0.25], size: 48 })],
+      series: [{}, ...series.map((one) => ({ stroke: one.colour, width: one.width, dash: one.dash, alpha: one.alpha ?? 1, spanGaps: true, points: { show: false } }))],
       hooks: { drawClear: [mark] },
     },
     data,

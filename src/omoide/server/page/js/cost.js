@@ -90,7 +90,7 @@ function table() {
           el("td", {}, number(group.calls)),
           el("td", {}, number(group.prompt_tokens)),
           el("td", {}, number(group.completion_tokens)),
-          el("td", {}, t("seconds", { n: number(group.seconds, 1) })),
+          el("td", {}, group.seconds ? t("seconds", { n: number(group.seconds, 1) }) : "–"),
         ),
       ),
     ),

@@ -82,10 +82,10 @@ function plot(mixed = null) {
   at("under-pointer").textContent = t("events.point");
   if (!canvas.clientWidth) return;
   const series = [];
-  const faint = colour("--line");
+  const faint = colour("--soft");
   const points = (curve) => [...curve.since.slice(0, -1), ...(mixed?.get(curve.event.id) ?? curve.fading)];
   for (const curve of curves.values()) {
-    if (curve.event.id !== chosen) series.push({ id: curve.event.id, points: points(curve), colour: faint, width: 1.5 });
+    if (curve.event.id !== chosen) series.push({ id: curve.event.id, points: points(curve), colour: faint, width: 1.5, alpha: 0.45 });
   }
   const mine = curves.get(chosen);
   if (mine) {
@@ -100,10 +100,17 @@ function plot(mixed = null) {
   chart.lines(canvas, { label, series, level, days, format: (day) => (day === 0 ? t("now") : inDays(day)), point: under, choose });
 }
 
+/** The day on which a line falls below a level; null if it does not. */
+function fall(points, level) {
+  const after = points.findIndex(([, p]) => p < level);
+  if (after < 1) return points[after]?.[0] ?? null;
+  const [[x0, y0], [x1, y1]] = [points[after - 1], points[after]];
+  return x0 + ((x1 - x0) * (y0 - level)) / (y0 - y1);
+}
+
 /** What a recall today would do. */
 function effect(curve) {
-  const fall = (points) => points.find(([, p]) => p < curve.threshold)?.[0] ?? null;
-  const [alone, recalled] = [fall(curve.fading), fall(curve.recalled)];
+  const [alone, recalled] = [curve.fading, curve.recalled].map((points) => fall(points, curve.threshold));
   if (curve.fading[0][1] < curve.threshold) return t("events.effect_back");
   if (alone === null) return t("events.effect_none");
   const [when, then] = [alone, recalled ?? 0].map((days) => month(new Date(now().getTime() + days * 86_400_000)));

@@ -39,6 +39,7 @@ export function daysAgo(time) {
 export function inDays(days) {
   const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
   const size = Math.abs(days);
+  if (size && size % 365 === 0) return new Intl.RelativeTimeFormat(locale()).format(days / 365, "year"); // not "next year"
   if (size < 45) return words.format(Math.round(days), "day");
   if (size < 700) return words.format(Math.round(days / 30.44), "month");
   return words.format(Math.round(days / 365.25), "year");

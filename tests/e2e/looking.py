@@ -1,0 +1,99 @@
+"""How a test looks at the page: what axe finds, what is too wide, what lies over what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .conftest import DESK
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text("utf-8")
+INK = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let ink = 0;
+  for (let i = 3; i < data.length; i += 4) ink += data[i] > 0;
+  return ink;
+}"""
+"""How many pixels of a canvas are drawn on."""
+
+TOO_WIDE = """() => {
+  const wide = (one) => one.scrollWidth > one.clientWidth + 1;
+  const inner = document.querySelectorAll(".panel.on, #scroll, dialog[open]");
+  const places = [document.documentElement, ...inner];
+  return places.filter(wide).map((one) => one.id || one.tagName);
+}"""
+
+BENEATH = """(selector) => {
+  const found = new Set();
+  for (const one of document.querySelectorAll(selector)) {
+    const box = one.getBoundingClientRect();
+    for (let x = box.left + 2; x < box.right; x += 8)
+      for (let y = box.top + 2; y < box.bottom; y += 8)
+        for (const hit of document.elementsFromPoint(x, y))
+          if (!hit.contains(one) && !one.contains(hit)) found.add(hit.id || hit.outerHTML);
+  }
+  return [...found];
+}"""
+
+CUT_WORDS = """(selector) => {
+  const cut = [];
+  for (const place of document.querySelectorAll(selector)) {
+    const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const node = texts.currentNode;
+      for (const word of node.data.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+        if (lines.size > 1) cut.push(word[0]);
+      }
+    }
+  }
+  return cut;
+}"""
+
+DROP = """([name, bytes]) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+  for (const type of ["dragover", "drop"])
+    document.body.dispatchEvent(
+      new DragEvent(type, { dataTransfer: carried, bubbles: true, cancelable: true }));
+}"""
+"""Drops a file, given in base64, on the page."""
+
+
+async def faults(page: Page) -> list[str]:
+    """What axe finds, one line each. The page must have loaded `AXE`."""
+    found: dict[str, Any] = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{fault['id']} ({fault['impact']}): {node['target']} {node.get('failureSummary', '')}"
+        for fault in found["violations"]
+        for node in fault["nodes"]
+    ]
+
+
+async def too_wide(page: Page) -> list[str]:
+    """The parts of the page that must be scrolled sideways."""
+    return list(await page.evaluate(TOO_WIDE))
+
+
+async def beneath(page: Page, selector: str) -> list[str]:
+    """What lies under or over the elements without being a part of them."""
+    return list(await page.evaluate(BENEATH, selector))
+
+
+async def cut_words(page: Page, selector: str) -> list[str]:
+    """The words that begin on one line and end on another."""
+    return list(await page.evaluate(CUT_WORDS, selector))
+
+
+async def visit(page: Page, view: str) -> None:
+    """Go to a tab, or with `chat` to the chat, by whatever this window offers for it."""
+    if page.viewport_size != DESK:
+        await page.click(f"#dock [data-view={view}]")
+    elif view != "chat":
+        await page.click(f"#tab-{view}")
