@@ -109,9 +109,7 @@ async def play(
     return model.examples
 
 
-def _with_quiet_day(
-    told: Sequence[StorySession], quiet: WrittenTalk | None
-) -> list[StorySession]:
+def _with_quiet_day(told: Sequence[StorySession], quiet: WrittenTalk | None) -> list[StorySession]:
     if quiet is None:
         return list(told)
     said = [(SPEAKERS[who], text) for who, text in quiet.lines]
