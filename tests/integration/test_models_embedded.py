@@ -328,7 +328,7 @@ async def model() -> AsyncIterator[EmbeddedChat]:
 async def test_a_second_turn_is_mostly_cached(model: EmbeddedChat) -> None:
     """Only the new part of a conversation is computed, even after others were served."""
     system = Message(role="system", content="You are a kind friend who remembers everything. " * 8)
-    others = Message(role="system", content="Completely different words stand in this one. " * 8)
+    others = Message(role="system", content="Completely different words stand in this one. " * 3)
     turn = [system, Message(role="user", content="Hello, I am Ada.")]
     _, first = await answer(model, Request(messages=tuple(turn), max_tokens=8))
     for n in range(2):
@@ -375,6 +375,7 @@ async def test_answers_can_be_held_to_a_form(model: EmbeddedChat) -> None:
 
 
 @pytest.mark.model
+@pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(3))
 async def test_the_ranges_of_memos_divide_the_lines(model: EmbeddedChat, seed: int) -> None:
     """Even a model that cannot count, answering at random, gets them right when it is held to the
@@ -412,11 +413,12 @@ async def test_a_prompt_that_does_not_fit_is_told(model: EmbeddedChat) -> None:
     await answer(model, ask(max_tokens=2))
 
 
+@pytest.mark.heavy
 @pytest.mark.model
 async def test_two_full_prompts_at_once_both_fit(model: EmbeddedChat) -> None:
     """Each slot has a whole window: neither loses its place to the other."""
     answers = await asyncio.gather(
-        *(answer(model, ask(f"{word} " * 150, max_tokens=2)) for word in ("cat", "dog"))
+        *(answer(model, ask(f"{word} " * 110, max_tokens=2)) for word in ("cat", "dog"))
     )
     assert all(completion.prompt_tokens > WINDOW / 2 for _, completion in answers)
 
@@ -516,7 +518,7 @@ async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> 
     """A second model restores what the first one read: the same answer, and a state that holds the
     fixed tokens and no other. Reading ahead leaves only the last message to read."""
     weights = tiny_model()
-    fixed = Message(role="system", content="You are kind to cats and dogs. " * 8)
+    fixed = Message(role="system", content="You are kind to cats and dogs. " * 5)
     secret = Message(role="user", content="My name is Zebulon. Say hello.")
     request = Request(messages=(fixed, secret), max_tokens=4, fixed=1)
     folder = tmp_path / "prompts"
