@@ -18,7 +18,7 @@ LEAN   := -p no:schemathesis -p no:anyio
 DOCTESTS := $(shell grep -rlE '^ *>>> ' src packages --include='*.py')
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: frameworks crewai mutants mutants-random chat quick test test-all lint types types-core types-all unit light heavy model tuning torture \
+.PHONY: frameworks crewai mutants mutants-random chat quick test test-all lint types types-core types-all unit light properties heavy model tuning torture \
   encrypted wheels installed clean size screenshots reference docs
 
 chat: $(CHAT) ## Talk to a local model that remembers you
@@ -30,7 +30,7 @@ quick: lint types-core unit ## While you work: about a minute of CPU, no weights
 test: lint types light ## Before you push: no browser, no servers, the tiny model alone
 
 # `test` comes first: it must pass on a machine that has nothing of what the rest installs.
-test-all: test types-all heavy encrypted tuning frameworks ## Everything: servers, browser, kills, training
+test-all: test types-all heavy properties encrypted tuning frameworks ## Everything: servers, browser, kills, training
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
@@ -49,7 +49,12 @@ unit: $(READY)
 	$(PYTEST) -q tests/unit --hypothesis-profile=quick $(LEAN) $(ARGS)
 
 light: $(READY) model
-	$(PYTEST) -m "not heavy" --doctest-modules tests $(DOCTESTS) $(LEAN) $(ARGS)
+	$(PYTEST) -m "not heavy" --hypothesis-profile=light --doctest-modules tests $(DOCTESTS) $(LEAN) $(ARGS)
+
+# The tests with made-up examples again, with more than three times as many: `make test` has no time
+# for all of them.
+properties: $(READY)
+	$(PYTEST) -m "hypothesis and not heavy" tests $(LEAN) $(ARGS)
 
 heavy: $(ALL) model
 	$(PYTEST) -m heavy tests $(ARGS)

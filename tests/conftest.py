@@ -47,3 +47,5 @@ def pytest_sessionfinish() -> None:
     """Stop what tests have shared, if they did."""
     if postgres := sys.modules.get("tests.postgres"):
         postgres.stop()
+    if tiny := sys.modules.get("tests.tiny"):
+        tiny.stop()

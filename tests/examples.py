@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import settings
 
 USUAL = 100
-"""Examples of a test that names no number, in the lanes `make test` and `make test-all`."""
+"""Examples of a test that names no number, in `make test-all` and where pytest is called alone."""
+LIGHT = 30
+"""The same in `make test`; `make test-all` tries the rest (its target `properties`)."""
 QUICK = 10
 """The same in `make quick`."""
 
@@ -16,8 +18,9 @@ LONG = 2000
 
 def register() -> None:
     """The profiles of the lanes: the same examples on every run, and no deadline, because other
-    programs may use the machine too. `--hypothesis-profile=quick` chooses the small one."""
+    programs may use the machine too. `--hypothesis-profile=quick` chooses the smallest one."""
     settings.register_profile("omoide", deadline=None, derandomize=True, max_examples=USUAL)
+    settings.register_profile("light", settings.get_profile("omoide"), max_examples=LIGHT)
     settings.register_profile("quick", settings.get_profile("omoide"), max_examples=QUICK)
     settings.register_profile(
         "long", settings.get_profile("omoide"), derandomize=False, max_examples=LONG

@@ -48,7 +48,11 @@ def test_list() -> None:
     assert "gold" in told["methods"]
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "task",
+    # `recall` loads the default embedder, which takes seconds.
+    [pytest.param(t, marks=pytest.mark.heavy if t == "recall" else ()) for t in TASKS],
+)
 def test_every_task_from_the_command_to_the_report(task: str, tmp_path: Path) -> None:
     """Whatever `bench list` names runs on its fixture, with a plan first, and is reported."""
     small = ("--set", "sessions=2", "--set", "users=1") if task == "growth" else ()

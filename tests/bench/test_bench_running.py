@@ -159,7 +159,13 @@ async def test_an_interrupted_run_goes_on_from_its_cache(tmp_path: Path) -> None
     assert result.methods[0].cached == 9
 
 
-@pytest.mark.parametrize("task", ["msc", "locomo", "memorybank", "mtbench-plus", "memo"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param("msc", marks=pytest.mark.heavy),  # 4 s: it has the most methods
+        *("locomo", "memorybank", "mtbench-plus", "memo"),
+    ],
+)
 async def test_the_plan_is_what_is_really_called(task: str) -> None:
     """Calls and prompt tokens of the plan are those of the run, method by method."""
     names = () if task == "memo" else ("summary", "search", "memos", "memochat", "memory-bank")

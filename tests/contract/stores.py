@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.outside import JoinedStore
 from omoide.adapters.stores.postgres import PostgresStore
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.adapters.stores.sqlite.opening import SqliteOpening
 from omoide.documents import DocumentStore, MemoryDocuments
 from tests.postgres import databases
 from tests.qdrant import line_of
@@ -20,9 +22,18 @@ if TYPE_CHECKING:
     Maker = Callable[[Path], Awaitable[Store]]
 
 
+@cache
+def empty_database() -> bytes:
+    """A new database file with all its tables, which take longer to make than to copy."""
+    return SqliteOpening._empty().serialize("main")
+
+
 async def sqlite_file(folder: Path) -> Store:
     """A database file; the same one for the same folder."""
-    return await SqliteStore.open(folder / "deeper" / "omoide.db")
+    path = folder / "omoide.db"
+    if not path.exists():
+        path.write_bytes(empty_database())
+    return await SqliteStore.open(path)
 
 
 async def sqlite_memory(folder: Path) -> Store:
@@ -45,8 +56,7 @@ async def postgres(folder: Path) -> Store:
 
 async def sqlite_qdrant(folder: Path) -> Store:
     """A database file with its vectors in Qdrant; the same ones for the same folder."""
-    store = await SqliteStore.open(folder / "omoide.db")
-    return await JoinedStore.join(store, line_of(folder).points())
+    return await JoinedStore.join(await sqlite_file(folder), line_of(folder).points())
 
 
 async def postgres_qdrant(folder: Path) -> Store:

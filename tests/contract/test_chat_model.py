@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omoide.adapters.models.catalogue import CatalogueModel, resolve
-from omoide.adapters.models.download import Cache
-from omoide.adapters.models.embedded import EmbeddedChat
 from omoide.adapters.models.lazy import LazyChat
 from omoide.adapters.models.openai import OpenAIChat
 from omoide.testing import ScriptedModel
 from omoide.testing.contracts.model import ModelContract
+from tests.tiny import tiny_chat
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,19 +22,6 @@ if TYPE_CHECKING:
     from omoide.ports import ChatModel
 
     Script = Callable[[dict[str, Any], asyncio.StreamWriter], Awaitable[None]]
-
-CACHE = Path(os.environ.get("OMOIDE_WEIGHTS_DIR") or Path.home() / ".cache/omoide/models")
-
-
-def tiny_model() -> Path:
-    """The file of the model for plumbing tests; skips where it is not in the cache."""
-    weights = resolve("tiny")
-    assert isinstance(weights, CatalogueModel)
-    if found := Cache(CACHE, offline=True).find(weights.artifact):
-        return found
-    pytest.skip(
-        f"no {weights.artifact.file} in {CACHE}: set OMOIDE_WEIGHTS_DIR or run `make model`"
-    )
 
 
 @asynccontextmanager
@@ -118,7 +101,7 @@ async def lazy() -> AsyncIterator[ChatModel]:
 @asynccontextmanager
 async def embedded() -> AsyncIterator[ChatModel]:
     """The model in this process."""
-    model = EmbeddedChat(tiny_model(), window=1024, cache_mib=16)
+    model = tiny_chat()
     yield model
     await model.close()
 

@@ -17,7 +17,7 @@ from omoide.adapters.embedders.use_multilingual import UseMultilingual
 from omoide.adapters.models.download import Cache
 from omoide.testing import HashEmbedder
 from omoide.testing.contracts.embedder import EmbedderContract
-from tests.contract.test_chat_model import CACHE
+from tests.tiny import CACHE
 
 if TYPE_CHECKING:
     from omoide.adapters.embedders.onnx import OnnxModel

@@ -22,6 +22,7 @@ from omoide.domain import (
 from omoide.errors import ConflictingTurn
 from omoide.testing.contracts.making import ANN, ANN_ELSEWHERE, BOB, HOUR, START, event, fact, say
 from tests.contract.stores import MAKERS, SHARED
+from tests.examples import examples
 from tests.facts import disagreeing
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ batches = st.lists(
 
 @pytest.mark.parametrize("maker", list(MAKERS))
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(batches=batches)
 def test_like_a_simple_model(
@@ -127,7 +130,9 @@ rounds = st.lists(
 
 @pytest.mark.parametrize("maker", list(MAKERS))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(rounds=rounds)
 def test_recalled_at_once_counts_once(
@@ -189,7 +194,9 @@ STEPS = st.lists(st.tuples(CHANGES, st.booleans(), NAMES, st.booleans()), max_si
 
 @pytest.mark.parametrize("maker", list(MAKERS))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(steps=STEPS)
 def test_facts_like_a_simple_model(
@@ -242,7 +249,9 @@ ERASING = st.lists(
 
 @pytest.mark.parametrize("maker", list(MAKERS))
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(20),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(changes=st.lists(CHANGES, max_size=4), erasing=ERASING)
 def test_only_what_is_erased_goes(

@@ -40,6 +40,7 @@ def damaged(draw: st.DrawFn, seeds: list[bytes]) -> bytes:
     return data
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", TARGETS)
 def test_any_input_is_read_or_refused(name: str) -> None:
     """Nothing but the error that is meant for it comes out of a reader."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import omoide
-from tests.contract.test_chat_model import tiny_model
 from tests.integration.clients.drivers import (
     DRIVERS,
     AnthropicDriver,
@@ -25,6 +24,7 @@ from tests.integration.clients.drivers import (
     ResponsesDriver,
 )
 from tests.integration.clients.lines import title
+from tests.tiny import tiny_model
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

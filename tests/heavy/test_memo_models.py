@@ -20,7 +20,7 @@ from omoide.mechanisms.memos.compression_budget import BudgetCompressor
 from omoide.mechanisms.memos.mechanism import CompressedMemos
 from omoide.mechanisms.memos.search import MemoChoice, MemoSearch
 from omoide.mechanisms.memos.writer import MemoWriter
-from tests.contract.test_chat_model import CACHE, tiny_model
+from tests.tiny import CACHE, tiny_model
 
 if TYPE_CHECKING:
     from pathlib import Path

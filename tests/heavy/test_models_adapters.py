@@ -14,7 +14,7 @@ from omoide.adapters.models.llama import Llama
 from omoide.ports import Message, Request, Skill
 from omoide.testing.contracts.model import answer
 from tests.adapters import lora_file
-from tests.contract.test_chat_model import tiny_model
+from tests.tiny import tiny_model
 
 if TYPE_CHECKING:
     from pathlib import Path

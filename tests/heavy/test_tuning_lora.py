@@ -11,7 +11,7 @@ from omoide.errors import BadInput, ModelUnavailable
 from omoide_tune.formats.dense import open_dense
 from omoide_tune.formats.gguf_files import read_contents
 from omoide_tune.formats.lora import write_lora
-from tests.contract.test_chat_model import tiny_model
+from tests.tiny import tiny_model
 from tests.tuning import need
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from omoide_tune.examples import Example, write
 from omoide_tune.recipe import Recipe
 from omoide_tune.trainable import open_trainable
 from omoide_tune.training import train
-from tests.contract.test_chat_model import tiny_model
+from tests.tiny import tiny_model
 from tests.tuning import need
 
 if TYPE_CHECKING:

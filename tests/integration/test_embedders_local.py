@@ -17,9 +17,9 @@ from omoide.adapters.models.download import Cache
 from omoide.errors import DownloadFailed, MissingExtra, ModelUnavailable
 from omoide.settings import Settings
 from omoide_bench.metrics import encoded_scores
-from tests.contract.test_chat_model import CACHE
 from tests.contract.test_embedder import multilingual, onnx
 from tests.integration.test_models_download import leftovers
+from tests.tiny import CACHE
 
 if TYPE_CHECKING:
     from pathlib import Path

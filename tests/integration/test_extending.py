@@ -1,4 +1,7 @@
-"""Every plug-in of docs/extending.md is taken out of the page, installed, and run."""
+"""Every plug-in of docs/extending.md is taken out of the page, installed, and run.
+
+What installs and runs them takes a minute of CPU, so `make test-all` does it.
+"""
 
 from __future__ import annotations
 
@@ -133,6 +136,7 @@ def test_each_is_short(heading: str) -> None:
     assert len(EXAMPLES[heading].code) <= LONGEST
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("heading", TESTED)
 def test_each_passes_the_shipped_contract(heading: str, site: Path, tmp_path: Path) -> None:
     """Its own test file, run as its author would: by pytest alone, without our settings."""
@@ -153,6 +157,7 @@ def test_each_passes_the_shipped_contract(heading: str, site: Path, tmp_path: Pa
     assert re.search(r"\d+ passed", done.stdout)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("heading", "shown"),
     [

@@ -14,7 +14,7 @@ import pytest
 from omoide.domain import Speaker
 from omoide.mechanisms.memos import ranges
 from omoide.mechanisms.summary import small_form
-from tests.contract.test_chat_model import tiny_model
+from tests.tiny import tiny_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from omoide.domain import Speaker
 from omoide.mechanisms.events.form import schema
 from omoide.mechanisms.summary.small_form import grammar
 from omoide.ports import Completion, Message, Request
-from tests.contract.test_chat_model import tiny_model
+from tests.tiny import tiny_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

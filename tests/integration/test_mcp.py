@@ -153,6 +153,7 @@ async def test_users_are_kept_apart_and_errors_say_what_to_do(tmp_path: Path) ->
         assert "empty" in str(failed.content)
 
 
+@pytest.mark.heavy
 async def test_the_command_speaks_over_stdio(tmp_path: Path) -> None:
     """`omoide mcp` as a process, as a desktop agent starts it; what it recorded outlives it."""
     command = StdioServerParameters(

@@ -24,7 +24,7 @@ from omoide.adapters.models.sources import (
     run_program,
 )
 from omoide.errors import DownloadFailed
-from tests.contract.test_chat_model import CACHE
+from tests.tiny import CACHE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

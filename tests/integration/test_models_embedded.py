@@ -36,7 +36,7 @@ from omoide.mechanisms.memos.writer import write_request as memo_request
 from omoide.ports import Message, Request
 from omoide.testing.contracts.model import answer, ask
 from omoide_bench.metrics import divides
-from tests.contract.test_chat_model import CACHE, tiny_model
+from tests.tiny import CACHE, WINDOW, runtime, tiny_chat, tiny_model
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -310,29 +310,16 @@ async def test_a_window_beyond_the_training_is_refused(tmp_path: Path) -> None:
 # ── With a real model ───────────────────────────────────────────────────────────────────────
 
 
-@pytest.fixture(scope="module")
-def llama() -> Iterator[Llama]:
-    """The tiny model, loaded once for the tests below."""
-    pytest.importorskip("xllamacpp")
-    runtime = Llama(tiny_model(), window=512, slots=2, threads=None, cache_mib=64)
-    yield runtime
-    runtime.close()
-
-
-class Shared:
-    """A runtime that outlives the model it is lent to."""
-
-    def __init__(self, runtime: Llama) -> None:
-        self.chat, self.tokens = runtime.chat, runtime.tokens
-
-    def close(self) -> None:
-        """Keep it."""
+@pytest.fixture
+def llama() -> Llama:
+    """The tiny model's runtime, which all tests share."""
+    return runtime()
 
 
 @pytest.fixture
-async def model(llama: Llama) -> AsyncIterator[EmbeddedChat]:
+async def model() -> AsyncIterator[EmbeddedChat]:
     """A chat model on it."""
-    chat = EmbeddedChat(Path("tiny.gguf"), window=512, load=lambda: Shared(llama))
+    chat = tiny_chat()
     yield chat
     await chat.close()
 
@@ -340,8 +327,8 @@ async def model(llama: Llama) -> AsyncIterator[EmbeddedChat]:
 @pytest.mark.model
 async def test_a_second_turn_is_mostly_cached(model: EmbeddedChat) -> None:
     """Only the new part of a conversation is computed, even after others were served."""
-    system = Message(role="system", content="You are a kind friend who remembers everything. " * 12)
-    others = Message(role="system", content="Completely different words stand in this one. " * 12)
+    system = Message(role="system", content="You are a kind friend who remembers everything. " * 8)
+    others = Message(role="system", content="Completely different words stand in this one. " * 3)
     turn = [system, Message(role="user", content="Hello, I am Ada.")]
     _, first = await answer(model, Request(messages=tuple(turn), max_tokens=8))
     for n in range(2):
@@ -388,6 +375,7 @@ async def test_answers_can_be_held_to_a_form(model: EmbeddedChat) -> None:
 
 
 @pytest.mark.model
+@pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(3))
 async def test_the_ranges_of_memos_divide_the_lines(model: EmbeddedChat, seed: int) -> None:
     """Even a model that cannot count, answering at random, gets them right when it is held to the
@@ -395,8 +383,8 @@ async def test_the_ranges_of_memos_divide_the_lines(model: EmbeddedChat, seed: i
     said = [f"User: I saw {n} birds today." for n in range(1, 13)]
     request = replace(memo_request(said, "en"), temperature=1.0, seed=seed, messages=ask().messages)
     assert request.grammar is not None
-    short = re.sub(r"\{0,\d+\}", "{0,12}", request.grammar)
-    _, done = await answer(model, replace(request, grammar=short, max_tokens=300))
+    short = re.sub(r"\{0,\d+\}", "{0,4}", request.grammar)
+    _, done = await answer(model, replace(request, grammar=short, max_tokens=200))
     assert done.finish == "stop"
     spans = [(entry["start"], entry["end"]) for entry in json.loads(done.text)["memos"]]
     assert divides([Span(first=a, last=b) for a, b in spans], lines=12)
@@ -420,18 +408,19 @@ async def test_a_likely_answer_is_told_from_an_unlikely_one(model: EmbeddedChat)
 @pytest.mark.model
 async def test_a_prompt_that_does_not_fit_is_told(model: EmbeddedChat) -> None:
     """The error gives both numbers, and the model lives on."""
-    with pytest.raises(ContextTooLong, match=r"6\d\d tokens, the window has 512"):
+    with pytest.raises(ContextTooLong, match=rf"6\d\d tokens, the window has {WINDOW}"):
         await answer(model, ask("word " * 600))
     await answer(model, ask(max_tokens=2))
 
 
+@pytest.mark.heavy
 @pytest.mark.model
 async def test_two_full_prompts_at_once_both_fit(model: EmbeddedChat) -> None:
     """Each slot has a whole window: neither loses its place to the other."""
     answers = await asyncio.gather(
-        *(answer(model, ask(f"{word} " * 300, max_tokens=2)) for word in ("cat", "dog"))
+        *(answer(model, ask(f"{word} " * 110, max_tokens=2)) for word in ("cat", "dog"))
     )
-    assert all(completion.prompt_tokens > 300 for _, completion in answers)
+    assert all(completion.prompt_tokens > WINDOW / 2 for _, completion in answers)
 
 
 @pytest.mark.model
@@ -482,7 +471,7 @@ from omoide.adapters.models.embedded import EmbeddedChat
 from omoide.errors import ModelUnavailable
 from omoide.testing.contracts.model import answer, ask
 async def main():
-    model = EmbeddedChat(Path({str(tiny_model())!r}), window=512)
+    model = EmbeddedChat(Path({str(tiny_model())!r}), window=256, threads=1)
     await answer(model, ask(max_tokens=3))
     await model.close()
     try:
@@ -529,14 +518,14 @@ async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> 
     """A second model restores what the first one read: the same answer, and a state that holds the
     fixed tokens and no other. Reading ahead leaves only the last message to read."""
     weights = tiny_model()
-    fixed = Message(role="system", content="You are kind to cats and dogs. " * 20)
+    fixed = Message(role="system", content="You are kind to cats and dogs. " * 5)
     secret = Message(role="user", content="My name is Zebulon. Say hello.")
     request = Request(messages=(fixed, secret), max_tokens=4, fixed=1)
     folder = tmp_path / "prompts"
     answers = []
     for ahead in (False, False, True):
         states = PrefixStates(folder, limit=10**9)
-        model = EmbeddedChat(weights, window=1024, slots=1, prefixes=states)
+        model = EmbeddedChat(weights, window=512, slots=1, threads=1, prefixes=states)
         try:
             if ahead:
                 await model.prepare(request)

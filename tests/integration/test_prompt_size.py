@@ -38,7 +38,10 @@ def notes(request: Request) -> str:
 
 @pytest.mark.parametrize(
     "mechanisms",
-    [Settings().mechanisms, ("summary", "search", "memos", "human-recall")],
+    [
+        Settings().mechanisms,
+        pytest.param(("summary", "search", "memos", "human-recall"), marks=pytest.mark.heavy),
+    ],
     ids=["default", "all"],
 )
 async def test_the_prompt_stays_as_long_as_it_is(

@@ -13,6 +13,7 @@ import pytest
 
 from omoide.server.options import Options
 from omoide.testing.endpoint import DONE, FakeEndpoint, Scripted, event, failure, stream, whole
+from omoide.wire.certificates import certificates
 from tests.server.serving import CHAT, M1, Bench, listening, serving
 
 openai = pytest.importorskip("openai")
@@ -61,6 +62,7 @@ async def connected(folder: Path, *, wait: float = 600.0) -> AsyncIterator[Line]
             api_key="sk-theirs",
             max_retries=0,
             default_headers={"X-Omoide-User": "ana"},
+            http_client=openai.DefaultAsyncHttpxClient(verify=certificates()),
         ) as client,
     ):
         yield Line(bench=bench, endpoint=endpoint, url=url, client=client)

@@ -12,7 +12,7 @@ from omoide.errors import BadInput
 from omoide_tune.formats.gguf_files import read_contents
 from omoide_tune.formats.lora import read_safetensors, unpack_lora, write_lora
 from tests.adapters import peft_folder
-from tests.contract.test_chat_model import tiny_model
+from tests.tiny import tiny_model
 
 if TYPE_CHECKING:
     from pathlib import Path

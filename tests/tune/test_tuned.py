@@ -29,7 +29,7 @@ from omoide.settings import Settings
 from omoide_tune.examples import TASKS
 from omoide_tune.formats.shipping import MAX_SHIPPED_BYTES, Shipment, ship
 from tests.adapters import peft_folder
-from tests.contract.test_chat_model import tiny_model
+from tests.tiny import tiny_model
 
 TINY = resolve("tiny")
 assert isinstance(TINY, CatalogueModel)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,20 +30,21 @@ from omoide_tune.third_person import predicate, recased
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from omoide_tune.dataset_files import MadeDataset
+
 WORK = "baker nurse carpenter teacher gardener driver translator sailor tailor potter".split()
 PLACES = "Leeds Porto Cork Lima Quito Bergen Oslo Malmo Turin Bilbao".split()
 PETS = "parrot rabbit hamster tortoise goat pony ferret canary gecko donkey".split()
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Sixty dialogues of our own in the form of Synthetic-Persona-Chat."""
-    folder = tmp_path / "data" / "synthetic_persona_chat"
+def dialogues(folder: Path, count: int) -> Path:
+    """A folder with dialogues of our own in the form of Synthetic-Persona-Chat."""
+    data, folder = folder, folder / "synthetic_persona_chat"
     folder.mkdir(parents=True)
     with (folder / "own_valid.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["user 1 personas", "user 2 personas", "Best Generated Conversation"])
-        for n in range(60):
+        for n in range(count):
             work, place, pet = WORK[n % 10], PLACES[(n // 3) % 10], PETS[(n // 2) % 10]
             one = f"I work as a {work}.\nI live in {place.lower()}.\nI own a submarine."
             other = f"I have a {pet}.\nMy favorite food is soup."
@@ -57,7 +59,28 @@ def data(tmp_path: Path) -> Path:
                 "User 2: It is! See you."
             )
             rows.writerow([one, other, talk])
-    return tmp_path / "data"
+    return data
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sixty of them, for tests that only read."""
+    return dialogues(tmp_path_factory.mktemp("data"), 60)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was made of them, and where."""
+
+    dataset: MadeDataset
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def made(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """The files of all tasks, made once: it takes two seconds."""
+    folder = tmp_path_factory.mktemp("made")
+    return Made(make(data, folder, names=("synthetic_persona_chat",)), folder)
 
 
 @pytest.mark.parametrize(
@@ -103,8 +126,9 @@ def test_names_get_their_capitals_back() -> None:
     assert recased("likes soup", "Yes. Soup is good, soup!") == "likes soup"
 
 
-def test_the_same_seed_gives_the_same_files(data: Path, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
     """To the byte; another seed gives others."""
+    data = dialogues(tmp_path / "data", 12)
     made = [make(data, tmp_path / n, names=("synthetic_persona_chat",), seed=s)
             for n, s in (("a", 1), ("b", 1), ("c", 2))]  # fmt: skip
     files = [(tmp_path / n / "train.jsonl").read_bytes() for n in ("a", "b", "c")]
@@ -112,13 +136,10 @@ def test_the_same_seed_gives_the_same_files(data: Path, tmp_path: Path) -> None:
     assert made[0].card["shippable"] is True
 
 
-def test_every_example_is_one_that_the_product_would_ask_and_could_read(
-    data: Path, tmp_path: Path
-) -> None:
+def test_every_example_is_one_that_the_product_would_ask_and_could_read(made: Made) -> None:
     """All tasks; unsupported facts are not among the targets, nor gaps in place of names."""
-    made = make(data, tmp_path / "out", names=("synthetic_persona_chat",))
-    everything = (*read(tmp_path / "out/train.jsonl"), *read(tmp_path / "out/held-out.jsonl"))
-    assert sorted(everything, key=str) == sorted(made.examples, key=str)
+    everything = (*read(made.folder / "train.jsonl"), *read(made.folder / "held-out.jsonl"))
+    assert sorted(everything, key=str) == sorted(made.dataset.examples, key=str)
     assert {example.task for example in everything} == set(TASKS)
     for example in everything:
         assert "submarine" not in example.answer
@@ -161,12 +182,11 @@ def test_what_no_fact_holds_is_cut_from_the_talk() -> None:
     assert [line.text for line in cut] == ["Hello! I work as a baker.", "Good for you!"]
 
 
-def test_no_talk_is_on_both_sides(data: Path, tmp_path: Path) -> None:
+def test_no_talk_is_on_both_sides(made: Made) -> None:
     """Joined stretches included."""
-    make(data, tmp_path / "out", names=("synthetic_persona_chat",))
-    keys = [{e.key for e in read(tmp_path / f"out/{n}.jsonl")} for n in ("train", "held-out")]
+    keys = [{e.key for e in read(made.folder / f"{n}.jsonl")} for n in ("train", "held-out")]
     assert keys[0].isdisjoint(keys[1])
-    assert all(held_out(e) for e in read(tmp_path / "out/held-out.jsonl"))
+    assert all(held_out(e) for e in read(made.folder / "held-out.jsonl"))
 
 
 def test_licences_decide() -> None:

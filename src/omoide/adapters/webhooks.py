@@ -11,6 +11,7 @@ import httpx
 from omoide.domain.webhook import signed_headers
 from omoide.errors import BadInput, WebhookFailed
 from omoide.version import __version__
+from omoide.wire.certificates import certificates
 from omoide.wire.connecting import proxy_to
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class HttpWebhooks:
         self._clock = clock
         self._patience = patience
         self._transports = {
-            address: transport or httpx.AsyncHTTPTransport(proxy=proxy_to(address))
+            address: transport
+            or httpx.AsyncHTTPTransport(proxy=proxy_to(address), verify=certificates())
             for address in self._addresses
         }
 

@@ -14,6 +14,7 @@ import httpx
 
 from omoide import errors
 from omoide.version import __version__
+from omoide.wire.certificates import certificates
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -162,7 +163,11 @@ def make_connection(
     if key:
         headers["Authorization"] = f"Bearer {key}"
     http = httpx.AsyncClient(
-        base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport
+        base_url=url.rstrip("/"),
+        headers=headers,
+        timeout=timeout,
+        transport=transport,
+        verify=certificates(),
     )
     return Connection(http=http, retries=retries)
 

@@ -9,6 +9,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 
 from omoide.wire.anthropic import AnthropicProtocol
+from omoide.wire.certificates import certificates
 from omoide.wire.ollama import OllamaProtocol
 from omoide.wire.responses import ResponsesProtocol
 from omoide.wire.transport import ProtocolTransport
@@ -35,6 +36,7 @@ def transport_to(
     # A bare transport, not a client: no redirects, and no cookie jar that would leak one caller's
     # cookies into the next caller's request. Callers limit how many connections there are.
     inner = inner or httpx.AsyncHTTPTransport(
+        verify=certificates(),
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
         proxy=proxy_to(address.base_url),
     )

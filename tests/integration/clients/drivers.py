@@ -10,6 +10,8 @@ import anthropic
 import ollama
 import openai
 
+from omoide.wire.certificates import certificates
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
@@ -80,7 +82,11 @@ class OpenAIDriver:
 
     def __init__(self, url: str, key: str | None) -> None:
         self._client = openai.AsyncOpenAI(
-            base_url=f"{url}/v1", api_key=key or "sk-theirs", max_retries=0, timeout=600
+            base_url=f"{url}/v1",
+            api_key=key or "sk-theirs",
+            max_retries=0,
+            timeout=600,
+            http_client=openai.DefaultAsyncHttpxClient(verify=certificates()),
         )
 
     @property
@@ -246,7 +252,11 @@ class AnthropicDriver:
 
     def __init__(self, url: str, key: str | None) -> None:
         self._client = anthropic.AsyncAnthropic(
-            base_url=url, api_key=key or "sk-ant-theirs", max_retries=0, timeout=600
+            base_url=url,
+            api_key=key or "sk-ant-theirs",
+            max_retries=0,
+            timeout=600,
+            http_client=anthropic.DefaultAsyncHttpxClient(verify=certificates()),
         )
 
     @property
@@ -339,7 +349,9 @@ class OllamaDriver:
             headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
             if self.user:
                 headers["X-Omoide-User"] = self.user
-            self._made = ollama.AsyncClient(host=self._url, headers=headers, timeout=600)
+            self._made = ollama.AsyncClient(
+                host=self._url, headers=headers, timeout=600, verify=certificates()
+            )
         return self._made
 
     def status(self, error: Exception) -> int:

@@ -221,7 +221,7 @@ def _interval(
     """The percentile interval of the mean, resampling units of several items each."""
     from scipy import stats
 
-    if len(sums) == 1:  # nothing to resample
+    if len(sums) == 1 or not sums.any():  # every resample would have the same mean
         value = float(sums[0] / counts[0])
         return value, value
     interval = stats.bootstrap(

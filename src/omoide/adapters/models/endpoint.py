@@ -20,6 +20,7 @@ import httpx
 from omoide.adapters.models.excerpt import excerpt
 from omoide.errors import ContextTooLong, ModelError, ModelRefused, ModelStalled, ModelUnavailable
 from omoide.wire.address import EndpointAddress
+from omoide.wire.certificates import certificates
 from omoide.wire.connecting import transport_to
 
 if TYPE_CHECKING:
@@ -111,7 +112,9 @@ class HttpEndpoint:
         self._sleep, self._chance = sleep, chance
         limit = httpx.Timeout(None, connect=self.timeouts.connect)  # other timeouts: `stalling`
         pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)  # callers limit it
-        self._client = httpx.AsyncClient(timeout=limit, limits=pool, transport=transport)
+        self._client = httpx.AsyncClient(
+            timeout=limit, limits=pool, transport=transport, verify=certificates()
+        )
 
     def url(self, path: str) -> str:
         """The URL as shown in errors: without user name, password and query."""

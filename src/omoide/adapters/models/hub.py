@@ -16,6 +16,7 @@ import httpx
 
 from omoide.adapters.models.artifact import Artifact, HubFile
 from omoide.errors import DownloadFailed, UnknownModel
+from omoide.wire.certificates import certificates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -151,7 +152,9 @@ class Hub:
     def _ask(self, model: HubModel) -> HubPin:
         source = HubFile(repository=model.repository, path=model.path, revision=model.revision)
         try:
-            with httpx.Client(timeout=30.0, transport=self._transport) as client:
+            with httpx.Client(
+                timeout=30.0, transport=self._transport, verify=certificates()
+            ) as client:
                 # The hub answers with a redirect; what we want to know is in its own headers.
                 head = client.head(source.url(self._host), headers={"Accept-Encoding": "identity"})
                 if head.status_code in (401, 403, 404):

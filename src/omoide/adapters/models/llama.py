@@ -19,6 +19,7 @@ from omoide.adapters.models.gguf import read_head, read_metadata
 from omoide.adapters.models.slots import common_prefix
 from omoide.adapters.models.threads import compute_threads
 from omoide.errors import MissingExtra, ModelUnavailable
+from omoide.wire.certificates import certificates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -120,6 +121,7 @@ class Llama:
             headers={"Authorization": f"Bearer {self._key}"},
             trust_env=False,  # never use a proxy for loopback
             timeout=60.0,
+            verify=certificates(),
         )
 
     def plain(self, text: str) -> str:

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from omoide.wire.certificates import certificates
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -44,7 +46,9 @@ async def find_servers(
     """The servers that answer at these addresses, in their order. An address of another machine is
     not asked: nobody expects this to reach out."""
     wanted = [a.rstrip("/") for a in addresses if a != NONE and _local(a)]
-    async with httpx.AsyncClient(timeout=_LONGEST, trust_env=False, transport=transport) as client:
+    async with httpx.AsyncClient(
+        timeout=_LONGEST, trust_env=False, transport=transport, verify=certificates()
+    ) as client:
         found = await asyncio.gather(*(_ask(client, address) for address in wanted))
     return tuple(server for server in found if server is not None)
 

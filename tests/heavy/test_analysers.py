@@ -1,4 +1,4 @@
-"""The word analysers of the extra `compress`: each loads a dictionary, so not in the quick lane."""
+"""The word analysers of the extra `compress`: each loads a dictionary, so not in `make test`."""
 
 from __future__ import annotations
 
