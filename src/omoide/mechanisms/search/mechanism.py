@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
 from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Speaker, empty_summary
 from omoide.language import detect_language, pack
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
-from omoide.mechanisms.events.human_time import dated
+from omoide.mechanisms.events.human_time import weekday
 from omoide.mechanisms.search.gate import admitted
 from omoide.mechanisms.search.recall import RecallFilter
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import date
 
     from omoide.domain import RecalledItem
     from omoide.mechanisms.base import ReplyRequest
@@ -49,6 +51,7 @@ class SearchMechanism(ReadOnlyMechanism):
             besides=request.not_recalled,
             only=RecallFilter(kinds=frozenset({MemoryKind.TURN})),
             joined=both,
+            explained=False,
         )
         shown = {_key(turn.text) for turn in request.session}
         items = self._fitting(
@@ -57,13 +60,14 @@ class SearchMechanism(ReadOnlyMechanism):
             if both or item.speaker is not Speaker.ASSISTANT
         )
         items = admitted(items, found.support, budget=self._budget)
+        labelled = _labeller(request)
         return tuple(
             Contribution(
                 mechanism=self.name,
                 place=PromptPlace.RECALLED,
                 kind=MemoryKind.TURN,
                 id=item.sources[0],
-                text=_labelled(item, request),
+                text=labelled(item),
                 value=0.9 / rank,
                 sources=item.sources,
                 time=item.time,
@@ -106,16 +110,23 @@ def _unrepeated(items: Sequence[RecalledItem], shown: set[str]) -> Iterator[Reca
             yield item
 
 
-def _labelled(item: RecalledItem, request: ReplyRequest) -> str:
-    """Day, speaker, the question if it answers one, and the text. Without the speaker a model
-    takes the user's words for its own; "last Friday" needs the weekday."""
+def _labeller(request: ReplyRequest) -> Callable[[RecalledItem], str]:
+    """Writes day, speaker, the question if it answers one, and the text of an item. Without the
+    speaker a model takes the user's words for its own; "last Friday" needs the weekday."""
     words = vocabulary(request.language)
-    who = item.name or (words[item.speaker.value] if item.speaker else "")
-    if item.speaker is Speaker.USER:
-        who = item.name or request.participants.user_name or who
-    if item.answers:
-        asked = Template(words["asked"]).substitute(question=item.answers)
-        who = f"{who}, {asked}"
-    return (
-        f"{dated(item.time, request.now, request.language)}, {who}: {' '.join(item.text.split())}"
-    )
+    names = {speaker: words[speaker.value] for speaker in Speaker}
+    names[Speaker.USER] = request.participants.user_name or names[Speaker.USER]
+    zone = request.now.tzinfo
+
+    @cache
+    def day(of: date) -> str:
+        return f"{of}, {weekday(of, request.language)}"
+
+    def labelled(item: RecalledItem) -> str:
+        who = item.name or (names[item.speaker] if item.speaker else "")
+        if item.answers:
+            asked = Template(words["asked"]).substitute(question=item.answers)
+            who = f"{who}, {asked}"
+        return f"{day(item.time.astimezone(zone).date())}, {who}: {' '.join(item.text.split())}"
+
+    return labelled
