@@ -245,10 +245,10 @@ async def compare(requests: int, embedder: str, other: str) -> int:
                         if first >= 0:
                             spent[mine, stream] += cpu(pid) - before
     for stream, kind in ((False, "at once"), (True, "streamed")):
-        mine, theirs = (spent[which, stream] / requests * 1000 for which in (True, False))
+        ours, theirs = (spent[which, stream] / requests * 1000 for which in (True, False))
         print(
-            f"CPU of the proxy, {kind}: {mine:.1f} ms per request, other {theirs:.1f} ms, "
-            f"ratio {mine / theirs:.2f}"
+            f"CPU of the proxy, {kind}: {ours:.1f} ms per request, other {theirs:.1f} ms, "
+            f"ratio {ours / theirs:.2f}"
         )
     return 0
 

@@ -210,6 +210,8 @@ def without_repeats(contributions: Iterable[Contribution]) -> tuple[Contribution
         if c.place is PromptPlace.RECALLED and c.kind in ("sentence", "fact"):
             for source in c.sources:
                 cited.setdefault(source, set()).update(content_terms(c.text))
+    if not cited:
+        return given
     return tuple(c for c in given if c.kind != "turn" or not _is_said(c, cited))
 
 

@@ -75,12 +75,6 @@ def today(now: datetime, language: str) -> str:
     )
 
 
-def dated(then: datetime, now: datetime, language: str) -> str:
-    """A day with its weekday, in the time zone of `now`: "2023-04-10, Monday"."""
-    day = then.astimezone(now.tzinfo).date()
-    return f"{day}, {weekday(day, language)}"
-
-
 def weekday(day: date, language: str) -> str:
     """The day of the week: "Monday"."""
     return _ago(language).weekdays[day.weekday()]

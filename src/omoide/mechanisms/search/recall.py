@@ -208,8 +208,10 @@ class Recall:
         """The turns with the questions that they answer. If `joined`, questions give way to their
         replies."""
         pairs = pair_turns(table, [item.id for item in items], joined=joined)
+        if not pairs:
+            return items
         wanted = {name for pair in pairs.values() for name in (pair.turn, pair.question)}
-        turns = await self._store.turns.read(owner, ids=sorted(wanted)) if wanted else ()
+        turns = await self._store.turns.read(owner, ids=sorted(wanted))
         by_id = {turn.id: turn for turn in turns}
         result: dict[str, RecalledItem] = {}
         for item in items:
