@@ -1,11 +1,15 @@
 """Measures the proxy's overhead: CPU per request, delay of the first token, 200 streams at once.
 
     python benchmarks/proxy.py [--requests 300] [--streams 200] [--embedder none] [--protocol chat]
+    python benchmarks/proxy.py --against ../old/src [--requests 300] [--embedder none]
 
 A fake upstream in this process answers at once; the proxy is `omoide serve` in another process, so
 its CPU can be read separately (from /proc: Linux only). Everything is on loopback and bounded in
 time. The user has a history of 200 turns, and each request is a new message after ten others, so
 memory is searched, inserted and written each time. On a busy machine, trust the CPU figures.
+
+With --against, a second proxy runs from the sources of another commit. Both get the same requests
+in small turns, so a busy machine slows both alike, and the ratio of their CPU can be trusted.
 """
 
 from __future__ import annotations
@@ -46,6 +50,8 @@ SAID = (
 )
 PLACES = ("Oslo", "Bergen", "Kyoto", "Leeds", "Hanoi", "Busan", "Porto")
 LIMIT = 300.0
+TURN = 10
+"""Requests to one proxy before the other has its turn."""
 
 
 def words(number: int) -> str:
@@ -91,13 +97,16 @@ def rss(pid: int) -> int:
 
 
 @asynccontextmanager
-async def serving(upstream: str, embedder: str, folder: str) -> AsyncIterator[tuple[int, str]]:
-    """`omoide serve` in its own process: process id and address."""
+async def serving(
+    upstream: str, embedder: str, folder: str, *, sources: str = ""
+) -> AsyncIterator[tuple[int, str]]:
+    """`omoide serve` in its own process, from these sources: process id and address."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "omoide.cli", "--db", f"{folder}/bench.sqlite"),
         *("serve", "--port", "0", "--upstream", f"{upstream}#fake-1", "--log-level", "info"),
         stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "OMOIDE_EMBEDDER": embedder},
+        env={**os.environ, "OMOIDE_EMBEDDER": embedder}
+        | ({"PYTHONPATH": sources} if sources else {}),
     )
     assert process.stderr
     address = ""
@@ -123,12 +132,18 @@ async def remember(client: httpx.AsyncClient, url: str) -> None:
 
 
 async def sequence(
-    client: httpx.AsyncClient, url: str, count: int, *, stream: bool, protocol: str = "chat"
+    client: httpx.AsyncClient,
+    url: str,
+    count: int,
+    *,
+    stream: bool,
+    protocol: str = "chat",
+    first: int = 0,
 ) -> list[float]:
-    """Send requests one after another, with unused numbers; returns the seconds to the first piece
-    of text of each."""
+    """Send requests one after another, numbered from the first; returns the seconds to the first
+    piece of text of each."""
     delays = []
-    for number in range(count):
+    for number in range(first, first + count):
         began = time.perf_counter()
         chat = body(number + (1_000_000 if stream else 0), user="ana", stream=stream)
         sent = spoken(protocol, chat)
@@ -209,6 +224,35 @@ async def measure(requests: int, streams: int, embedder: str, protocol: str) -> 
     return int(failed > 0 or (embedder == "none" and max(spent.values()) > 15.0))
 
 
+async def compare(requests: int, embedder: str, other: str) -> int:
+    """Send the same requests to this proxy and to that of other sources, in turns of ten."""
+    spent = {(mine, stream): 0.0 for mine in (True, False) for stream in (False, True)}
+    with tempfile.TemporaryDirectory() as new, tempfile.TemporaryDirectory() as old:
+        async with (
+            FakeEndpoint(otherwise=REPLY) as endpoint,
+            serving(endpoint.url, embedder, new) as here,
+            serving(endpoint.url, embedder, old, sources=other) as there,
+            httpx.AsyncClient(timeout=LIMIT) as client,
+        ):
+            for _, address in (here, there):
+                await remember(client, address)
+            for first in range(-TURN, requests, TURN):  # the first turn is to warm up
+                for stream in (False, True):
+                    for mine, (pid, address) in ((True, here), (False, there)):
+                        before = cpu(pid)
+                        url = f"{address}{PATHS['chat']}"
+                        await sequence(client, url, TURN, stream=stream, first=first + TURN)
+                        if first >= 0:
+                            spent[mine, stream] += cpu(pid) - before
+    for stream, kind in ((False, "at once"), (True, "streamed")):
+        ours, theirs = (spent[which, stream] / requests * 1000 for which in (True, False))
+        print(
+            f"CPU of the proxy, {kind}: {ours:.1f} ms per request, other {theirs:.1f} ms, "
+            f"ratio {ours / theirs:.2f}"
+        )
+    return 0
+
+
 def main() -> None:
     """Parse, measure, exit."""
     parser = argparse.ArgumentParser(description="Measure the proxy's overhead.")
@@ -216,8 +260,13 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=200)
     parser.add_argument("--embedder", default="none", help="none, multilingual, …")
     parser.add_argument("--protocol", default="chat", choices=PATHS)
+    parser.add_argument("--against", default="", help="sources of another commit to compare with")
     args = parser.parse_args()
-    work = measure(args.requests, args.streams, args.embedder, args.protocol)
+    work = (
+        compare(args.requests, args.embedder, args.against)
+        if args.against
+        else measure(args.requests, args.streams, args.embedder, args.protocol)
+    )
     sys.exit(asyncio.run(asyncio.wait_for(work, LIMIT)))
 
 

@@ -185,7 +185,9 @@ def fit_budget(contributions: Iterable[Contribution], *, budget: int) -> tuple[C
         known = distinct.get(key)
         if known is None or contribution.value > known.value:
             distinct[key] = contribution
-    candidates = list(distinct.values())
+    candidates = tuple(distinct.values())
+    if sum(c.tokens for c in candidates) <= budget:
+        return candidates
     by_value = sorted(candidates, key=lambda c: c.value / effective_tokens(c), reverse=True)
     left, kept = budget, set[int]()
     for contribution in by_value:
@@ -208,6 +210,8 @@ def without_repeats(contributions: Iterable[Contribution]) -> tuple[Contribution
         if c.place is PromptPlace.RECALLED and c.kind in ("sentence", "fact"):
             for source in c.sources:
                 cited.setdefault(source, set()).update(content_terms(c.text))
+    if not cited:
+        return given
     return tuple(c for c in given if c.kind != "turn" or not _is_said(c, cited))
 
 

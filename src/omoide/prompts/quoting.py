@@ -39,7 +39,7 @@ _TAG = re.compile(rf"[{_OPEN}](?=[\s\u200c\u200d]*[/!?]?[\s\u200c\u200d]*[^\W\d]
 
 def without_template_tokens(text: str) -> str:
     """The text without chat template tokens and without our own marks."""
-    if _SUSPECT.search(text) is None:
+    if not _is_suspect(text):
         return text
     text = _HIDDEN.sub("", text)
     text = _BARRED.sub(lambda match: "›" if match[0].strip() in ">＞﹥" else "‹", text)
@@ -47,10 +47,20 @@ def without_template_tokens(text: str) -> str:
     return _SQUARE.sub("(", text)
 
 
+def _is_suspect(text: str) -> bool:
+    """Whether any of the patterns above could match. Plain ASCII is looked at without a regular
+    expression, in a tenth of the time: every line of memory in every prompt comes by here."""
+    if text.isascii():
+        return "<" in text or "|" in text or "[" in text
+    return _SUSPECT.search(text) is not None
+
+
 def quoted(text: str) -> str:
     """The text as one item between the marks of memory. It cannot close them, and all lines but
     the first are indented so that they do not look like ours."""
-    lines = [line.strip() for line in _TAG.sub("‹", without_template_tokens(text)).splitlines()]
+    if _is_suspect(text):
+        text = _TAG.sub("‹", without_template_tokens(text))
+    lines = [line.strip() for line in text.splitlines()]
     return "\n  ".join(line for line in lines if line)
 
 

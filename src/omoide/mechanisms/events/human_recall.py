@@ -272,6 +272,8 @@ class HumanRecall:
             )
             cosines = {hit.id: hit.score for hit in nearest}
         ids = list(dict.fromkeys([*cosines, *(hit.id for hit in by_words)]))
+        if not ids:
+            return RecallExplanation(candidates=(), calibration=about)
         events = [
             event
             for event in await self._store.events.read(owner, ids=ids)

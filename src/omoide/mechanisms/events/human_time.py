@@ -13,7 +13,7 @@ from omoide.errors import BadLanguage
 from omoide.language.pack import DEFAULT, pack
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import date, datetime
 
     from omoide.language.tables import Ago
 
@@ -75,10 +75,9 @@ def today(now: datetime, language: str) -> str:
     )
 
 
-def dated(then: datetime, now: datetime, language: str) -> str:
-    """A day with its weekday, in the time zone of `now`: "2023-04-10, Monday"."""
-    day = then.astimezone(now.tzinfo)
-    return f"{day.date()}, {_ago(language).weekdays[day.weekday()]}"
+def weekday(day: date, language: str) -> str:
+    """The day of the week: "Monday"."""
+    return _ago(language).weekdays[day.weekday()]
 
 
 def weekday_named(text: str, language: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -9,14 +10,14 @@ from omoide.domain import MemoryKind, Speaker, empty_summary
 from omoide.language import detect_language, pack
 from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
-from omoide.mechanisms.events.human_time import dated
+from omoide.mechanisms.events.human_time import weekday
 from omoide.mechanisms.search.gate import admitted
 from omoide.mechanisms.search.recall import RecallFilter
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import date, datetime
 
     from omoide.domain import Outdated, RecalledItem
     from omoide.mechanisms.base import ReplyRequest
@@ -51,6 +52,7 @@ class SearchMechanism(ReadOnlyMechanism):
             besides=request.not_recalled,
             only=RecallFilter(kinds=frozenset({MemoryKind.TURN})),
             joined=both,
+            explained=False,
         )
         shown = {_key(turn.text) for turn in request.session}
         past = self._budget.marks_outdated or asks_about_the_past(request.text, request.now)
@@ -61,13 +63,14 @@ class SearchMechanism(ReadOnlyMechanism):
             and (past or item.outdated is None or not item.outdated.wholly)
         )
         items = admitted(items, found.support, budget=self._budget)
+        labelled = _labeller(request)
         return tuple(
             Contribution(
                 mechanism=self.name,
                 place=PromptPlace.RECALLED,
                 kind=MemoryKind.TURN,
                 id=item.sources[0],
-                text=_labelled(item, request),
+                text=labelled(item),
                 value=0.9 / rank,
                 sources=item.sources,
                 time=item.time,
@@ -118,21 +121,28 @@ def _unrepeated(items: Sequence[RecalledItem], shown: set[str]) -> Iterator[Reca
             yield item
 
 
-def _labelled(item: RecalledItem, request: ReplyRequest) -> str:
-    """Day, speaker, the question if it answers one, and the text. Without the speaker a model
-    takes the user's words for its own; "last Friday" needs the weekday. What no longer holds says
-    so at the end."""
+def _labeller(request: ReplyRequest) -> Callable[[RecalledItem], str]:
+    """Writes day, speaker, the question if it answers one, and the text of an item. Without the
+    speaker a model takes the user's words for its own; "last Friday" needs the weekday. What no
+    longer holds says so at the end."""
     words = vocabulary(request.language)
-    who = item.name or (words[item.speaker.value] if item.speaker else "")
-    if item.speaker is Speaker.USER:
-        who = item.name or request.participants.user_name or who
-    if item.answers:
-        asked = Template(words["asked"]).substitute(question=item.answers)
-        who = f"{who}, {asked}"
-    said = (
-        f"{dated(item.time, request.now, request.language)}, {who}: {' '.join(item.text.split())}"
-    )
-    return f"{said} {_ending(item.outdated, words)}" if item.outdated else said
+    names = {speaker: words[speaker.value] for speaker in Speaker}
+    names[Speaker.USER] = request.participants.user_name or names[Speaker.USER]
+    zone = request.now.tzinfo
+
+    @cache
+    def day(of: date) -> str:
+        return f"{of}, {weekday(of, request.language)}"
+
+    def labelled(item: RecalledItem) -> str:
+        who = item.name or (names[item.speaker] if item.speaker else "")
+        if item.answers:
+            asked = Template(words["asked"]).substitute(question=item.answers)
+            who = f"{who}, {asked}"
+        said = f"{day(item.time.astimezone(zone).date())}, {who}: {' '.join(item.text.split())}"
+        return f"{said} {_ending(item.outdated, words)}" if item.outdated else said
+
+    return labelled
 
 
 def _ending(outdated: Outdated, words: Mapping[str, str]) -> str:
