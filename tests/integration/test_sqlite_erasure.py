@@ -41,7 +41,23 @@ if TYPE_CHECKING:
     from omoide.domain import Owner
     from omoide.ports import Store
 
+WAYS = {"rewritten": 2**40, "in place": 0}
+"""How many bytes a file may have to be rewritten, by the way in which it is cleaned."""
 LENGTHS = (3, 20, 20, 20, 60, 60, 3000)
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> str:
+    """How the file is cleaned."""
+    return str(request.param)
+
+
+async def opened(path: Path, way: str, *, patience: float = 10.0) -> SqliteStore:
+    """A store that cleans its file in this way, whatever its size."""
+    store = await SqliteStore.open(path, patience=patience)
+    assert isinstance(store.archive, SqliteArchive)
+    store.archive._rewritten = WAYS[way]
+    return store
 
 
 def traces(path: Path, mark: str) -> int:
@@ -64,13 +80,13 @@ async def fill(store: Store, marks: dict[Owner, str], *, turns: int) -> None:
             await store.turns.append(owner, [said], session=f"{mark}{number % 9}", idle=HOUR)
 
 
-async def test_whole_owner(tmp_path: Path) -> None:
+async def test_whole_owner(tmp_path: Path, way: str) -> None:
     """Of an erased owner no byte remains after many splits and overflows; others are intact.
 
     Zeroing deleted rows alone would leave seven traces here, in places rows were moved from.
     """
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=120)
     theirs = await store.turns.read(BOB)
     found = await store.index.search_words(BOB, ["zqxbob7"], k=50)
@@ -84,10 +100,10 @@ async def test_whole_owner(tmp_path: Path) -> None:
     assert traces(path, "Zqxbob") > 10_000
 
 
-async def test_single_turns_among_others(tmp_path: Path) -> None:
+async def test_single_turns_among_others(tmp_path: Path, way: str) -> None:
     """Turns taken out of the middle of others leave nothing, and take nothing along."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     dice = random.Random(1)
     for number in range(200):
         for owner in (ANN, BOB):
@@ -106,10 +122,10 @@ async def test_single_turns_among_others(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_one_session_in_every_place(tmp_path: Path) -> None:
+async def test_one_session_in_every_place(tmp_path: Path, way: str) -> None:
     """Words of an erased session are gone from turns, postings, keys, memory, asides and jobs."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await fill(store, {ANN: "Kept", BOB: "Theirs"}, turns=60)
     secret = say("Zqxsecret words", id="Zqxid")
     [turn] = await store.turns.append(ANN, [secret], session="Zqxkey", idle=HOUR)
@@ -164,10 +180,10 @@ async def remember(store: Store, owner: Owner, mark: str, *, count: int, source:
         await store.memos.fold(owner, ids=both, into=into)
 
 
-async def test_memories_of_a_whole_owner(tmp_path: Path) -> None:
+async def test_memories_of_a_whole_owner(tmp_path: Path, way: str) -> None:
     """Of an erased owner's events, memos, notes and facts no byte remains; others' are intact."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     for owner, mark in ((ANN, "Zqxann"), (BOB, "Zqxbob")):
         await remember(store, owner, mark, count=60, source="t")
     theirs = await store.events.read(BOB), await store.memos.read(BOB)
@@ -180,11 +196,11 @@ async def test_memories_of_a_whole_owner(tmp_path: Path) -> None:
     assert traces(path, "Zqxbob") > 10_000
 
 
-async def test_memories_of_one_turn(tmp_path: Path) -> None:
+async def test_memories_of_one_turn(tmp_path: Path, way: str) -> None:
     """What cites an erased turn leaves nothing, not even its name in what it had superseded or
     taken in; what rests on another turn is intact."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await tell(store, ANN, "kept", "doomed")
     await remember(store, ANN, "Kept", count=30, source="kept")
     await remember(store, ANN, "Zqx", count=30, source="doomed")
@@ -211,11 +227,11 @@ async def test_memories_of_one_turn(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_one_sentence_in_every_memory(tmp_path: Path) -> None:
+async def test_one_sentence_in_every_memory(tmp_path: Path, way: str) -> None:
     """An erased sentence is gone from events, memos, notes and facts, with the words to find it
     by."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await remember(store, ANN, "Kept", count=30, source="t")
     why = replace(fact("kept fact"), reason="Zqxone zqxtwo.", end_reason="Zqxone zqxtwo.")
     why = replace(why, ended=START, flags=("Zqxone zqxtwo.",))
@@ -234,10 +250,10 @@ async def test_one_sentence_in_every_memory(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_facts_by_id(tmp_path: Path) -> None:
+async def test_facts_by_id(tmp_path: Path, way: str) -> None:
     """Of an erased fact no byte remains: not in sentences, events or what quotes it."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await tell(store, ANN, "t")
     await remember(store, ANN, "Kept", count=30, source="t")
     await store.facts.apply(ANN, FactChanges(added=(fact("Zqxone zqxtwo.", "t", id="Zqxid"),)))
@@ -253,10 +269,10 @@ async def test_facts_by_id(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_while_another_process_reads(tmp_path: Path) -> None:
+async def test_while_another_process_reads(tmp_path: Path, way: str) -> None:
     """A reader of the older view keeps the log alive: that is said, and made good later."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path, patience=0.05)
+    store = await opened(path, way, patience=0.05)
     await fill(store, {ANN: "Zqxann", BOB: "Theirs"}, turns=5)
     other = apsw.Connection(str(path))
     other.execute("BEGIN")
@@ -270,7 +286,7 @@ async def test_while_another_process_reads(tmp_path: Path) -> None:
     await again.close()
     assert traces(path, "Zqxann") > 0
     other.close()
-    again = await SqliteStore.open(path)
+    again = await opened(path, way)
     assert traces(path, "Zqxann") == 0
     await again.close()
     await store.close()
@@ -329,9 +345,9 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
     ours = await SqliteStore.open(path)
     await fill(ours, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=20)
     theirs = await SqliteStore.open(path)
-    remove_traces = SqliteArchive._remove_traces
+    truncate_log = SqliteArchive._truncate_log
 
-    def late(archive: SqliteArchive, connection: apsw.Connection) -> None:
+    def late(archive: SqliteArchive, connection: apsw.Connection, mark: str) -> None:
         class Watched:
             """A connection; when it has rewritten the file, the other process erases Bob."""
 
@@ -341,9 +357,9 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
                         archive._mark(cast("Connection", other))
                 return connection.execute(statement, *values)
 
-        remove_traces(archive, cast("apsw.Connection", Watched()))
+        truncate_log(archive, cast("apsw.Connection", Watched()), mark)
 
-    monkeypatch.setattr(SqliteArchive, "_remove_traces", late)
+    monkeypatch.setattr(SqliteArchive, "_truncate_log", late)
     await ours.archive.erase(ANN)
     monkeypatch.undo()
     left = apsw.Connection(str(path))
