@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +13,7 @@ import pytest
 from omoide.adapters.stores.sql.turn_tables import TurnTableCache
 from omoide.adapters.stores.sql.vectors import VectorKey
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.adapters.stores.sqlite.page_cleaning import PageCleaner
 from omoide.adapters.stores.sqlite.scrubbing import SqliteArchive
 from omoide.adapters.stores.sqlite.vector_cache import VectorCache
 from omoide.domain import FactChanges, FactEnd, MemoryKind
@@ -369,3 +371,69 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
     assert traces(path, "Zqxann") == 0
     await theirs.close()
     await ours.close()
+
+
+async def test_others_write_while_a_file_is_cleaned_in_place(tmp_path: Path) -> None:
+    """Another process writes between the pieces, with pages in its cache that had traces: its words
+    are all there, the file is sound, and nothing of what was erased comes back."""
+    path = tmp_path / "omoide.db"
+    ours, theirs = await opened(path, "in place"), await opened(path, "in place")
+    await fill(ours, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=40)
+    before = len(await theirs.turns.read(BOB))
+    erasing, written = asyncio.create_task(ours.archive.erase(ANN)), 0
+    while not erasing.done():
+        said = say(f"Kept {written}", id=f"kept{written}")
+        await theirs.turns.append(BOB, [said], session="kept", idle=HOUR)
+        written += 1
+    await erasing
+    assert written > 1
+    assert len(await theirs.turns.read(BOB)) == before + written
+    await theirs.close()
+    await ours.close()
+    assert traces(path, "Zqxann") == 0
+    sound = apsw.Connection(str(path))
+    assert sound.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    sound.close()
+
+
+async def test_a_piece_waits_for_what_is_not_in_the_file_yet(tmp_path: Path) -> None:
+    """While another connection reads an older view, pages in the file are not the newest: nothing
+    is changed. Nor is it while another connection writes."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await tell(store, ANN, "one")
+    reader, writer, ours = (apsw.Connection(str(path)) for _ in range(3))
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM turns").fetchall()
+    await tell(store, ANN, "two")
+    cleaner = PageCleaner(str(path))
+    assert not cleaner.clean_piece(ours)
+    reader.execute("COMMIT")
+    writer.execute("BEGIN IMMEDIATE")
+    assert not cleaner.clean_piece(ours)
+    writer.execute("ROLLBACK")
+    assert cleaner.clean_piece(ours)
+    assert cleaner.done
+    cleaner.close()
+    for connection in (reader, writer, ours):
+        connection.close()
+    await store.close()
+
+
+async def test_a_cleaned_file_has_no_unused_bytes_left(tmp_path: Path) -> None:
+    """Rows that were moved leave bytes, which go in the first round; a second finds none."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=40)
+    await store.close()
+    connection, zeroed = apsw.Connection(str(path)), []
+    for _ in range(2):
+        cleaner = PageCleaner(str(path))
+        while not cleaner.done:
+            assert cleaner.clean_piece(connection)
+        zeroed.append(cleaner.zeroed)
+        cleaner.close()
+    assert zeroed[0] > 0
+    assert zeroed[1] == 0
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
