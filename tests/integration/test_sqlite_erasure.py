@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +13,7 @@ import pytest
 from omoide.adapters.stores.sql.turn_tables import TurnTableCache
 from omoide.adapters.stores.sql.vectors import VectorKey
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.adapters.stores.sqlite.page_cleaning import PageCleaner
 from omoide.adapters.stores.sqlite.scrubbing import SqliteArchive
 from omoide.adapters.stores.sqlite.vector_cache import VectorCache
 from omoide.domain import FactChanges, FactEnd, MemoryKind
@@ -41,7 +43,23 @@ if TYPE_CHECKING:
     from omoide.domain import Owner
     from omoide.ports import Store
 
+WAYS = {"rewritten": 2**40, "in place": 0}
+"""How many bytes a file may have to be rewritten, by the way in which it is cleaned."""
 LENGTHS = (3, 20, 20, 20, 60, 60, 3000)
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> str:
+    """How the file is cleaned."""
+    return str(request.param)
+
+
+async def opened(path: Path, way: str, *, patience: float = 10.0) -> SqliteStore:
+    """A store that cleans its file in this way, whatever its size."""
+    store = await SqliteStore.open(path, patience=patience)
+    assert isinstance(store.archive, SqliteArchive)
+    store.archive._rewritten = WAYS[way]
+    return store
 
 
 def traces(path: Path, mark: str) -> int:
@@ -64,13 +82,13 @@ async def fill(store: Store, marks: dict[Owner, str], *, turns: int) -> None:
             await store.turns.append(owner, [said], session=f"{mark}{number % 9}", idle=HOUR)
 
 
-async def test_whole_owner(tmp_path: Path) -> None:
+async def test_whole_owner(tmp_path: Path, way: str) -> None:
     """Of an erased owner no byte remains after many splits and overflows; others are intact.
 
     Zeroing deleted rows alone would leave seven traces here, in places rows were moved from.
     """
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=120)
     theirs = await store.turns.read(BOB)
     found = await store.index.search_words(BOB, ["zqxbob7"], k=50)
@@ -84,10 +102,10 @@ async def test_whole_owner(tmp_path: Path) -> None:
     assert traces(path, "Zqxbob") > 10_000
 
 
-async def test_single_turns_among_others(tmp_path: Path) -> None:
+async def test_single_turns_among_others(tmp_path: Path, way: str) -> None:
     """Turns taken out of the middle of others leave nothing, and take nothing along."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     dice = random.Random(1)
     for number in range(200):
         for owner in (ANN, BOB):
@@ -106,10 +124,10 @@ async def test_single_turns_among_others(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_one_session_in_every_place(tmp_path: Path) -> None:
+async def test_one_session_in_every_place(tmp_path: Path, way: str) -> None:
     """Words of an erased session are gone from turns, postings, keys, memory, asides and jobs."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await fill(store, {ANN: "Kept", BOB: "Theirs"}, turns=60)
     secret = say("Zqxsecret words", id="Zqxid")
     [turn] = await store.turns.append(ANN, [secret], session="Zqxkey", idle=HOUR)
@@ -164,10 +182,10 @@ async def remember(store: Store, owner: Owner, mark: str, *, count: int, source:
         await store.memos.fold(owner, ids=both, into=into)
 
 
-async def test_memories_of_a_whole_owner(tmp_path: Path) -> None:
+async def test_memories_of_a_whole_owner(tmp_path: Path, way: str) -> None:
     """Of an erased owner's events, memos, notes and facts no byte remains; others' are intact."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     for owner, mark in ((ANN, "Zqxann"), (BOB, "Zqxbob")):
         await remember(store, owner, mark, count=60, source="t")
     theirs = await store.events.read(BOB), await store.memos.read(BOB)
@@ -180,11 +198,11 @@ async def test_memories_of_a_whole_owner(tmp_path: Path) -> None:
     assert traces(path, "Zqxbob") > 10_000
 
 
-async def test_memories_of_one_turn(tmp_path: Path) -> None:
+async def test_memories_of_one_turn(tmp_path: Path, way: str) -> None:
     """What cites an erased turn leaves nothing, not even its name in what it had superseded or
     taken in; what rests on another turn is intact."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await tell(store, ANN, "kept", "doomed")
     await remember(store, ANN, "Kept", count=30, source="kept")
     await remember(store, ANN, "Zqx", count=30, source="doomed")
@@ -211,11 +229,11 @@ async def test_memories_of_one_turn(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_one_sentence_in_every_memory(tmp_path: Path) -> None:
+async def test_one_sentence_in_every_memory(tmp_path: Path, way: str) -> None:
     """An erased sentence is gone from events, memos, notes and facts, with the words to find it
     by."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await remember(store, ANN, "Kept", count=30, source="t")
     why = replace(fact("kept fact"), reason="Zqxone zqxtwo.", end_reason="Zqxone zqxtwo.")
     why = replace(why, ended=START, flags=("Zqxone zqxtwo.",))
@@ -234,10 +252,10 @@ async def test_one_sentence_in_every_memory(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_facts_by_id(tmp_path: Path) -> None:
+async def test_facts_by_id(tmp_path: Path, way: str) -> None:
     """Of an erased fact no byte remains: not in sentences, events or what quotes it."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path)
+    store = await opened(path, way)
     await tell(store, ANN, "t")
     await remember(store, ANN, "Kept", count=30, source="t")
     await store.facts.apply(ANN, FactChanges(added=(fact("Zqxone zqxtwo.", "t", id="Zqxid"),)))
@@ -253,10 +271,10 @@ async def test_facts_by_id(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_while_another_process_reads(tmp_path: Path) -> None:
+async def test_while_another_process_reads(tmp_path: Path, way: str) -> None:
     """A reader of the older view keeps the log alive: that is said, and made good later."""
     path = tmp_path / "omoide.db"
-    store = await SqliteStore.open(path, patience=0.05)
+    store = await opened(path, way, patience=0.05)
     await fill(store, {ANN: "Zqxann", BOB: "Theirs"}, turns=5)
     other = apsw.Connection(str(path))
     other.execute("BEGIN")
@@ -270,7 +288,7 @@ async def test_while_another_process_reads(tmp_path: Path) -> None:
     await again.close()
     assert traces(path, "Zqxann") > 0
     other.close()
-    again = await SqliteStore.open(path)
+    again = await opened(path, way)
     assert traces(path, "Zqxann") == 0
     await again.close()
     await store.close()
@@ -329,9 +347,9 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
     ours = await SqliteStore.open(path)
     await fill(ours, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=20)
     theirs = await SqliteStore.open(path)
-    remove_traces = SqliteArchive._remove_traces
+    truncate_log = SqliteArchive._truncate_log
 
-    def late(archive: SqliteArchive, connection: apsw.Connection) -> None:
+    def late(archive: SqliteArchive, connection: apsw.Connection, mark: str) -> None:
         class Watched:
             """A connection; when it has rewritten the file, the other process erases Bob."""
 
@@ -341,9 +359,9 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
                         archive._mark(cast("Connection", other))
                 return connection.execute(statement, *values)
 
-        remove_traces(archive, cast("apsw.Connection", Watched()))
+        truncate_log(archive, cast("apsw.Connection", Watched()), mark)
 
-    monkeypatch.setattr(SqliteArchive, "_remove_traces", late)
+    monkeypatch.setattr(SqliteArchive, "_truncate_log", late)
     await ours.archive.erase(ANN)
     monkeypatch.undo()
     left = apsw.Connection(str(path))
@@ -353,3 +371,69 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
     assert traces(path, "Zqxann") == 0
     await theirs.close()
     await ours.close()
+
+
+async def test_others_write_while_a_file_is_cleaned_in_place(tmp_path: Path) -> None:
+    """Another process writes between the pieces, with pages in its cache that had traces: its words
+    are all there, the file is sound, and nothing of what was erased comes back."""
+    path = tmp_path / "omoide.db"
+    ours, theirs = await opened(path, "in place"), await opened(path, "in place")
+    await fill(ours, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=40)
+    before = len(await theirs.turns.read(BOB))
+    erasing, written = asyncio.create_task(ours.archive.erase(ANN)), 0
+    while not erasing.done():
+        said = say(f"Kept {written}", id=f"kept{written}")
+        await theirs.turns.append(BOB, [said], session="kept", idle=HOUR)
+        written += 1
+    await erasing
+    assert written > 1
+    assert len(await theirs.turns.read(BOB)) == before + written
+    await theirs.close()
+    await ours.close()
+    assert traces(path, "Zqxann") == 0
+    sound = apsw.Connection(str(path))
+    assert sound.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    sound.close()
+
+
+async def test_a_piece_waits_for_what_is_not_in_the_file_yet(tmp_path: Path) -> None:
+    """While another connection reads an older view, pages in the file are not the newest: nothing
+    is changed. Nor is it while another connection writes."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await tell(store, ANN, "one")
+    reader, writer, ours = (apsw.Connection(str(path)) for _ in range(3))
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM turns").fetchall()
+    await tell(store, ANN, "two")
+    cleaner = PageCleaner(str(path))
+    assert not cleaner.clean_piece(ours)
+    reader.execute("COMMIT")
+    writer.execute("BEGIN IMMEDIATE")
+    assert not cleaner.clean_piece(ours)
+    writer.execute("ROLLBACK")
+    assert cleaner.clean_piece(ours)
+    assert cleaner.done
+    cleaner.close()
+    for connection in (reader, writer, ours):
+        connection.close()
+    await store.close()
+
+
+async def test_a_cleaned_file_has_no_unused_bytes_left(tmp_path: Path) -> None:
+    """Rows that were moved leave bytes, which go in the first round; a second finds none."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=40)
+    await store.close()
+    connection, zeroed = apsw.Connection(str(path)), []
+    for _ in range(2):
+        cleaner = PageCleaner(str(path))
+        while not cleaner.done:
+            assert cleaner.clean_piece(connection)
+        zeroed.append(cleaner.zeroed)
+        cleaner.close()
+    assert zeroed[0] > 0
+    assert zeroed[1] == 0
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()

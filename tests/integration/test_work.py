@@ -72,6 +72,25 @@ async def test_a_busy_tenant_does_not_hold_up_the_others(world: World) -> None:
     assert order == ["a", "b", "c", "a", "b", "c", "a", "a", "a", "a"]
 
 
+async def test_one_job_at_a_time_goes_round_the_tenants(world: World) -> None:
+    """Each claim begins after the tenant that was served last, and leaves none out."""
+    await three(world)
+    order: list[str] = []
+
+    async def note(job: Job) -> None:
+        order.append(job.owner.tenant)
+
+    worker = Worker(
+        jobs=world.store.jobs,
+        name="w",
+        clock=world.clock,
+        tasks={JobTask.DIGEST: note, JobTask.EMBED: note},
+    )
+    worker.at_once = 1
+    await worker.drain(*TENANTS)
+    assert order == ["a", "b", "c", "a", "b", "c", "a", "a", "a", "a"]
+
+
 async def test_a_slow_job_does_not_hold_up_others_where_several_run(world: World) -> None:
     """With two at a time, the work of all other users is done while one digest hangs."""
     await three(world)

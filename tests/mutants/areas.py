@@ -65,7 +65,7 @@ AREAS = (
             "unit/test_calibration",
             "unit/test_events_*",
             "unit/test_feeling",
-            "unit/test_server_looking",
+            "server/test_server_looking",
         ),
     ),
     Area(
@@ -126,7 +126,7 @@ AREAS = (
             "unit/test_answer_parser",
             "unit/test_embedded_tools",
             "unit/test_addressing",
-            "unit/test_waiting",
+            "server/test_waiting",
             "integration/clients/test_*",
             "integration/test_client",
             "integration/test_mcp",

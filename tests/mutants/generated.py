@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.mutants.areas import AREAS, ROOT, SOURCES
-from tests.mutants.coverage_map import CoverageMap, coverage_map
+from tests.mutants.coverage_map import coverage_map
 from tests.mutants.mutations import compiles, mutants_of
 from tests.mutants.trying import Verdict, all_tried
 
@@ -52,10 +52,8 @@ def main() -> int:
     given = parser.parse_args()
     began = time.monotonic()
     areas = [area for area in AREAS if area.name in (given.area or names)]
-    known = CoverageMap()
-    for area in areas:
-        file = given.maps / f"{area.name}.json"
-        known |= coverage_map(file, area.test_files(), processes=given.processes)
+    tests = sorted({file for area in areas for file in area.test_files()})
+    known = coverage_map(given.maps / "map.json", tests, processes=given.processes)
     explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
     before = given.maps / "verdicts.json"
     kept: dict[str, str] = json.loads(before.read_text("utf-8")) if before.exists() else {}

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from tests.mutants.mutations import Mutant
 
-NEAR_FILES, NEAR_SECONDS = 3, 10.0
+NEAR_FILES, NEAR_SECONDS = 3, 6.0
 """What is run first: the tests of the files that have most to do with the line."""
-ALL_SECONDS = 100.0
+ALL_SECONDS = 20.0
 """What is run of all tests that reach the line, the quickest first, if nothing failed."""
 SLOWER = 6.0
 """A run that takes so many times what its tests took, and a minute, hangs: that is noticed too."""

@@ -193,3 +193,20 @@ def test_the_changelog_has_no_line_twice() -> None:
     assert len(changes) == len(set(changes))
     kinds = {line.removeprefix("### ") for line in lines if line.startswith("### ")}
     assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_the_tests_of_every_finding_exist() -> None:
+    """A finding of the hostile tester names the tests that hold it, by name and file."""
+    page = ROOT / "docs/results/hostile-tester.md"
+    findings = [
+        line for line in page.read_text("utf-8").splitlines() if re.match(r"\| [HML]\d", line)
+    ]
+    files = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "src/omoide/testing").rglob("*.py")]
+    source = "\n".join(file.read_text("utf-8") for file in files)
+    assert len(findings) == 22
+    for finding in findings:
+        named = re.findall(r"`(test_\w+)`", finding.split("|")[4])
+        assert named, finding
+        missing = [name for name in named if f"def {name}(" not in source]
+        assert not missing, finding
+        assert all((ROOT / path).exists() for path in re.findall(r"`(tests/[\w/.]+)`", finding))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.domain import Event
+from omoide.domain import Event, Speaker, Turn
 from omoide.errors import BadReply
 from omoide.mechanisms.events.calibration import IDENTITY
-from omoide.mechanisms.events.form import event_id, read_events, schema
+from omoide.mechanisms.events.form import EventDraft, event_id, read_events, schema, to_events
 from omoide.mechanisms.events.scoring import RecallSettings, weigh_events, word_similarity
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
@@ -169,3 +169,32 @@ def test_likeness_of_words_is_a_share(text: str, events: list[str]) -> None:
     found = word_similarity(text, events)
     assert len(found) == len(events)
     assert all(0 <= share <= 1 + 1e-9 for share in found)
+
+
+@pytest.mark.parametrize("unsupported", [False, True])
+def test_an_event_cites_the_turns_that_support_it(unsupported: bool) -> None:
+    """One that nothing supports is dropped, or cites the whole session where it may stay, so that
+    erasing any turn erases it; the others cite their own turn either way."""
+    said = ("I adopted a cat called Miso.", "Work was exhausting today.")
+    turns = [
+        Turn(
+            id=f"t{n}",
+            session=1,
+            position=n,
+            speaker=Speaker.USER,
+            text=text,
+            time=NOW,
+            language="en",
+        )
+        for n, text in enumerate(said)
+    ]
+    drafts = [
+        EventDraft(text="User adopted a cat called Miso."),
+        EventDraft(text="Zebras graze abroad."),
+    ]
+    events = to_events(
+        drafts, turns=turns, session=1, at=NOW, language="en", unsupported=unsupported
+    )
+    cited = {event.text: event.sources for event in events}
+    assert cited.pop("User adopted a cat called Miso.") == ("t0",)
+    assert cited == ({"Zebras graze abroad.": ("t0", "t1")} if unsupported else {})

@@ -450,6 +450,21 @@ async def test_an_unknown_embedder_gets_a_cautious_map(store: SqliteStore) -> No
     assert "this user's own" in again.calibration
 
 
+async def test_many_turns_do_not_make_up_for_few_events(store: SqliteStore) -> None:
+    """A map is guessed from ten events or more, however much was said."""
+    lines = [f"{f.replace('User', 'I')} {number}" for number in range(12) for f in FACTS]
+    await ended(store, *[x for line in lines for x in (line, "I see.")])
+    done = await ended(store, "Hello.", at=NOW + WEEK, key="s2")
+    told = {"session": done.session.number, "time": NOW + WEEK, "last_recalled": NOW + WEEK}
+    await store.events.add(OWNER, [event(f"e{i}", f"{FACTS[0]} {i}", **told) for i in range(9)])
+    recall = HumanRecall(store=store, embedder=HashEmbedder(), writer=ExtractiveEventWriter())
+    few = await recall.explain(OWNER, "cat", now=NOW + 2 * WEEK, language="en")
+    assert "not enough events" in few.calibration
+    await store.events.add(OWNER, [event("e9", f"{FACTS[0]} 9", **told)])
+    enough = await recall.explain(OWNER, "cat", now=NOW + 2 * WEEK, language="en")
+    assert "estimated" in enough.calibration
+
+
 class CountingEmbedder(HashEmbedder):
     """Counts the texts that it is given."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -10,6 +11,7 @@ import pytest
 from starlette.responses import Response
 
 from omoide.server.idempotency import (
+    MAX_BYTES,
     MAX_ENTRIES,
     MAX_ENTRY_BYTES,
     MAX_TENANT_BYTES,
@@ -48,11 +50,15 @@ class Route:
     path: str = "/api/x"
     user: bool = True
     quotes: bool = True
+    gate: asyncio.Event | None = None
+    """What a request waits for, if anything."""
 
     async def handler(self, call: object) -> Response:
         """Do it."""
         del call
         self.times += 1
+        if self.gate is not None:
+            await self.gate.wait()
         return Response(self.body + str(self.times).encode())
 
 
@@ -110,3 +116,49 @@ async def test_a_long_response_is_not_kept() -> None:
     await ask(cache, route, "k")
     await ask(cache, route, "k")
     assert route.times == 2
+
+
+async def test_a_flood_of_keys_from_many_tenants_keeps_a_bounded_number_of_bytes() -> None:
+    """What all tenants keep is bounded as well: the one with most gives way, the small one not."""
+    cache, small = ReplayCache(Clock()), Route()
+    await ask(cache, small, "k", Call(tenant="small"))
+    route = Route(body=b"x" * (MAX_ENTRY_BYTES - 10))
+    each = MAX_TENANT_BYTES // MAX_ENTRY_BYTES
+    tenants = [f"t{number}" for number in range(MAX_BYTES // MAX_TENANT_BYTES + 4)]
+    for tenant in tenants:
+        for number in range(each):
+            await ask(cache, route, f"k{number}", Call(tenant=tenant))
+    assert cache.kept_bytes <= MAX_BYTES
+    assert cache.kept_bytes > MAX_BYTES - 2 * MAX_ENTRY_BYTES
+    await ask(cache, small, "k", Call(tenant="small"))
+    assert small.times == 1
+
+
+async def test_a_flood_of_keys_at_once_keeps_a_bounded_number_of_places() -> None:
+    """Requests that are under way take places too, but never more than a tenant has; each is
+    answered all the same."""
+    cache, route = ReplayCache(Clock()), Route(gate=asyncio.Event())
+    count = 3 * MAX_ENTRIES
+    asking = [asyncio.create_task(ask(cache, route, f"k{n}")) for n in range(count)]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert route.times == count
+    assert cache.kept_answers == MAX_ENTRIES
+    assert route.gate is not None
+    route.gate.set()
+    assert len(set(await asyncio.gather(*asking))) == 1
+    assert cache.kept_answers == MAX_ENTRIES
+
+
+async def test_keys_that_failed_keep_no_place() -> None:
+    """A flood of requests that fail leaves nothing behind."""
+
+    class Failing(Route):
+        async def handler(self, call: object) -> Response:
+            raise ValueError(str(call))
+
+    cache, route = ReplayCache(Clock()), Failing()
+    for number in range(20):
+        with pytest.raises(ValueError, match="Call"):
+            await ask(cache, route, f"k{number}")
+    assert cache.kept_answers == 0

@@ -25,7 +25,7 @@ from omoide.domain import (
 )
 from omoide.domain.event import Event
 from omoide.domain.memo import Memo
-from omoide.mechanisms.search.recall import Recall
+from omoide.mechanisms.search.recall import Recall, RecallFilter
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:
@@ -382,3 +382,11 @@ async def test_a_language_that_the_embedder_cannot_read_is_searched_by_words(
     )
     assert found[0].text == query.replace("?", ".")
     assert (found.support.cosine is not None) is by_meaning
+
+
+def test_the_days_asked_for_include_their_bounds() -> None:
+    """What was said at the very first or last moment may be returned; a moment outside, not."""
+    moment, second = datetime(2026, 1, 5, 12, tzinfo=UTC), timedelta(seconds=1)
+    filter_ = RecallFilter(since=moment, until=moment + second)
+    times = [moment - second, moment, moment + second, moment + 2 * second]
+    assert [filter_.admits(time) for time in times] == [False, True, True, False]

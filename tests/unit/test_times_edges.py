@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
@@ -37,3 +37,12 @@ def test_a_season_has_passed_only_after_its_last_day() -> None:
     before, this = [(date(year, 6, 1), date(year, 8, 31)) for year in (2022, 2023)]
     assert spans("last summer", date(2023, 8, 31)) == [before]
     assert spans("last summer", date(2023, 9, 1)) == [this]
+
+
+@pytest.mark.parametrize("day", range(14, 21))
+@pytest.mark.parametrize("back", range(7))
+def test_a_weekday_is_the_latest_one(day: int, back: int) -> None:
+    """Whatever the day on which it is said, and also if it is that day itself."""
+    said_on = date(2023, 6, day)
+    meant = said_on - timedelta(back)
+    assert spans(f"We met on {meant:%A}.", said_on) == [(meant, meant)]

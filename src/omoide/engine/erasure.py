@@ -174,15 +174,24 @@ class _Search:
         """Look for the turns by id, by session, and by their words."""
         ids = sorted(turn.id for turn in self.doomed)
         left = {turn.id for turn in await self.store.turns.read(self.owner, ids=ids)}
-        words = dict.fromkeys(term for turn in self.doomed for term in terms(turn.text))
-        for term in list(words)[:MAX_TERMS]:
+        words = self._words()
+        for term in words:
             hits = await self.store.index.search_words(self.owner, [term], k=len(ids) + 1)
             left |= {hit.id for hit in hits}.intersection(ids)
         self._note("turns", len(ids), found=bool(left))
-        self._note("terms", min(len(words), MAX_TERMS), found=False)
+        self._note("terms", len(words), found=False)
         sessions = await self.store.turns.sessions(self.owner)
         same = any(session.number == self.target.session for session in sessions)
         self._note("sessions", len(sessions), found=same)
+
+    def _words(self) -> tuple[str, ...]:
+        """The first terms of the turns. The others are not worked out: there may be millions."""
+        words: dict[str, None] = {}
+        for turn in self.doomed:
+            words |= dict.fromkeys(terms(turn.text))
+            if len(words) >= MAX_TERMS:
+                break
+        return tuple(words)[:MAX_TERMS]
 
     def _look(self, kind: str, items: Iterable[tuple[Iterable[str], Iterable[str]]]) -> None:
         """Look through items, each given by the turns it cites and by its texts. If everything was

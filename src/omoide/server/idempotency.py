@@ -84,6 +84,16 @@ class ReplayCache:
         self._now = now
         self._tenants: defaultdict[str, _TenantEntries] = defaultdict(_TenantEntries)
 
+    @property
+    def kept_answers(self) -> int:
+        """Places that are taken, by requests that are under way too."""
+        return sum(len(tenant.entries) for tenant in self._tenants.values())
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of the bodies that are kept."""
+        return sum(tenant.size for tenant in self._tenants.values())
+
     async def run_once(self, row: RouteSpec, seed: str, call: RouteCall) -> Response:
         """The response of the route's handler, or the kept one of the first call with this key.
         Raises 409 while the first call is running, or if the key was used with another body."""
@@ -132,7 +142,7 @@ class ReplayCache:
     def _make_room(self, tenant_entries: _TenantEntries) -> None:
         while len(tenant_entries.entries) > MAX_ENTRIES or tenant_entries.size > MAX_TENANT_BYTES:
             tenant_entries.remove_oldest()
-        while sum(other.size for other in self._tenants.values()) > MAX_BYTES:
+        while self.kept_bytes > MAX_BYTES:
             max(self._tenants.values(), key=lambda other: other.size).remove_oldest()
 
 

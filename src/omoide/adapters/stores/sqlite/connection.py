@@ -40,8 +40,13 @@ class SqliteDatabase:
         writer: apsw.Connection,
         readers: Sequence[apsw.Connection] = (),
         read_only: bool = False,
+        encrypted: bool = False,
+        patience: float = 0.0,
     ) -> None:
         self.where = where
+        self.encrypted = encrypted
+        self.patience = patience
+        """Seconds to wait for another process's lock."""
         self.in_memory = not readers
         self.read_only = read_only
         self._writer = writer

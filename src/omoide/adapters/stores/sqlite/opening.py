@@ -111,7 +111,13 @@ class SqliteOpening:
                 for _ in range(READERS):
                     opened.append(self._connect(self.path, _WRITE))
                     opened[-1].execute("PRAGMA query_only = ON")
-            return SqliteDatabase(where=self.path, writer=opened[0], readers=opened[1:])
+            return SqliteDatabase(
+                where=self.path,
+                writer=opened[0],
+                readers=opened[1:],
+                encrypted=bool(self.key),
+                patience=self.max_wait,
+            )
         except BaseException:
             _close(opened)
             raise
