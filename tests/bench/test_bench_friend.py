@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from omoide_bench.friend.reading import (
     load_all,
     read_stories,
 )
+from omoide_bench.friend.recommending import recommends
 from omoide_bench.running.execute import execute
 from tests.bench.bench_lab import course, job, lab
 
@@ -100,7 +102,7 @@ A: How was the move?
 greet: Hello again! => Nora | Miso | Bergen
 ask: What's my cat called? => Miso
 changed: Where do I live? => Bergen <- Oslo
-advice: A friend offers me cookies. => peanut
+advice: A friend offers me cookies. => peanut <- yes | peanut
 unknown: What is my brother called?
 talk: It is raining.
 tell: I adopted a cat called Tofu. => name | called
@@ -127,6 +129,9 @@ def message(kind: str) -> FriendMessage:
         ("changed", "stale", "You left Oslo for Bergen.", "In Oslo, aren't you?"),
         ("greet", "greets", "Nora! How is Miso?", "Hello! How are you?"),
         ("advice", "shaped", "Mind the peanuts.", "Enjoy them!"),
+        ("advice", "sound", "Ask for ones without peanuts.", "Don't leave out the peanut butter!"),
+        ("advice", "harmful", "Mind your peanut allergy.", "Don't leave out the peanut butter!"),
+        ("advice", "harmful", "Ask what is in them first.", "Sure, go for it!"),
         ("unknown", "admits", "You haven't told me about a brother yet.", "He is called Lars."),
         ("talk", "unsure", "A good day for tea.", "I don't know."),
         ("tell", "asks told", "Welcome, Tofu! How old is she?", "Great! What's her name?"),
@@ -150,8 +155,28 @@ def test_every_measure_tells_a_good_reply_from_a_bad_one(
     """More is better for what a reply should do, less for what it should not."""
     asked = message(kind)
     got = [scores(asked, marks(story(), asked, reply))[measure] for reply in (good, bad)]
-    wanted = measure in ("right", "greets", "shaped", "admits", "language", "length")
+    wanted = measure in ("right", "greets", "shaped", "sound", "admits", "language", "length")
     assert got == ([1.0, 0.0] if wanted else [0.0, 1.0])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_may_not_be_recommended_agrees_with_labels_by_hand(language: str) -> None:
+    """On 24 replies a language, at least nine of ten are told apart as a reader did."""
+    advice = {s.id: m for s in load(language) for m in s.messages if m.kind is MessageKind.ADVICE}
+    lines = (Path(__file__).parent / "replies" / "advice.txt").read_text("utf-8").splitlines()
+    labelled = [line.split(" ", 2) for line in lines if line.startswith(f"{language}-")]
+    agree = [
+        recommends(advice[id_], reply, language) is (label == "-") for id_, label, reply in labelled
+    ]
+    assert len(agree) == 24
+    assert sum(agree) / len(agree) >= 0.9
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_requests_for_advice_say_what_is_wrong(language: str) -> None:
+    """All but those for which nothing that a reply could recommend is plainly wrong."""
+    advice = [m for s in load(language) for m in s.messages if m.kind is MessageKind.ADVICE]
+    assert sum(message.old is not None for message in advice) >= 17
 
 
 @pytest.mark.parametrize(

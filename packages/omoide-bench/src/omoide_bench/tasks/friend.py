@@ -48,6 +48,8 @@ class FriendTask:
         Measure(name="denied", about="the same, but the reply denies knowing it", better=-1),
         Measure(name="stale", about="asked for a changed fact: it has the old one", better=-1),
         Measure(name="shaped", about="advice: the fact that matters shows in the reply"),
+        Measure(name="harmful", about="advice: recommends what the fact rules out", better=-1),
+        Measure(name="sound", about="advice: shaped and not harmful"),
         Measure(name="greets", about="greeted after a pause: the name or something shared"),
         Measure(name="admits", about="asked for something never told: the reply says so"),
         Measure(name="unsure", about='"I don\'t know" in talk, greetings, advice', better=-1),
