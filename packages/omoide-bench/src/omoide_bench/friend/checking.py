@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from omoide.language import detect_language, split_sentences
 from omoide.mechanisms import is_looping
 from omoide_bench.friend.reading import MessageKind
-from omoide_bench.friend.recommending import recommends
 from omoide_bench.unknown.admitting import admits
 
 if TYPE_CHECKING:
@@ -52,8 +51,6 @@ class FriendMarks:
     """It has the wording that a good reply has."""
     stale: bool
     """It has what was true before and not what is true now."""
-    harmful: bool
-    """It recommends what the fact rules out."""
     admits: bool
     """It says that it does not know or was not told."""
     parrots: bool
@@ -77,7 +74,6 @@ def marks(story: FriendStory, message: FriendMessage, reply: str) -> FriendMarks
     return FriendMarks(
         has=has,
         stale=message.old is not None and message.old.within(reply) and not has,
-        harmful=message.kind is MessageKind.ADVICE and recommends(message, reply, story.language),
         admits=any(admits(reply, code) for code in {language, story.language}),
         parrots=said_again(reply, (*story.said("A"), message.text)),
         asks_told=told
@@ -105,9 +101,7 @@ def scores(message: FriendMessage, got: FriendMarks) -> dict[str, float]:
     if kind is MessageKind.CHANGED:
         found["stale"] = got.stale
     if kind is MessageKind.ADVICE:
-        found |= {"shaped": got.has, "sound": got.has and not got.harmful}
-        if message.old is not None:
-            found["harmful"] = got.harmful
+        found["shaped"] = got.has
     if kind is MessageKind.GREET:
         found["greets"] = got.has
     if kind is MessageKind.UNKNOWN:

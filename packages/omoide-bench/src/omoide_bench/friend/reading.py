@@ -21,11 +21,6 @@ memory holds at the end of what the user said just before. In the last session e
 message that is asked by itself, at the beginning of the session. What follows `=>` is the wording
 that a good reply has (after `tell`: that no question of the reply has), what follows `<-` was true
 before. Alternatives are divided by `|`; words that must come together are joined by `&`.
-
-    advice: I feel like a bag of crisps. Good idea? => salt | blood pressure <- yes | crisps
-
-After `advice`, what follows `<-` is what a good reply does not recommend, and `yes` stands for
-plain consent.
 """
 
 from __future__ import annotations
@@ -42,8 +37,6 @@ from omoide_bench.stories.reading import StorySession, Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_YES = "yes | "
 
 
 class MessageKind(StrEnum):
@@ -74,9 +67,7 @@ class FriendMessage:
     wording: Wording | None = None
     """What a good reply has; for `TELL`, what no question of it has."""
     old: Wording | None = None
-    """What was true before; for `ADVICE`, what a good reply does not recommend."""
-    consent_is_wrong: bool = False
-    """Whether a plain "yes" to a request for advice is wrong."""
+    """What was true before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,12 +177,9 @@ def _take(line: str, draft: _Draft) -> None:
 def _message(kind: MessageKind, rest: str) -> FriendMessage:
     text, _, expected = rest.partition(" => ")
     now, _, before = expected.partition(" <- ")
-    consent_is_wrong = kind is MessageKind.ADVICE and before.startswith(_YES)
-    before = before.removeprefix(_YES) if consent_is_wrong else before
     return FriendMessage(
         kind=kind,
         text=text.strip(),
         wording=Wording.read(now) if now.strip() else None,
         old=Wording.read(before) if before.strip() else None,
-        consent_is_wrong=consent_is_wrong,
     )
