@@ -72,14 +72,20 @@ class Comparison:
                         for group in (TOLD, NOT_TOLD, WORLD)
                     ),
                     " ".join(_share(_of(faults, method), fault, "kept") for fault in FAULTS),
-                    " ".join(_share(_of(faults, method), fault, "reported") for fault in FAULTS),
-                    f"{100 * (method.calls - len(method.items)) / self.turns:.1f}",
+                    " ".join(_share(_of(faults, method), fault, "reported") for fault in FAULTS)
+                    if self._writing_calls(method)
+                    else "–",
+                    f"{100 * self._writing_calls(method) / self.turns:.1f}",
                     f"{self._writing_tokens(method):.0f}",
                     f"{method.cpu_seconds:.1f}",
                 )
                 for method in locomo.methods
             ),
         ]
+
+    @staticmethod
+    def _writing_calls(method: MethodResult) -> int:
+        return method.calls - len(method.items)
 
     def _writing_tokens(self, method: MethodResult) -> float:
         asked = sum(item.prompt_tokens for item in method.items)
