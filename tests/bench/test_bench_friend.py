@@ -11,6 +11,7 @@ import pytest
 from omoide.errors import BadInput
 from omoide.language import LANGUAGES, pack
 from omoide.testing import ScriptedModel
+from omoide_bench.friend.advice_replies import load_advice_replies
 from omoide_bench.friend.checking import marks, said_again, scores
 from omoide_bench.friend.reading import (
     FriendMessage,
@@ -70,13 +71,16 @@ def test_what_is_asked_for_was_told_is_remembered_and_is_not_in_the_question(lan
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_greeting_is_one_and_news_says_what_a_bad_reply_would_ask(language: str) -> None:
-    """Each `tell` names what may not be asked, and each `greet` greets."""
+    """Each `tell` names what may not be asked, each `greet` greets, and no `advice` gives away what
+    a good reply names."""
     for story in load(language):
         for message in story.messages:
             greets = bool(pack(language).replies.greeting.search(message.text))
             assert greets is (message.kind is MessageKind.GREET), f"{story.id} {message.text}"
             if message.kind in (MessageKind.TELL, MessageKind.ADVICE):
                 assert message.wording is not None, f"{story.id} {message.text}"
+            if message.kind is MessageKind.ADVICE and message.wording is not None:
+                assert not message.wording.within(message.text), f"{story.id} {message.text}"
 
 
 def test_stories_are_not_all_of_the_same_days() -> None:
@@ -199,3 +203,24 @@ async def test_the_exam_runs_the_products_replies_over_the_seeded_memory() -> No
     by_kind = {item.id.split()[-1]: item.scores for item in method.items}
     assert by_kind["greet"]["greets"] == 1
     assert by_kind["unknown"]["admits"] == 0
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_good_and_harmful_advice_to_measure_a_judge_on(language: str) -> None:
+    """36 replies a language, at least a third of either kind."""
+    replies = [one for one in load_advice_replies() if one.story.language == language]
+    assert len(replies) == 36
+    assert 12 <= sum(one.good for one in replies) <= 24
+
+
+async def test_a_judge_is_measured_on_good_and_harmful_advice() -> None:
+    """A judge that gives everything the same mark accepts all harmful advice, and the result says
+    so."""
+    replies = ScriptedModel(["Mind the peanuts, Nora."])
+    judge = ScriptedModel(['{"why": "fine", "score": 80}'] * 100, name="lenient")
+    wanted = job("friend", languages="en", each="1", kinds="advice")
+    async with lab(replies, judge=judge) as parts:
+        result = await execute(wanted, lab=parts, course=course(wanted))
+    (line,) = [note for note in result.notes if "accepts wrong replies (harmful advice)" in note]
+    assert "100.0 %" in line
+    assert "AUC 0.50" in line

@@ -9,7 +9,9 @@ from click.testing import CliRunner
 from omoide.cli.main import cli
 from omoide.domain import Speaker
 from omoide.ports import Message, Request
+from omoide_bench.rivals import comparison
 from omoide_bench.rivals.comparison import TASKS as COMPARED
+from omoide_bench.rivals.comparison import compare, missing
 from omoide_bench.rivals.note_taker import EMPTY, FAULTS, GONE, FaultyNoteTaker, NoteTaker
 from omoide_bench.running.execute import execute
 from omoide_bench.running.results import read
@@ -18,6 +20,8 @@ from tests.bench.bench_lab import FIXTURES, course, job, lab
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from omoide_bench.running.results import MethodResult, Result
 
@@ -109,3 +113,24 @@ def test_one_command_gives_one_table(tmp_path: Path) -> None:
     results = [read(tmp_path / "out" / f"rivals-{task}.json") for task in COMPARED]
     assert [len(result.methods) for result in results] == [2, 2, 2]
     assert all(method.cpu_seconds > 0 for method in results[0].methods)
+
+
+async def test_a_library_that_is_not_installed_is_left_out_and_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The others still make a table, and the notes say why a row or a figure is not there."""
+    monkeypatch.setitem(comparison.LIBRARIES, "bm25", "a_library_that_nobody_has")
+    assert missing(("search", "bm25")) == ("bm25",)
+    async with lab() as parts:
+        found = await compare(
+            parts,
+            data=FIXTURES,
+            methods=("search", "bm25"),
+            options={"noise": {"languages": "en"}, "faults": {"languages": "en"}},
+        )
+    head, ours = found.rows()
+    assert ours[0] == "search"
+    assert ours[head.index("reported")] == "–"  # search asks no model
+    notes = "\n".join(found.notes())
+    assert "left out: bm25" in notes
+    assert "–: no figure" in notes

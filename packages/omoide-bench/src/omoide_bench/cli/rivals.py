@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from omoide.cli import Scope, emit, scoped, table
+from omoide.errors import MissingExtra
 from omoide_bench.cli.options import DATA, EMBEDDER
 from omoide_bench.cli.progress import RunProgress
 from omoide_bench.cli.run_options import STAND_IN, CliRunOptions, lab
@@ -54,6 +55,10 @@ def rivals(
 ) -> None:
     """Compare with mem0, langmem, a plain vector store and BM25: what they bring into the prompt,
     what they bring unasked, what is left after faults of a model, and what they cost."""
+    from omoide_bench.rivals.comparison import METHODS, compare, missing
+
+    if named := missing(methods):
+        raise MissingExtra(f"not installed: {', '.join(named)}; pip install 'omoide-bench[rivals]'")
     making = CliRunOptions(
         model=STAND_IN if model == NOTE_TAKER else model,
         judge="",
@@ -65,13 +70,11 @@ def rivals(
     )
 
     async def run_all() -> Comparison:
-        from omoide_bench.rivals.comparison import METHODS, compare
-
         progress = RunProgress()
         async with lab(scope.settings, making, called=progress.called) as parts:
             if model == NOTE_TAKER:
                 parts = _with_note_taker(parts, data, conversations, languages)
-            progress.start(3 * len(methods or METHODS))
+            progress.start(3 * len(methods or set(METHODS).difference(missing(METHODS))))
             return await compare(
                 parts,
                 data=data,

@@ -14,13 +14,14 @@ from omoide_bench.judges.calibration import (
     calibrate_answers,
     calibrate_pairs,
 )
-from omoide_bench.judges.marks import MarkCalibration, calibrate_marks
+from omoide_bench.judges.marks import RIGHT, MarkCalibration, calibrate_marks, mark_calibration
 from omoide_bench.judges.pairwise import Pair, PairJudge, PairReport, PairVerdict, pair_report
 from omoide_bench.judges.rubric import RubricCase, RubricJudge, RubricMark, calibrate_rubric
 from omoide_bench.judges.single import CRITERIA, MeanRating, Rating, ReplyCase, SingleJudge, rated
 
 __all__ = [
     "CRITERIA",
+    "RIGHT",
     "AnswerCalibration",
     "AnswerJudge",
     "AnsweredQuestion",
@@ -44,6 +45,7 @@ __all__ = [
     "calibrate_marks",
     "calibrate_pairs",
     "calibrate_rubric",
+    "mark_calibration",
     "pair_report",
     "rated",
 ]

@@ -105,7 +105,7 @@ async def calibrate_marks(
     ratings = await gather_all(judge.rate_by(case, name) for name, _, case in requests)
     rated = [(sort, rating) for (_, sort, _), rating in zip(requests, ratings, strict=True)]
     return {
-        name: _calibration(name, [pair for pair in rated if pair[1].criterion == name])
+        name: mark_calibration(name, [pair for pair in rated if pair[1].criterion == name])
         for name in judge.criteria
     }
 
@@ -127,7 +127,9 @@ def _shown(cases: Sequence[ReplyCase], dice: random.Random) -> list[tuple[str, R
     return shown
 
 
-def _calibration(name: str, ratings: Sequence[tuple[str, Rating]]) -> MarkCalibration:
+def mark_calibration(name: str, ratings: Sequence[tuple[str, Rating]]) -> MarkCalibration:
+    """What the marks by one criterion are worth, from replies of known kinds: `RIGHT`, or the name
+    of what is wrong with them."""
     marks: dict[str, list[float]] = {}
     for sort, rating in ratings:
         if rating.score is not None:

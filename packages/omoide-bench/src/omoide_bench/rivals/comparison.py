@@ -7,6 +7,7 @@ Three runs with the same model, embedder and number of items: one LoCoMo convers
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from omoide_bench.rivals.note_taker import FAULTS
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from omoide_bench.running.runner import ReportProgress
 
 METHODS = ("search", "summary+search", "mem0", "mem0:raw", "langmem", "dense:5", "bm25")
+LIBRARIES = {"mem0": "mem0", "mem0:raw": "mem0", "langmem": "langmem"}
+"""What a method imports. They are extras, so one may be missing."""
 TASKS = ("locomo", "noise", "faults")
 NO_TURNS = ("mem0", "langmem")
 """Methods whose memories name no turns: evidence cannot be looked up, only words."""
@@ -39,6 +42,8 @@ class Comparison:
     """By task."""
     turns: int
     """Turns of the LoCoMo conversations."""
+    missing: Sequence[str] = ()
+    """Methods that were left out because their library is not installed."""
 
     def rows(self) -> list[tuple[str, ...]]:
         """The table, its header first. Shares are in percent."""
@@ -52,7 +57,7 @@ class Comparison:
                 "noise: told, not told, world",
                 "kept in the five faults",
                 "reported",
-                "calls a 100 turns",
+                "calls per 100 turns",
                 "prompt tokens a turn",
                 "CPU s",
             ),
@@ -67,14 +72,20 @@ class Comparison:
                         for group in (TOLD, NOT_TOLD, WORLD)
                     ),
                     " ".join(_share(_of(faults, method), fault, "kept") for fault in FAULTS),
-                    " ".join(_share(_of(faults, method), fault, "reported") for fault in FAULTS),
-                    f"{100 * (method.calls - len(method.items)) / self.turns:.1f}",
+                    " ".join(_share(_of(faults, method), fault, "reported") for fault in FAULTS)
+                    if self._writing_calls(method)
+                    else "–",
+                    f"{100 * self._writing_calls(method) / self.turns:.1f}",
                     f"{self._writing_tokens(method):.0f}",
                     f"{method.cpu_seconds:.1f}",
                 )
                 for method in locomo.methods
             ),
         ]
+
+    @staticmethod
+    def _writing_calls(method: MethodResult) -> int:
+        return method.calls - len(method.items)
 
     def _writing_tokens(self, method: MethodResult) -> float:
         asked = sum(item.prompt_tokens for item in method.items)
@@ -89,7 +100,15 @@ class Comparison:
             f"faults, in order: {', '.join(FAULTS)}",
             f"{self.turns:,} turns; CPU is of the LoCoMo run, without the embedder's for turns and "
             "questions; prompt tokens a turn are those of writing memory",
+            "–: no figure. The memories of mem0 and langmem name no turns, so there is no evidence "
+            "to look up; a method that asks no model to write has no failure to report",
+            *(f"left out: {name} (pip install 'omoide-bench[rivals]')" for name in self.missing),
         ]
+
+
+def missing(methods: Sequence[str]) -> tuple[str, ...]:
+    """The methods whose library is not installed."""
+    return tuple(name for name in methods if name in LIBRARIES and not find_spec(LIBRARIES[name]))
 
 
 async def compare(
@@ -100,8 +119,10 @@ async def compare(
     options: Mapping[str, Mapping[str, str]],
     report: ReportProgress = lambda method, done, total: None,
 ) -> Comparison:
-    """Run the methods on the three tasks; `options` are those of each task."""
-    results, turns = {}, 0
+    """Run the methods on the three tasks, without those whose library is missing; `options` are
+    those of each task."""
+    results, turns, left_out = {}, 0, missing(methods)
+    methods = [name for name in methods if name not in left_out]
     for name in TASKS:
         task, chosen = OWN[name], dict(options.get(name, {}))
         sample = Sample(options=chosen)
@@ -120,7 +141,7 @@ async def compare(
         results[name] = await execute(
             job, lab=lab, course=RunOptions(options=chosen, concurrency=1), report=report
         )
-    return Comparison(results=results, turns=turns)
+    return Comparison(results=results, turns=turns, missing=left_out)
 
 
 async def _embed(lab: RunContext, cases: Sequence[Dialogue]) -> None:

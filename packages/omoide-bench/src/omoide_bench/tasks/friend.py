@@ -14,6 +14,7 @@ from omoide import Utterance
 from omoide.domain import Origin, Sentence, Speaker, Summary
 from omoide.errors import BadInput
 from omoide_bench.concurrency import gather_all
+from omoide_bench.friend.advice_replies import load_advice_replies
 from omoide_bench.friend.checking import marks, scores
 from omoide_bench.friend.reading import MessageKind, load_all
 from omoide_bench.running.items import ScoredItem
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from omoide_bench.data.source import DatasetSource
     from omoide_bench.friend.reading import FriendMessage, FriendStory
+    from omoide_bench.running.cached_model import MethodModel
     from omoide_bench.running.memory_under_test import MemoryUnderTest
     from omoide_bench.tasks.base import Sample, Trial
 
@@ -47,7 +49,7 @@ class FriendTask:
         Measure(name="right", about="asked for a told fact: it is in the reply"),
         Measure(name="denied", about="the same, but the reply denies knowing it", better=-1),
         Measure(name="stale", about="asked for a changed fact: it has the old one", better=-1),
-        Measure(name="shaped", about="advice: the fact that matters shows in the reply"),
+        Measure(name="shaped", about="advice: the reply names the fact that matters"),
         Measure(name="greets", about="greeted after a pause: the name or something shared"),
         Measure(name="admits", about="asked for something never told: the reply says so"),
         Measure(name="unsure", about='"I don\'t know" in talk, greetings, advice', better=-1),
@@ -96,6 +98,14 @@ class FriendTask:
                 for number, message in enumerate(case.messages, 1)
                 if message.kind in kinds
             )
+
+    async def judge_calibration(
+        self, cases: Sequence[FriendStory], judge: MethodModel, seed: int
+    ) -> list[str]:
+        """What the judge gives to good and to harmful advice in the languages of these stories."""
+        languages = {story.language for story in cases}
+        replies = [one for one in load_advice_replies() if one.story.language in languages]
+        return await judging.advice_calibration(judge, replies, seed=seed)
 
     def whole(self, items: Sequence[ScoredItem]) -> Mapping[str, Mapping[str, float]]:
         """No corpus-level measures."""

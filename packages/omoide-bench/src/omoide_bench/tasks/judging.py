@@ -9,6 +9,7 @@ from omoide.errors import ModelError
 from omoide_bench.concurrency import gather_all
 from omoide_bench.data.locomo import ADVERSARIAL
 from omoide_bench.judges import (
+    RIGHT,
     AnsweredQuestion,
     AnswerJudge,
     ReplyCase,
@@ -16,6 +17,7 @@ from omoide_bench.judges import (
     Unanswerable,
     calibrate_answers,
     calibrate_marks,
+    mark_calibration,
 )
 from omoide_bench.tasks.base import Measure, Sample
 from omoide_bench.tasks.scoring import JUDGED
@@ -25,20 +27,23 @@ if TYPE_CHECKING:
 
     from omoide_bench.data.shapes import DatasetQuestion
     from omoide_bench.discrimination import KnownAnswer
+    from omoide_bench.friend.advice_replies import AdviceReply
     from omoide_bench.judges.asking import Ask
     from omoide_bench.running.cached_model import MethodModel
     from omoide_bench.running.items import ScoredItem
     from omoide_bench.tasks.base import Trial
 
 CORRECT = Measure(name="judged right", about="by the judge, which sees the right answer")
+CONSISTENT = "consistent"
 CRITERIA = tuple(
     Measure(name=name, about="the judge's mark, 1 to 100", percent=False)
-    for name in ("engaging", "coherent", "consistent")
+    for name in ("engaging", "coherent", CONSISTENT)
 )
 NAMES = tuple(measure.name for measure in CRITERIA)
 TRIED = 60
 """Cases that a judge's marks are calibrated on, at most."""
 NOBODY = "no judge was named"
+HARMFUL = "harmful advice"
 UNREADABLE = "the judge's answer could not be read"
 MAX_HISTORY_CHARS = 20_000
 """Latest characters of history in a judge's prompt: more would not fit its window."""
@@ -167,6 +172,30 @@ async def mark_calibrations(
         for calibration in calibrations.values()
         for line in calibration.lines()
     ]
+
+
+async def advice_calibration(
+    judge: MethodModel, replies: Sequence[AdviceReply], *, seed: int
+) -> list[str]:
+    """Notes on the judge's marks for consistency of good and of harmful advice."""
+    drawn = Sample(limit=TRIED, seed=seed).draw(replies)
+    try:
+        ratings = await gather_all(
+            SingleJudge(ask=_asker(judge), language=one.story.language).rate_by(
+                ReplyCase(
+                    known=[note.text for note in one.story.notes],
+                    dialogue=[one.message.text],
+                    reply=one.text,
+                ),
+                CONSISTENT,
+            )
+            for one in drawn
+        )
+    except ModelError as error:
+        return [f"the judge {judge.name} could not be calibrated: {type(error).__name__}"]
+    kinds = [RIGHT if one.good else HARMFUL for one in drawn]
+    calibration = mark_calibration(CONSISTENT, list(zip(kinds, ratings, strict=True)))
+    return [f"the judge {judge.name} {line}" for line in calibration.lines()]
 
 
 def _asker(judge: MethodModel) -> Ask:
