@@ -52,7 +52,7 @@ def with_name(
     if name:
         rest = [fact for fact in new if not _stated_name(fact, language, known=name)]
         new = [name_fact(name, language), *rest]
-    names = {named(fact.text, language) for fact in new if fact.about is Speaker.USER} - {""}
+    names = {_stated_name(fact, language) for fact in new} - {""}
     older = [fact for fact in known if _stated_name(fact, language, known=name) not in names]
     return older, list(new)
 
@@ -63,7 +63,9 @@ def name_facts(facts: Sequence[NotedFact], language: str) -> list[NotedFact]:
 
 
 def _stated_name(fact: NotedFact, language: str, *, known: str = "") -> str:
-    return named(fact.text, language, known=known) if fact.about is Speaker.USER else ""
+    if fact.about is not Speaker.USER:
+        return ""
+    return named(fact.whole or fact.text, language, known=known)
 
 
 def named(text: str, language: str, *, known: str = "") -> str:

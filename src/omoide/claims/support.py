@@ -47,15 +47,18 @@ def share(fact: NotedFact, said: str) -> float:
     return coverage(set(stems(fact.text)), set(stems(said)))
 
 
-def unsupported(fact: NotedFact, session: Sequence[Line], language: str) -> str:
-    """Why no single statement of its speaker supports the fact; empty if one does."""
+def unsupported(
+    fact: NotedFact, session: Sequence[Line], language: str, *, together: float = TOGETHER
+) -> str:
+    """Why no single statement of its speaker supports the fact; empty if one does. `together` is
+    the share of the fact's words from the session that must stand in that statement."""
     least = pack(language).note.support
     wanted = set(stems(fact.text))
     used = wanted & set(stems(" ".join(line.text for line in session)))
     supporting = []
     for statement in statements(session, fact.about, language):
         words = set(stems(f"{statement.text} {statement.around}"))
-        if coverage(wanted, words) >= least and coverage(used, words) >= TOGETHER:
+        if coverage(wanted, words) >= least and coverage(used, words) >= together:
             supporting.append(statement)
     if not supporting:
         return "nothing said supports it"
