@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 NO_SPEAKER = "it does not begin with a speaker"
 SHOWN = 24
 """How many of the known facts the model is shown."""
+MOST_ENDED = 4
+"""How many known facts one note may end."""
 _UNTRUE = re.compile(r"\s*[(（](\d{1,2}(?:\s*[,，、]\s*\d{1,2})*)[)）]\s*[.。]?$")
 """The numbers of known facts at the end of a note."""
 
@@ -197,12 +199,15 @@ def _without(none: str, line: str) -> str:
 
 
 def _divided(line: str, shown: Sequence[Fact]) -> tuple[str, tuple[str, ...]]:
-    """A line without the numbers at its end, and the ids of the facts they stand for."""
-    found = _UNTRUE.search(line)
-    if found is None:
+    """A line without the numbers at its end, and the ids of the facts they stand for. A model that
+    goes on counting means nothing by it: then no fact ends."""
+    numbers: dict[int, None] = {}
+    while found := _UNTRUE.search(line):
+        numbers |= dict.fromkeys(int(number) for number in re.findall(r"\d+", found[1]))
+        line = line[: found.start()]
+    if len(numbers) > MOST_ENDED:
         return line, ()
-    numbers = dict.fromkeys(int(number) for number in re.findall(r"\d+", found[1]))
-    return line[: found.start()], tuple(shown[n - 1].id for n in numbers if 0 < n <= len(shown))
+    return line, tuple(shown[n - 1].id for n in numbers if 0 < n <= len(shown))
 
 
 def _with_name(
