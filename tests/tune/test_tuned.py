@@ -177,7 +177,7 @@ def test_what_must_not_be_shipped_is_refused(made: Path, tuned: Path, tmp_path: 
         ship(replace(shipment(made), data=research), base=tiny_model(), folder=tuned)
     large = replace(before[0], name="large", skills=(Skill.REPLY,), size=MAX_SHIPPED_BYTES)
     write_manifest(tuned, [*before, large])
-    with pytest.raises(BadInput, match="more than 40 MB"):
+    with pytest.raises(BadInput, match="more than 70 MB"):
         ship(shipment(made), base=tiny_model(), folder=tuned)
     write_manifest(tuned, before)
     ship(shipment(made, skills=(Skill.EVENTS,)), base=tiny_model(), folder=tuned)
@@ -249,7 +249,7 @@ def test_the_commands(made: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_in_the_package_is_whole(tmp_path: Path) -> None:
-    """Every entry of the manifest has its file, its card and known weights; 40 MB in all."""
+    """Every entry of the manifest has its file, its card and known weights; 70 MB in all."""
     entries = read_manifest()
     known = {w.name: w.artifact.digests for w in CATALOGUE}
     for entry in entries:

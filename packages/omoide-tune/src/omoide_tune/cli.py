@@ -373,7 +373,7 @@ def ship(scope: Scope, /, folder: Path, **given: Any) -> None:  # noqa: ANN401 -
     """Ship the adapter in FOLDER with omoide and use it by default.
 
     FOLDER is what `omoide tune run` wrote. The LoRA file, its card and its manifest entry go into
-    omoide_weights. Data that must not be shipped is refused, and so is more than 40 MB in all.
+    omoide_weights. Data that must not be shipped is refused, and so is more than 70 MB in all.
     """
     entry = asyncio.run(ship_adapter(scope.settings, run=folder, progress=bar, **given))
     if scope.json:

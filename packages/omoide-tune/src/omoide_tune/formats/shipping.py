@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from omoide.ports import Skill
     from omoide_tune.formats.lora import Precision
 
-MAX_SHIPPED_BYTES = 40_000_000
+MAX_SHIPPED_BYTES = 70_000_000
 """Maximum size of all shipped adapters together."""
 
 
