@@ -94,6 +94,9 @@ class Support:
     (`omoide.mechanisms.search.gate`). It does not detect a fact that is attributed to the wrong
     person (LoCoMo's category 5)."""
 
+    space: str = ""
+    """The embedder's space for which `known` is calibrated; empty if words decided."""
+
     def as_dict(self) -> dict[str, float]:
         """The three numbers by name, for JSON."""
         return {"known": self.known, "best": self.best, "mismatch": self.mismatch}
