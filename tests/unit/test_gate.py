@@ -283,3 +283,24 @@ def test_each_embedder_has_bars_of_its_own() -> None:
     personal = replace(with_vectors, asks=True, personal=True, known=0.16)
     assert is_open(personal, BUDGETS["large"])
     assert not is_open(replace(personal, space=""), BUDGETS["large"])
+    asked = replace(with_vectors, asks=True, known=0.6)
+    assert is_open(asked, BUDGETS["large"])
+    assert not is_open(replace(asked, addressed=True), BUDGETS["large"])
+
+
+@pytest.mark.parametrize(
+    ("text", "addressed"),
+    [
+        ("Do you like tea?", True),
+        ("你喜欢喝茶吗？", True),
+        ("あなたはお茶が好きですか？", True),
+        ("Bạn có thích trà không?", True),
+        ("Can you suggest a snack?", False),
+        ("What area was hit by the flood?", False),
+        ("You are right.", False),
+    ],
+)
+def test_a_question_about_the_one_who_is_asked(text: str, addressed: bool) -> None:
+    """It says "you" otherwise than to ask for something."""
+    day = datetime(2026, 1, 5, tzinfo=UTC).date()
+    assert parse_query(text, asked=day, voices=(USER, ASSISTANT)).addressed is addressed

@@ -88,6 +88,8 @@ class Support:
     """Whether the query is a question."""
     personal: bool = False
     """Whether it asks about the asker, somebody by name, or what the other said."""
+    addressed: bool = False
+    """Whether it asks about the one who is asked: "Do you like tea?"."""
     known: float = 0.0
     """The probability that memory has something about the query, assuming that half of all queries
     have nothing. Calibrated by the size of the memory and the embedder

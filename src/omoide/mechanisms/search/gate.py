@@ -25,6 +25,8 @@ class Bars:
     """For a question that only memory can answer."""
     asked: float
     """For a question that others can answer."""
+    addressed: float
+    """For a question about the one who is asked ("Do you like tea?"), as talk is full of."""
     said: float
     """For what is no question."""
 
@@ -59,7 +61,7 @@ BUDGETS: Final = {
         tokens=400,
         memory=1600,
         far=4.0,
-        words=Bars(asked=0.75, said=0.75),
+        words=Bars(asked=0.75, addressed=0.75, said=0.75),
         said_items=3,
         said_far=2.0,
         marks_outdated=False,
@@ -69,8 +71,10 @@ BUDGETS: Final = {
         tokens=3000,
         memory=4600,
         far=5.0,
-        words=Bars(asked=0.4, said=0.55),
-        spaces={"use-multilingual": Bars(personal=0.15, asked=0.8, said=0.6)},
+        words=Bars(asked=0.4, addressed=0.4, said=0.55),
+        spaces={
+            "use-multilingual": Bars(personal=0.15, asked=0.5, addressed=0.85, said=0.65),
+        },
         said_items=10,
         said_far=4.0,
         marks_outdated=True,
@@ -129,7 +133,9 @@ def is_open(support: Support, budget: RecallBudget) -> bool:
     bars = budget.spaces.get(support.space, budget.words)
     if not support.asks:
         return support.known >= bars.said
-    return support.known >= (bars.personal if support.personal else bars.asked)
+    if support.personal:
+        return support.known >= bars.personal
+    return support.known >= (bars.addressed if support.addressed else bars.asked)
 
 
 def admitted(
