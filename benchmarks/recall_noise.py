@@ -1,6 +1,6 @@
 """How often recall brings anything into a prompt, and how much of it is wanted.
 
-    python benchmarks/recall_noise.py [--embedder none] [--msc DATA/msc]
+    python benchmarks/recall_noise.py [--embedder none] [--profile large] [--msc DATA/msc]
 
 - facts: short facts in five languages (`omoide_bench.unknown`), every second one told to a user.
   The others have no answer. Precision and recall of what `Memory.context` brings, and the
@@ -135,9 +135,14 @@ async def main() -> None:
     parser.add_argument("--embedder", default="multilingual")
     parser.add_argument("--msc", type=Path)
     parser.add_argument("--dialogues", type=int, default=20)
+    parser.add_argument("--profile", choices=("small", "large"), default="small")
     given = parser.parse_args()
     settings = Settings(
-        db=Path(":memory:"), mechanisms=("search",), embedder=given.embedder, model="none"
+        db=Path(":memory:"),
+        mechanisms=("search",),
+        embedder=given.embedder,
+        model="none",
+        profile=given.profile,
     )
     async with await bootstrap.open_runtime(settings) as runtime:
         memory = runtime.memory()

@@ -119,6 +119,9 @@ def test_items_far_behind_the_best_are_left_out() -> None:
         ("我在考虑搬去上海。你觉得怎么样？", True),
         ("Tôi định chuyển đến Huế. Bạn nghĩ sao?", True),
         ("Do you think it will rain?", False),
+        ("I'm looking for new ways to meet friends. Any suggestions?", True),
+        ("Tôi muốn học nấu ăn. Có gợi ý nào không?", True),
+        ("Any ideas for dinner?", False),
     ],
 )
 def test_what_only_memory_can_know(text: str, personal: bool) -> None:
@@ -264,3 +267,38 @@ def test_a_strong_model_is_shown_more_around_a_remark() -> None:
     remark = replace(SURE, asks=False)
     assert len(admitted(items, remark, budget=BUDGETS["small"])) == 3
     assert len(admitted(items, remark, budget=BUDGETS["large"])) == 10
+
+
+def test_each_embedder_has_bars_of_its_own() -> None:
+    """Vectors make a remark of everyday talk look known, so for a strong model the bar is higher
+    with the default embedder than by words, and lower for what only memory can answer."""
+    likely = Support(best=9.0, mismatch=0.0, words=0.15, cosine=0.5, turns=40, asks=False)
+    with_vectors = judged(likely, "use-multilingual")
+    assert with_vectors.space == "use-multilingual"
+    assert with_vectors.known == pytest.approx(0.57, abs=0.02)
+    assert not is_open(with_vectors, BUDGETS["large"])
+    assert is_open(replace(with_vectors, space=""), BUDGETS["large"])
+    personal = replace(with_vectors, asks=True, personal=True, known=0.16)
+    assert is_open(personal, BUDGETS["large"])
+    assert not is_open(replace(personal, space=""), BUDGETS["large"])
+    asked = replace(with_vectors, asks=True, known=0.6)
+    assert is_open(asked, BUDGETS["large"])
+    assert not is_open(replace(asked, addressed=True), BUDGETS["large"])
+
+
+@pytest.mark.parametrize(
+    ("text", "addressed"),
+    [
+        ("Do you like tea?", True),
+        ("你喜欢喝茶吗？", True),
+        ("あなたはお茶が好きですか？", True),
+        ("Bạn có thích trà không?", True),
+        ("Can you suggest a snack?", False),
+        ("What area was hit by the flood?", False),
+        ("You are right.", False),
+    ],
+)
+def test_a_question_about_the_one_who_is_asked(text: str, addressed: bool) -> None:
+    """It says "you" otherwise than to ask for something."""
+    day = datetime(2026, 1, 5, tzinfo=UTC).date()
+    assert parse_query(text, asked=day, voices=(USER, ASSISTANT)).addressed is addressed

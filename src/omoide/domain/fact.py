@@ -235,6 +235,8 @@ class FactFilter:
     at: datetime | None = None
     """Only what held at this time (`Fact.holds`)."""
     pinned: bool | None = None
+    ended: bool | None = None
+    """Only what has ended, or only what has not."""
     newest: int | None = None
     """At most so many, the ones said last."""
 
@@ -250,4 +252,5 @@ class FactFilter:
             and (self.until is None or fact.said < self.until)
             and (self.at is None or fact.holds(self.at))
             and self.pinned in (None, fact.pinned)
+            and self.ended in (None, fact.ended is not None)
         )

@@ -88,11 +88,16 @@ class Support:
     """Whether the query is a question."""
     personal: bool = False
     """Whether it asks about the asker, somebody by name, or what the other said."""
+    addressed: bool = False
+    """Whether it asks about the one who is asked: "Do you like tea?"."""
     known: float = 0.0
     """The probability that memory has something about the query, assuming that half of all queries
     have nothing. Calibrated by the size of the memory and the embedder
     (`omoide.mechanisms.search.gate`). It does not detect a fact that is attributed to the wrong
     person (LoCoMo's category 5)."""
+
+    space: str = ""
+    """The embedder's space for which `known` is calibrated; empty if words decided."""
 
     def as_dict(self) -> dict[str, float]:
         """The three numbers by name, for JSON."""

@@ -14,6 +14,7 @@ from omoide.cli import as_json, bar, emit, options, scoped, table
 from omoide.language import LANGUAGES
 from omoide.ports import Skill
 from omoide_tune.examples import TASKS
+from omoide_tune.retrieval.commands import pairs, retriever
 from omoide_tune.trainable import convert_adapter, open_trainable, ship_adapter, unpack_adapter
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ def _strengths(_: click.Context, __: click.Parameter, value: tuple[str, ...]) ->
 @options
 def tune() -> None:
     """Tune a small model for memory."""
+
+
+tune.add_command(pairs)
+tune.add_command(retriever)
 
 
 @tune.command()

@@ -375,6 +375,7 @@ def judge_support(data: SearchData, question: ParsedQuery, evidence: TurnEvidenc
         turns=len(total),
         asks=question.asks,
         personal=question.personal,
+        addressed=question.addressed,
     )
     if not len(total):
         return found

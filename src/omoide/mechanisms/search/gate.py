@@ -7,14 +7,28 @@ it; a remark only what clearly belongs to it; a greeting nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import exp, log
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from omoide.domain import RecalledItem, Support
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars:
+    """How likely it must be that memory knows anything, for something to come into a prompt."""
+
+    personal: float = 0.2
+    """For a question that only memory can answer."""
+    asked: float
+    """For a question that others can answer."""
+    addressed: float
+    """For a question about the one who is asked ("Do you like tea?"), as talk is full of."""
+    said: float
+    """For what is no question."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +42,10 @@ class RecallBudget:
     far: float
     """How far below the best item, in log odds, another may be and still answer a question. Of the
     evidence among the first six, 96 to 99 % is within 4 on all corpora but MemDaily."""
-    asked: float
-    """How likely it must be that memory knows anything, for a question that others can answer."""
-    said: float
-    """The same for what is no question."""
+    words: Bars
+    """By words alone, and with an embedder that is not in `spaces`."""
+    spaces: Mapping[str, Bars] = field(default_factory=dict)
+    """By the name of the embedder's space."""
     said_items: int
     """Most items for what is no question."""
     said_far: float
@@ -47,8 +61,7 @@ BUDGETS: Final = {
         tokens=400,
         memory=1600,
         far=4.0,
-        asked=0.75,
-        said=0.75,
+        words=Bars(asked=0.75, addressed=0.75, said=0.75),
         said_items=3,
         said_far=2.0,
         marks_outdated=False,
@@ -58,8 +71,10 @@ BUDGETS: Final = {
         tokens=3000,
         memory=4600,
         far=5.0,
-        asked=0.4,
-        said=0.55,
+        words=Bars(asked=0.4, addressed=0.4, said=0.55),
+        spaces={
+            "use-multilingual": Bars(personal=0.15, asked=0.5, addressed=0.85, said=0.65),
+        },
         said_items=10,
         said_far=4.0,
         marks_outdated=True,
@@ -67,8 +82,8 @@ BUDGETS: Final = {
 }
 """By the model's profile: a model of 1.5 B parameters is confused by more than a few notes, while a
 strong one answered 10 points more of LoCoMo's questions with 30 items instead of 6, and lost 20
-points of PersonaMem's where nothing was brought. Its last two numbers let memory into 29 % of
-MSC's prompts (docs/experiments/2026-11-16-strong-model.md)."""
+points of PersonaMem's where nothing was brought. Its bars let memory into at most 30 % of MSC's
+prompts (docs/experiments/2026-11-17-stale-turns.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +118,11 @@ UNSURE: Final = 0.3
 """The least probability with such an embedder, whose vectors may know more than the words: enough
 for a question that only memory can answer."""
 
-PERSONAL: Final = 0.2
-"""How likely it must be that memory knows anything, for a question that only memory can answer."""
-
 
 def judged(support: Support, space: str | None) -> Support:
     """The support with its calibrated probability, for recall in that embedder's space."""
     if support.cosine is not None and (odds := CALIBRATED.get(space or "")):
-        return replace(support, known=odds.known(support))
+        return replace(support, known=odds.known(support), space=space or "")
     known = WORDS_ONLY.known(support) if support.words else 0.0
     least = 0.0 if support.cosine is None else UNSURE
     return replace(support, known=max(known, least))
@@ -118,9 +130,12 @@ def judged(support: Support, space: str | None) -> Support:
 
 def is_open(support: Support, budget: RecallBudget) -> bool:
     """Whether anything that was recalled may go into a prompt."""
+    bars = budget.spaces.get(support.space, budget.words)
     if not support.asks:
-        return support.known >= budget.said
-    return support.known >= (PERSONAL if support.personal else budget.asked)
+        return support.known >= bars.said
+    if support.personal:
+        return support.known >= bars.personal
+    return support.known >= (bars.addressed if support.addressed else bars.asked)
 
 
 def admitted(

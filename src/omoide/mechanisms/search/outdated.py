@@ -29,10 +29,13 @@ async def with_endings(
     turns = [item.id for item in items if item.kind is MemoryKind.TURN]
     if not turns:
         return tuple(items)
-    facts = await store.facts.read(owner, only=FactFilter(turns=turns))
-    over = [fact for fact in facts if _over(fact, at)]
+    # Few turns have any, and only these need their other facts too.
+    ended = await store.facts.read(owner, only=FactFilter(turns=turns, ended=True))
+    over = [fact for fact in ended if _over(fact, at)]
     if not over:
         return tuple(items)
+    stale = sorted({source for fact in over for source in fact.sources}.intersection(turns))
+    facts = await store.facts.read(owner, only=FactFilter(turns=stale))
     newer = await _replacements(store, owner, over, at=at)
     return tuple(
         replace(item, outdated=_outdated(item.id, facts, newer, at=at))

@@ -40,6 +40,8 @@ class ParsedQuery:
     personal: bool = False
     """Whether it asks about the asker, about somebody by name or about what the other said: what
     memory may know."""
+    addressed: bool = False
+    """Whether it asks about the one who is asked, and not only for help."""
 
 
 @lru_cache(maxsize=64)
@@ -77,6 +79,7 @@ def parse_query(
         wants_time=bool(how.wants_time.search(text)),
         asks=asks,
         personal=asks and _personal(text, voices),
+        addressed=asks and _addressed(text),
     )
 
 
@@ -104,6 +107,12 @@ def _personal(text: str, voices: Sequence[NamedSpeaker]) -> bool:
     if any(rules.questions.courtesy.search(sentence) for sentence in asked):
         return bool(rules.person.first.search(text))  # "I'm moving. What do you think?"
     return rules.person.dropped and not rules.person.second.search(text)
+
+
+def _addressed(text: str) -> bool:
+    """Whether it says "you" but for "can you" and "do you know"."""
+    rules = pack(detect_language(text))
+    return bool(rules.person.second.search(rules.questions.courtesy.sub(" ", text)))
 
 
 def _terms_of_name(name: str) -> set[str]:

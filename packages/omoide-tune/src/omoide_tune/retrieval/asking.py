@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,7 +56,7 @@ class Request:
     conversation: str
     turn: str
     language: str
-    messages: tuple[tuple[str, str], ...]
+    messages: tuple[tuple[Literal["system", "user", "assistant"], str], ...]
     """Role and content."""
 
 

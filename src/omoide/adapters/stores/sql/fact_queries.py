@@ -109,6 +109,8 @@ def _narrowed(query: FactQuery, ids: Sequence[str] | None, only: FactFilter) -> 
         query = _with(query, "about = ?", only.about)
     if only.pinned is not None:
         query = _with(query, "pinned" if only.pinned else "NOT pinned")
+    if only.ended is not None:
+        query = _with(query, "ended IS NOT NULL" if only.ended else "ended IS NULL")
     if only.kinds:
         kinds = sorted(kind.value for kind in only.kinds)
         query = _with(query, "kind IN (SELECT value FROM json_each(?))", kinds)
