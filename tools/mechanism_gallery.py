@@ -216,12 +216,23 @@ def shared(dialogue: Dialogue, runs: Path, *, head: str) -> str:
             if name == "gold":
                 noted = f"({len(made['brought'])} sentences that people noted)"
                 made["brought"] = [["gold", noted, "written by people"]]
-            if (more := len(made["brought"]) - 6) > 0:
-                made["brought"][6:] = [[name, f"({more} more like these)", "likewise"]]
-            made["memos"] = [[topic, summary, ""] for topic, summary, _ in made["memos"]]
-            made["aside"] = [["(an answer)", problems] for _, problems in made["aside"]]
-            parts += [f"## {name}", "", *shown(_placed(made, dialogue))]
+            parts += [f"## {name}", "", *shown(redistributable(name, made, dialogue))]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def redistributable(name: str, made: dict[str, Any], dialogue: Dialogue) -> dict[str, Any]:
+    """A run without the words of its dialogue: what the model wrote, and where it copied."""
+    brought = list(made["brought"])
+    if (more := len(brought) - 6) > 0:
+        brought[6:] = [[name, f"({more} more like these)", "likewise"]]
+    made = {
+        **made,
+        "brought": brought,
+        "memos": [[topic, summary, ""] for topic, summary, _ in made["memos"]],
+        "aside": [["(an answer)", problems] for _, problems in made["aside"]],
+    }
+    placed: dict[str, Any] = _placed(made, dialogue)
+    return placed
 
 
 def _placed(made: Any, dialogue: Dialogue) -> Any:  # noqa: ANN401 - whatever JSON holds

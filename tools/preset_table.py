@@ -2,8 +2,11 @@
 
     python tools/preset_table.py                       the page, from the code and the stored runs
     python tools/preset_table.py --data ../shared/data [--only wang2023,hou2024]    run them first
+    python tools/preset_table.py --data ../shared/data --msc test_100 [--only …]    on two people
 
-The dialogue is the one of docs/mechanisms.md. Each run is kept as JSON in docs/presets/.
+The dialogue is the one of docs/mechanisms.md, in which a model plays the user; with `--msc` one of
+two people of Multi-Session Chat. Each run is kept as JSON in docs/presets/, those of MSC in
+docs/presets/msc/ without the words of the dialogue, which may not be redistributed.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from omoide.settings import Settings
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "presets.md"
 RUNS = ROOT / "docs" / "presets"
+MSC = RUNS / "msc"
 
 
 def page() -> str:
@@ -75,24 +79,28 @@ def section(preset: Preset) -> str:
     if own := [d for d in preset.departures if d not in shared()]:
         lines += ["| departure of its own | why |", "|---|---|"]
         lines += [f"| {d.what} | {d.why} |" for d in own] + [""]
-    kept = RUNS / f"{preset.name}.json"
-    if kept.exists():
-        from mechanism_gallery import shown
+    for heading, kept in (("", RUNS), ("On a dialogue of two people (MSC):", MSC)):
+        if (path := kept / f"{preset.name}.json").exists():
+            from mechanism_gallery import shown
 
-        lines += shown(json.loads(kept.read_text(encoding="utf-8")))
+            lines += [heading, ""] if heading else []
+            lines += shown(json.loads(path.read_text(encoding="utf-8")))
     return "\n".join(lines)
 
 
-async def run_presets(data: Path, names: list[str]) -> None:
-    """Run the presets over the dialogue of the gallery with the model of the settings."""
-    from mechanism_gallery import bank, run_with
+async def run_presets(data: Path, names: list[str], *, msc: str | None) -> None:
+    """Run the presets over the dialogue of the gallery, or over one of MSC, with the model of the
+    settings."""
+    from mechanism_gallery import bank, of_msc, redistributable, run_with
 
-    RUNS.mkdir(exist_ok=True)
+    folder, dialogue = (MSC, of_msc(data, msc)) if msc else (RUNS, bank(data))
+    folder.mkdir(exist_ok=True)
     for name in names:
         settings = replace(Settings.read(os.environ, preset=name), timezone="UTC")
-        made = await run_with(settings, bank(data))
+        made = await run_with(settings, dialogue)
+        made = redistributable(name, made, dialogue) if msc else made
         text = json.dumps(made, ensure_ascii=False, indent=1) + "\n"
-        (RUNS / f"{name}.json").write_text(text, encoding="utf-8")
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
         print(f"{name}: {made['calls']} calls, {made['seconds']} s", flush=True)
 
 
@@ -100,10 +108,11 @@ def main() -> None:
     """Run the presets if there is data, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--msc", metavar="ID", help="a dialogue of MSC's test part instead")
     parser.add_argument("--only", default=",".join(PRESETS))
     args = parser.parse_args()
     if args.data:
-        asyncio.run(run_presets(args.data, args.only.split(",")))
+        asyncio.run(run_presets(args.data, args.only.split(","), msc=args.msc))
     PAGE.write_text(page(), encoding="utf-8")
 
 

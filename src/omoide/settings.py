@@ -139,7 +139,8 @@ class Settings:
     timezone: str = ""
     """The user's time zone, for example `Asia/Tokyo`; the machine's if empty."""
     embedder: str = "multilingual"
-    """A name, the URL of an endpoint with `#model-name`, or `none`."""
+    """A name, the URL of an endpoint with `#model-name@dimensions`, or `none`. A model that encodes
+    what is searched for by another one, as DPR does, is given as `#model-name|query-model@768`."""
     weights_dir: Path = field(default_factory=lambda: Path.home() / ".cache/omoide/models")
     """Where model weights are cached."""
     offline: bool = False

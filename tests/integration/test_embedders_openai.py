@@ -46,6 +46,20 @@ async def test_texts_go_in_batches() -> None:
     np.testing.assert_array_equal(vectors[6:], alone)
 
 
+async def test_what_is_searched_for_may_have_a_model_of_its_own() -> None:
+    """DPR's encoder of questions; without one, the same model encodes both."""
+    asked = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(json.loads(request.content)["model"])
+        return embedding_endpoint(request)
+
+    for embedder in (at(handler, queries="q"), at(handler)):
+        await embedder.embed(["An utterance."])
+        await embedder.embed_queries(["A question?"])
+    assert asked == ["m", "q", "m", "m"]
+
+
 async def test_dimensions_are_learnt_from_the_first_answer() -> None:
     """Before that the space is not known, and asking for it says so."""
     embedder = at(embedding_endpoint)

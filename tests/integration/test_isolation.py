@@ -298,6 +298,8 @@ VERBS: dict[str, Verb] = {
     "sessions": lambda m, u, _: m.sessions(u),
     "titles": lambda m, u, _: m.titles(u),
     "rename": lambda m, u, _: m.rename(u, 1, "Hi"),
+    "preset": lambda m, u, _: m.preset(u),
+    "choose_preset": lambda m, u, _: m.choose_preset(u, "hou2024"),
     "turns": lambda m, u, _: m.turns(u, session=1),
     "rejected": lambda m, u, _: m.rejected(u),
     "calls": lambda m, u, _: m.calls(u),

@@ -121,6 +121,7 @@ VARIANTS: Mapping[str, Mapping[str, object]] = {
     "bm25": {"mechanisms": ("bm25",), "reply_form": "retrieval"},
     "dense": {"mechanisms": ("dense",), "reply_form": "retrieval"},
     "bm25+summary": {"mechanisms": ("bm25", "summary"), "reply_form": "retrieval+memory"},
+    "context+summary": {"mechanisms": ("context", "summary"), "reply_form": "retrieval+memory"},
     "2-shot": {"reply_form": "2-shot"},
     "3-shot": {"reply_form": "3-shot"},
     "session": {"mechanisms": ("session",)},

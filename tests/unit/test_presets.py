@@ -12,7 +12,7 @@ import pytest
 
 from omoide.domain.forgetting import THRESHOLD, UNIT, recall_probability, recency, retention
 from omoide.errors import BadInput
-from omoide.language import LANGUAGES, pack
+from omoide.language import LANGUAGES, pack, split_sentences
 from omoide.mechanisms.baselines.generative_agents import ENOUGH, LOOKED_AT
 from omoide.mechanisms.baselines.generative_agents_answers import INSIGHTS, ratings_schema
 from omoide.mechanisms.baselines.generative_agents_scoring import PAPER as AGENT_WEIGHTS
@@ -230,3 +230,11 @@ def test_generative_agents_has_the_papers_numbers() -> None:
     rating = str(ratings_schema(1))
     for which in ("from", "to"):
         assert f": {number(name, f'importance, {which}'):.0f}" in rating
+
+
+def test_ours_says_in_two_sentences_what_it_takes_and_changes() -> None:
+    """The first names each of the three papers, the second begins with what is changed."""
+    took, changed = split_sentences(PRESETS[DEFAULT].about.replace("et al.", "et al"))
+    for paper in ("wang2023", "hou2024", "taniguchi2025"):
+        assert PRESETS[paper].paper.split(",")[0].split("20")[0].replace("et al.", "et al") in took
+    assert changed.startswith("It changes ")

@@ -20,7 +20,7 @@ from string import Template
 from typing import TYPE_CHECKING, Protocol
 
 from omoide.claims.names import name_in
-from omoide.domain import Speaker
+from omoide.domain import MemoryKind, Speaker
 from omoide.language import estimate_tokens
 from omoide.language.asking import asks_about_oneself
 from omoide.mechanisms.base import PromptPlace
@@ -228,11 +228,12 @@ def retrieval_form(
 def retrieval_and_memory_form(
     request: ReplyRequest, contributions: Sequence[Contribution], *, window: int, max_tokens: int
 ) -> Request:
-    """The paper's combination: retrieved utterances, the memory and the dialogue."""
+    """The paper's combination: retrieved utterances, or all there are, the memory and the
+    dialogue."""
     none = vocabulary(request.language)["none"]
-    known = _listed(contributions, PromptPlace.MEMORY)
+    known = _listed([c for c in contributions if c.kind is not MemoryKind.TURN], PromptPlace.MEMORY)
     memory = "\n".join(known) or none
-    retrieved = "\n".join(_once(contributions)[len(known) :]) or none
+    retrieved = "\n".join(text for text in _once(contributions) if text not in known) or none
     taken = estimate_tokens(memory) + estimate_tokens(retrieved)
     prompt = render(
         "reply_retrieval_memory",

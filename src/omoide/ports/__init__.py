@@ -15,6 +15,7 @@ from omoide.ports.models import (
     Likelihood,
     Message,
     PreparableModel,
+    QueryEmbedder,
     Request,
     ScoringModel,
     Skill,
@@ -23,6 +24,7 @@ from omoide.ports.models import (
     TokenVectors,
     Vectors,
     is_tuned_for,
+    query_vectors,
 )
 from omoide.ports.progress import Progress
 from omoide.ports.store import (
@@ -65,6 +67,7 @@ __all__ = [
     "NoteStore",
     "PreparableModel",
     "Progress",
+    "QueryEmbedder",
     "Request",
     "Role",
     "ScoringModel",
@@ -84,4 +87,5 @@ __all__ = [
     "VectorOwner",
     "Vectors",
     "is_tuned_for",
+    "query_vectors",
 ]

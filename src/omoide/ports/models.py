@@ -224,6 +224,23 @@ class Embedder(Protocol):
         """Release all resources. Calling it again does nothing."""
 
 
+@runtime_checkable
+class QueryEmbedder(Protocol):
+    """An embedder with an encoder of its own for what is searched for, as DPR has."""
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """One vector per text, in order, to be compared with those of `Embedder.embed`. Raises the
+        errors of `embed`."""
+
+
+async def query_vectors(embedder: Embedder, text: str) -> Vectors:
+    """The vector of a text that is searched for, as one row: by the encoder for queries if there
+    are two, else by the only one."""
+    if isinstance(embedder, QueryEmbedder):
+        return await embedder.embed_queries([text])
+    return await embedder.embed([text])
+
+
 @dataclass(frozen=True, kw_only=True)
 class TokenVectors:
     """The token vectors of one text."""

@@ -58,6 +58,11 @@ WANG_BASELINES = (
     f"{WANG},mechanisms=gold",
 )
 """Paper A's baselines and combinations in the prompts of its appendix."""
+WANG_LONG = (
+    WANG_BASELINES[1],
+    f"{WANG},mechanisms=context+summary,reply_form=retrieval+memory",
+)
+"""Paper A's long context: all history, and all history with the summary."""
 TANIGUCHI = "as:taniguchi2025"
 TANIGUCHI_SWEEP = (
     f"{TANIGUCHI},mechanisms=session,memory_tokens=1",
@@ -222,6 +227,15 @@ SUITE: tuple[SuiteRun, ...] = (
         options={"sessions": "5", "memory": "no"},
         against=WANG,
     ),
+    SuiteRun(
+        name="wang2023-long-context",
+        about="all history with and without the summary; with --iterator, one that another model "
+        "writes (Table 9)",
+        task="msc",
+        methods=(WANG, *WANG_LONG),
+        limit=50,
+        options={"sessions": "5", "memory": "no"},
+    ),
     *(
         SuiteRun(
             name=f"wang2023-{shots}-shot",
@@ -232,6 +246,20 @@ SUITE: tuple[SuiteRun, ...] = (
             options={"sessions": "4,5", "memory": "no", "shots": shots},
         )
         for shots in ("2", "3")
+    ),
+    SuiteRun(
+        name="taniguchi2025-tasks",
+        about="writing, choosing and replying with memos by the paper's preset (Table 1)",
+        task="memo",
+        methods=(TANIGUCHI, "as:memochat"),
+        limit=50,
+    ),
+    SuiteRun(
+        name="taniguchi2025-tasks-japanese",
+        about="the same in Japanese",
+        task="memo-ja",
+        methods=(TANIGUCHI, "as:memochat"),
+        limit=50,
     ),
     SuiteRun(
         name="taniguchi2025",

@@ -88,4 +88,6 @@ def _endpoint(spec: str, api_key: str | None) -> Embedder:
             f"no model and dimensions named for {base_url}: add both after a #, "
             f"as in {base_url.rstrip('/')}#nomic-embed-text@768"
         )
-    return OpenAIEmbedder(base_url, name, api_key=api_key, dimensions=int(length))
+    name, _, queries = name.partition("|")
+    dimensions = int(length)
+    return OpenAIEmbedder(base_url, name, queries=queries, api_key=api_key, dimensions=dimensions)

@@ -27,7 +27,8 @@ class OpenAIEmbedder:
     """An embedder behind HTTP.
 
     Such endpoints do not report their dimensions: give `dimensions`, or await `discover` before
-    reading `space`. Change `version` whenever the model behind the name `model` changes.
+    reading `space`. Change `version` whenever the model behind the name `model` changes. `queries`
+    is the model that encodes what is searched for, if it is another one.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class OpenAIEmbedder:
         base_url: str,
         model: str,
         *,
+        queries: str = "",
         api_key: str | None = None,
         dimensions: int | None = None,
         version: str = "1",
@@ -53,6 +55,7 @@ class OpenAIEmbedder:
             sleep=sleep,
         )
         self._model, self._version, self._batch = model, version, batch
+        self._queries = queries or model
         self._dimensions = dimensions
 
     @property
@@ -73,8 +76,15 @@ class OpenAIEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector for each text, in order, with `batch` texts per request."""
+        return await self._by(self._model, texts)
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """The same by the model for what is searched for."""
+        return await self._by(self._queries, texts)
+
+    async def _by(self, model: str, texts: Sequence[str]) -> Vectors:
         parts = [
-            await self._embed(list(texts[start : start + self._batch]))
+            await self._embed(model, list(texts[start : start + self._batch]))
             for start in range(0, len(texts), self._batch)
         ]
         empty = np.empty((0, self._dimensions or 0), np.float32)
@@ -84,8 +94,8 @@ class OpenAIEmbedder:
         """Close the connections."""
         await self._endpoint.close()
 
-    async def _embed(self, texts: list[str]) -> Vectors:
-        body = {"model": self._model, "input": texts, "encoding_format": "float"}
+    async def _embed(self, model: str, texts: list[str]) -> Vectors:
+        body = {"model": model, "input": texts, "encoding_format": "float"}
         page = await self._endpoint.post(_PATH, body, texts=texts)
         url = self._endpoint.url(_PATH)
         try:

@@ -38,7 +38,7 @@ from omoide.mechanisms.baselines.generative_agents_scoring import (
 )
 from omoide.mechanisms.events.human_recall import consolidate, event_line
 from omoide.mechanisms.flags import keep_flags
-from omoide.ports import Message, Request
+from omoide.ports import Message, Request, query_vectors
 from omoide.prompts import render
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class GenerativeAgents:
         insights = await self._insights(request.owner, request.now)
         if not events and not insights:
             return ()
-        query = await self._embedder.embed([request.text])
+        query = await query_vectors(self._embedder, request.text)
         items = await self._rated_events(request, events, query)
         if insights:
             vectors = await self._embedder.embed([text for text, _, _ in insights])

@@ -24,6 +24,7 @@ from omoide.domain.forgetting import retention
 from omoide.mechanisms.base import Contribution, PromptPlace
 from omoide.mechanisms.baselines.memory_bank_summaries import DAY, GLOBAL, DailySummaries
 from omoide.mechanisms.events.human_time import human_time
+from omoide.ports import query_vectors
 from omoide.prompts.transcript import line, spoken
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class MemoryBank:
     async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The global summary and portrait, and the nearest pairs and days that are not
         forgotten."""
-        query = await self._embedder.embed([request.text])
+        query = await query_vectors(self._embedder, request.text)
         nearest = await self._store.index.nearest(
             request.owner, self._embedder.space, query, k=DEPTH, kind=MemoryKind.TURN
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import MemoryKind, Note
 from omoide.language import query_terms
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism, effective_tokens
+from omoide.ports import query_vectors
 from omoide.prompts.transcript import line
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class VectorBaseline(ReadOnlyMechanism):
 
     async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The past utterances that match the user's message by meaning."""
-        query = await self._embedder.embed([request.text])
+        query = await query_vectors(self._embedder, request.text)
         hits = await self._store.index.nearest(
             request.owner, self._embedder.space, query, k=self._k + len(request.not_recalled)
         )

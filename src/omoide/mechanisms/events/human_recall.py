@@ -35,6 +35,7 @@ from omoide.mechanisms.events.scoring import (
 )
 from omoide.mechanisms.events.writer import RetiringWriter
 from omoide.mechanisms.flags import keep_flags
+from omoide.ports import query_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -266,7 +267,7 @@ class HumanRecall:
         cosines: dict[str, float] = {}
         by_vector, about = await self._maps.find(owner, now=now)
         if self._embedder is not None:
-            query = await self._embedder.embed([text])
+            query = await query_vectors(self._embedder, text)
             nearest = await self._store.index.nearest(
                 owner, self._embedder.space, query, k=self.knobs.depth, kind=MemoryKind.EVENT
             )

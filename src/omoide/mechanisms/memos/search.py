@@ -18,7 +18,7 @@ from omoide.errors import ModelError
 from omoide.language import content_terms, estimate_tokens, query_terms
 from omoide.mechanisms.memos.reading import read_choice
 from omoide.mechanisms.reply_forms import latest_that_fit
-from omoide.ports import Request, Skill
+from omoide.ports import Request, Skill, query_vectors
 from omoide.prompts import render
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class MemoSearch:
         )
         by_vector: Sequence[Hit] = ()
         if self._embedder is not None:
-            query = await self._embedder.embed([request.text])
+            query = await query_vectors(self._embedder, request.text)
             space = self._embedder.space
             by_vector = await index.nearest(owner, space, query, k=DEPTH, kind=MemoryKind.MEMO)
         ids = dict.fromkeys(hit.id for hit in (*by_words, *by_vector))

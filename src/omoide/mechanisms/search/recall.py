@@ -24,6 +24,7 @@ from omoide.mechanisms.search.pairs import last_question, pair_turns
 from omoide.mechanisms.search.question import parse_query, search_terms
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import reads, weights_for
+from omoide.ports import query_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -151,7 +152,7 @@ class Recall:
         embedder = self._embedder if reads(self._space, detect_language(query)) else None
         space = embedder.space if embedder else None
         name = space.name if space else None
-        vector = await embedder.embed([query]) if embedder else None
+        vector = await query_vectors(embedder, query) if embedder else None
         data = await self._store.index.search_data(
             owner, search_terms(query), space=space, query=vector
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput, BadReply, ModelUnavailable
-from omoide.ports import AuthoredModel, Completion, Message, ScoringModel
+from omoide.ports import AuthoredModel, Completion, Message, QueryEmbedder, ScoringModel
 from omoide_bench.running.calls import key_of, key_of_text
 
 if TYPE_CHECKING:
@@ -293,6 +293,12 @@ class CachedEmbedder:
                 await self._embed_waiting()
         joined = b"".join(self._known[key] for key in keys)
         return np.frombuffer(joined, dtype=np.float32).reshape(len(keys), space.dimensions).copy()
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """By the embedder's encoder for queries, uncached, if it has one."""
+        if isinstance(self._embedder, QueryEmbedder):
+            return await self._embedder.embed_queries(texts)
+        return await self.embed(texts)
 
     async def _embed_waiting(self) -> None:
         waiting, self._waiting = self._waiting, {}

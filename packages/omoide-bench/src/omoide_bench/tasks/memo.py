@@ -48,6 +48,10 @@ MEASURES = (
 )
 
 
+METHODS = ("memochat", "memos", "as:taniguchi2025", "as:memochat")
+"""What can be compared. A preset has its paper's guards, window and reply form."""
+
+
 class MemoTasks:
     """The English tasks: topic, summary, split, retrieval, reply."""
 
@@ -55,7 +59,7 @@ class MemoTasks:
     about = "memo writing, choosing and replying on MemoChat's test instructions (paper C, Table 1)"
     source = memochat.SOURCE
     default_methods: tuple[str, ...] = ("memochat", "memos")
-    alternatives: tuple[str, ...] = ("memochat", "memos")
+    alternatives: tuple[str, ...] = METHODS
     measures = (
         *MEASURES,
         Measure(name="summary F1", about="words of each summary against gold"),
@@ -87,7 +91,7 @@ class JapaneseMemoTasks:
     about = "the same in Japanese, built from Japanese Daily Dialogue (paper C, Table 1)"
     source = memo_exam.SOURCE
     default_methods: tuple[str, ...] = ("memochat",)
-    alternatives: tuple[str, ...] = ("memochat", "memos")
+    alternatives: tuple[str, ...] = METHODS
     measures = (
         *MEASURES,
         Measure(name="F1 without memos", about="of the reply without memos", better=0),

@@ -22,7 +22,7 @@ from omoide.mechanisms import (
 from omoide.mechanisms.memos import MemoWriter, read_choice, read_entries
 from omoide.ports import Message, Request
 from omoide_bench.data.shapes import FIRST_DAY
-from omoide_bench.methods import Method
+from omoide_bench.methods import AS, Method, parse, registry
 from omoide_bench.metrics import (
     boundary_score,
     chosen_score,
@@ -45,12 +45,20 @@ if TYPE_CHECKING:
 NOTO = "NOTO"
 
 
+def _method(trial: Trial) -> Method:
+    """The method as its mechanism: a preset's, or the one that it is named after."""
+    name = trial.method.name
+    return parse(name, registry()) if name.startswith(AS) else Method(name=name, mechanisms=(name,))
+
+
 async def writing(case: WritingInstruction, trial: Trial) -> ScoredItem:
     """Write memos of the lines; score the raw first answer and the product's result."""
     answers: list[Completion] = []
+    settings = _method(trial).settings(trial.lab.settings)
+    model = trial.model.limited(settings.window)
 
     async def ask(request: Request) -> Completion:
-        answer = await complete(trial.model, request)
+        answer = await complete(model, request)
         answers.append(answer)
         return answer
 
@@ -66,7 +74,8 @@ async def writing(case: WritingInstruction, trial: Trial) -> ScoredItem:
         )
         for i, (who, text) in enumerate(case.lines, start=1)
     ]
-    writer = MemoWriter(model=trial.model, max_lines=len(turns))
+    flags = settings.guards == "flag"
+    writer = MemoWriter(model=model, max_lines=len(turns), flags=flags)
     ended = SessionToDigest(
         owner=Owner(tenant="bench", user=f"writing-{case.id}"),
         session=Session(number=1, started=turns[0].time, last=turns[-1].time),
@@ -136,10 +145,10 @@ def _spans(answer: str) -> list[Span]:
 
 async def choosing(case: ChoiceInstruction, trial: Trial) -> ScoredItem:
     """Store all options but NOTO as memos, recall for the query, and score the numbers found."""
-    name = trial.method.name
+    method = _method(trial)
+    (name,) = method.mechanisms
     noto = next((i for i, text in enumerate(case.options, 1) if text.startswith(NOTO)), None)
     numbers = {f"{name}-{i}": i for i in range(1, len(case.options) + 1) if i != noto}
-    method = Method(name=name, mechanisms=(name,))
     async with trial.lab.new_memory(
         method, user=f"retrieval-{case.id}", began=FIRST_DAY, model=trial.model
     ) as under_test:
@@ -243,7 +252,7 @@ async def continuing(case: ContinuationExample, trial: Trial) -> ScoredItem:
         )
         for number, text in enumerate(case.memos)
     ]
-    settings = trial.lab.settings
+    settings = _method(trial).settings(trial.lab.settings)
     form = REPLY_FORMS[settings.effective_reply_form]
     answer, bare = [
         await complete(
