@@ -1,8 +1,8 @@
-"""Records the picture in the README: `omoide chat` at a terminal, as it was, as an SVG.
+"""Records the picture of the chat guide: `omoide chat` at a terminal, as it was, as an SVG.
 
     python tools/recording.py docs/pictures/chat.svg [MODEL]
 
-Two chats, weeks apart, each a process of its own in a real terminal (a pty, read by pyte).
+Three chats, weeks apart, each a process of its own in a real terminal (a pty, read by pyte).
 Nothing is edited. Takes some minutes with a local model.
 """
 
@@ -32,7 +32,8 @@ CHATS = [
         ["chat", "--at", "3 weeks ago"],
         ["Hi, I'm Ana! I live in Oslo with my cat Miso.", "I'm allergic to peanuts."],
     ),
-    (["chat"], ["What should I keep in mind when I bake a cake for myself?"]),
+    (["chat", "--at", "1 week ago"], ["Big news: I moved to Bergen last weekend!"]),
+    (["chat"], ["What should I keep in mind when I bake a cake for myself?", "/memory"]),
 ]
 COLOURS = {"default": "#d8dee9", "green": "#a3be8c", "cyan": "#88c0d0", "brown": "#ebcb8b"}
 FAINT = "#7b88a1"
@@ -119,7 +120,7 @@ def draw(rows: list[list[pyte.screens.Char]]) -> str:
         f'<text x="20" y="{52 + 20 * i}" xml:space="preserve">{spans(row)}</text>'
         for i, row in enumerate(rows)
     )
-    label = "Two chats, weeks apart: the second one knows what was said in the first"
+    label = "Three chats, weeks apart: the last one knows what was said in the others"
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="800" height="{height}" role="img"
  aria-label="{label}">
 <style>text {{ font: 13.5px ui-monospace, Menlo, Consolas, monospace }}</style>

@@ -145,7 +145,7 @@ async def test_the_slider_goes_to_any_day(
 
 
 async def test_it_speaks_to_the_person_by_name(demo: Window) -> None:
-    """In the title, in the greeting, and never as "the user"."""
+    """In the title, in the greeting, never as "the user"; and of itself it says "I"."""
     page = demo.page
     await page.click("#tab-facts")
     await expect(page.locator("#panel-facts h2")).to_have_text("What I know about you, Nadia")
@@ -153,6 +153,9 @@ async def test_it_speaks_to_the_person_by_name(demo: Window) -> None:
         await page.click(f"#tab-{tab}")
         await expect(page.locator(f"#panel-{tab}")).to_contain_text("You ")
         await expect(page.locator(f"#panel-{tab}")).not_to_contain_text("user")
+        await expect(page.locator(f"#panel-{tab}")).not_to_contain_text("assistant")
+    await page.click("#tab-facts")
+    await expect(page.locator("#panel-facts")).to_contain_text("I suggested starting with floating")
     await page.click("#new-talk")
     await expect(page.locator(".welcome h2")).to_have_text("Good to see you again, Nadia")
 
