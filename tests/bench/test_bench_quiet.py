@@ -41,6 +41,7 @@ def test_a_fact_is_found_in_a_note_that_holds_most_of_its_words() -> None:
     assert found(told, []) == 0
 
 
+@pytest.mark.heavy
 async def test_a_model_that_notes_nothing_and_one_that_always_notes() -> None:
     """The first is right where nothing is told and finds nothing; the second the other way."""
     assert await means(_nothing) == {"noted": 0.0, "found": 0.0, "beside": 0.0}

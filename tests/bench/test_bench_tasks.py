@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MECHANISMS = ("summary", "search", "memos", "memochat", "human-recall", "memory-bank", "dense")
 
 
+@pytest.mark.heavy
 async def test_msc_has_replies_and_memories_of_every_mechanism() -> None:
     """Sessions 4 and 5 of both dialogues are asked for; memories are scored where there are any."""
     work = job("msc", *MECHANISMS, "gold", only=False)

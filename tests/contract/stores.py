@@ -28,7 +28,7 @@ def empty_database() -> bytes:
     return SqliteOpening._empty().serialize("main")
 
 
-async def sqlite_file(folder: Path) -> Store:
+async def sqlite_file(folder: Path) -> SqliteStore:
     """A database file; the same one for the same folder."""
     path = folder / "omoide.db"
     if not path.exists():

@@ -23,7 +23,7 @@ from omoide.server.keys import ApiKeys, Scope
 from omoide.server.routes import document
 from omoide.testing import FrozenClock
 from omoide.testing.endpoint import FakeEndpoint, stream
-from tests.integration.test_server_command import served
+from tests.heavy.test_server_command import served
 from tests.unit.fact_stories import CAT, add, answer
 
 if TYPE_CHECKING:

@@ -457,6 +457,7 @@ async def test_the_endpoint_adapter_talks_to_a_real_server(llama: Llama) -> None
     await stranger.close()
 
 
+@pytest.mark.heavy
 @pytest.mark.model
 def test_nothing_is_printed(tmp_path: Path) -> None:
     """Loading, answering and failing to load leave standard output and error empty."""
@@ -514,6 +515,7 @@ def qwen() -> Iterator[Llama]:
     runtime.close()
 
 
+@pytest.mark.heavy
 async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> None:
     """A second model restores what the first one read: the same answer, and a state that holds the
     fixed tokens and no other. Reading ahead leaves only the last message to read."""

@@ -103,6 +103,7 @@ async def test_open_what_is_there(tmp_path: Path) -> None:
     await store.close()
 
 
+@pytest.mark.heavy
 async def test_many_open_a_new_file_at_once(tmp_path: Path) -> None:
     """Processes and tasks that open a new file at the same moment all find it ready."""
     path = tmp_path / "omoide.db"
@@ -259,6 +260,7 @@ def outgrown(path: Path) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.heavy
 async def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
     """A limit on the size of files is told as one, with what to do about it."""
     pytest.importorskip("resource")
@@ -348,6 +350,7 @@ def as_nobody(code: str, path: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("folder_mode", [0o755, 0o777])
 async def test_read_only_file(public: Path, folder_mode: int) -> None:
     """A file that may not be written can be read if it is not to be created; writing is refused."""
@@ -360,6 +363,7 @@ async def test_read_only_file(public: Path, folder_mode: int) -> None:
     assert str(path) in printed
 
 
+@pytest.mark.heavy
 async def test_writable_file_in_read_only_folder(public: Path) -> None:
     """A file whose folder allows no log beside it can be read, and writing is refused."""
     path = await filled(public / "d" / "omoide.db")
@@ -370,6 +374,7 @@ async def test_writable_file_in_read_only_folder(public: Path) -> None:
     assert printed.splitlines()[1].startswith("refused:")
 
 
+@pytest.mark.heavy
 async def test_folder_without_permission(public: Path) -> None:
     """Where no file may be created, that is said with the path."""
     (public / "d").mkdir(mode=0o755)
@@ -379,6 +384,7 @@ async def test_folder_without_permission(public: Path) -> None:
         assert str(path) in printed
 
 
+@pytest.mark.heavy
 async def test_unreadable_file(public: Path) -> None:
     """A file that may not even be read says so with its path."""
     path = await filled(public / "omoide.db")
@@ -387,6 +393,7 @@ async def test_unreadable_file(public: Path) -> None:
     assert str(path) in printed
 
 
+@pytest.mark.heavy
 async def test_log_that_cannot_be_brought_in(public: Path) -> None:
     """A read-only copy whose log holds newer turns is refused rather than shown without them."""
     store = await SqliteStore.open(public / "omoide.db")

@@ -171,6 +171,7 @@ async def test_work_goes_on(tmp_path: Path) -> None:
     await store.close()
 
 
+@pytest.mark.heavy
 async def test_many_upgrade_at_once(tmp_path: Path) -> None:
     """Processes that open an older file at the same moment upgrade it once, and all can use it."""
     path = tmp_path / "omoide.db"
