@@ -408,6 +408,15 @@ async def test_without_an_embedder_words_decide(store: SqliteStore) -> None:
     assert shown.candidates[0].by == "words"
 
 
+async def test_without_candidates_the_events_are_not_read(store: SqliteStore) -> None:
+    """One look into the index is all: it is made after every reply."""
+    await ended(store, "Hello.")
+    recall = HumanRecall(store=store, embedder=None, writer=ExtractiveEventWriter())
+    before = store.file.round_trips
+    assert await recall.contribute(request("How is your grey cat Miso?", now=NOW)) == ()
+    assert store.file.round_trips == before + 1
+
+
 FACTS = [
     "User adopted a grey cat called Miso.",
     "User works as a nurse in Oslo.",

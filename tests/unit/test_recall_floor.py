@@ -5,6 +5,7 @@ Few of the questions share words with their answers; context, speakers and days 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -156,3 +157,17 @@ async def test_floor(
         mean = sum(found) / len(found)
         assert mean >= floor, f"recall@{k} is {mean:.3f}"
         assert mean > await by_words(store, k) + 0.2
+
+
+async def test_what_is_not_explained_is_found_alike(store: SqliteStore) -> None:
+    """The same turns with the same scores, only without what each kind of evidence added."""
+    recall = Recall(store=store, embedder=None)
+    for query in list(QUESTIONS)[:3]:
+        full, bare = [
+            await recall(
+                OWNER, query, summary=empty_summary(ASKED), at=ASKED, k=5, explained=explained
+            )
+            for explained in (True, False)
+        ]
+        assert all(item.counted for item in full)
+        assert tuple(replace(item, counted=()) for item in full) == tuple(bare)
