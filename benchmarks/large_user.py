@@ -99,7 +99,9 @@ async def measured(path: Path, user: str, turns: int) -> None:
     await erased(verbs, memory, user, path)
     await runtime.close()
     verbs.watches["erase the user, by 1,000 turns"].cpu[0] *= 1_000 / turns
-    report(verbs.figures() | {"peak MB": peak_mb()})
+    figures = verbs.figures() | {"peak MB": peak_mb()}
+    sys.stderr.write(f"{turns:,} turns of {user}: {json.dumps(figures)}\n")
+    report(figures)
 
 
 async def erased(verbs: Verbs, memory: Memory, user: str, path: Path) -> None:

@@ -437,3 +437,24 @@ async def test_a_cleaned_file_has_no_unused_bytes_left(tmp_path: Path) -> None:
     assert zeroed[1] == 0
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     connection.close()
+
+
+def test_cached_pages_do_not_bring_traces_back(tmp_path: Path) -> None:
+    """A connection that read a page before it was cleaned changes that page afterwards."""
+    path = tmp_path / "plain.db"
+    ours, other = apsw.Connection(str(path)), apsw.Connection(str(path))
+    ours.execute("PRAGMA journal_mode = WAL; PRAGMA secure_delete = OFF").fetchall()
+    ours.execute("CREATE TABLE meta (name, value); INSERT INTO meta VALUES ('traces', 'x')")
+    ours.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, words); INSERT INTO t VALUES (1, 'a')")
+    ours.execute("INSERT INTO t VALUES (2, ?)", ("Zqx" * 200,))
+    ours.execute("DELETE FROM t WHERE id = 2")
+    other.execute("SELECT * FROM t").fetchall()
+    cleaner = PageCleaner(str(path))
+    assert cleaner.clean_piece(ours)
+    assert cleaner.zeroed >= 600
+    cleaner.close()
+    other.execute("INSERT INTO t VALUES (3, 'b')")
+    other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    assert traces(path, "Zqx") == 0
+    for connection in (ours, other):
+        connection.close()

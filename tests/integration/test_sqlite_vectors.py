@@ -72,6 +72,21 @@ async def test_one_owner_larger_than_the_limit_stays_loaded(tmp_path: Path) -> N
     await store.close()
 
 
+async def test_each_vector_of_a_large_owner_stays_with_its_item(tmp_path: Path) -> None:
+    """Many vectors are loaded in blocks, and more are added later: the nearest is the right one,
+    wherever it stands."""
+    store = await SqliteStore.open(tmp_path / "omoide.db")
+    dice = np.random.default_rng(1)
+    vectors = dice.standard_normal((2200, SPACE.dimensions)).astype(np.float32)
+    ids = [turn.id for turn in await tell(store, ANN, *(f"t{i}" for i in range(len(vectors))))]
+    for part in (slice(0, 2100), slice(2100, None)):
+        await store.index.put(ANN, SPACE, ids=ids[part], vectors=vectors[part])
+        for place in (0, 1023, 1024, 1500, 2047, 2048, part.indices(len(ids))[1] - 1):
+            [hit] = await store.index.nearest(ANN, SPACE, vectors[place : place + 1], k=1)
+            assert hit.id == ids[place]
+    await store.close()
+
+
 async def test_each_kind_by_itself(tmp_path: Path) -> None:
     """Replacing an event's vector does not make those of turns be loaded again."""
     store = await SqliteStore.open(tmp_path / "omoide.db")

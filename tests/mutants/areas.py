@@ -89,6 +89,7 @@ AREAS = (
             "unit/test_exchange*",
             "server/test_exchange_used",
             "server/test_waiting",
+            "integration/test_memory_never_stops_a_chat",
             "unit/test_amend",
             "unit/test_change",
             "unit/test_facts_*",

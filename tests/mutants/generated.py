@@ -19,13 +19,14 @@ import time
 import tomllib
 from collections import Counter
 from itertools import islice
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.mutants.areas import AREAS, ROOT, SOURCES
 from tests.mutants.coverage_map import coverage_map
 from tests.mutants.mutations import compiles, mutants_of
-from tests.mutants.trying import Verdict, all_tried
+from tests.mutants.trying import Verdict, all_tried, check_unchanged
 
 if TYPE_CHECKING:
     from tests.mutants.areas import Area
@@ -58,6 +59,7 @@ def main() -> int:
     before = given.maps / "verdicts.json"
     kept: dict[str, str] = json.loads(before.read_text("utf-8")) if before.exists() else {}
     verdicts: dict[str, list[Verdict]] = {}
+    check_unchanged(known)
     for area in areas:
         sample = sampled(area, each=given.each, seed=given.seed)
         done = [
@@ -74,12 +76,14 @@ def main() -> int:
             sys.stderr.write(f"{verdict.outcome:8} {verdict.mutant.name}\n")
     command = f"python -m tests.mutants.generated --each {given.each} --seed {given.seed}"
     minutes = (time.monotonic() - began) / 60
-    text = document(verdicts, explained, command=f"{command}`, {minutes:.0f} minutes")
+    left = [v.mutant.name for found in verdicts.values() for v in found if not good(v)]
+    total = sum(len(found) for found in verdicts.values())
+    low, high = interval(len(left), total)
+    told = f"{command}`, {minutes:.0f} minutes. Left: {len(left)} of {total}, 95 % {low:.0%} to {high:.0%}"
+    text = document(verdicts, explained, command=told)
     sys.stdout.write(text)
     if given.out:
         given.out.write_text(text, "utf-8")
-    left = [v.mutant.name for found in verdicts.values() for v in found if not good(v)]
-    total = sum(len(found) for found in verdicts.values())
     return int(len(left) >= ALLOWED * total or any(name not in explained for name in left))
 
 
@@ -90,6 +94,15 @@ def sampled(area: Area, *, each: int, seed: int) -> list[Mutant]:
     drawn = sorted(found, key=lambda mutant: mutant.rank(seed))
     sound = (m for m in drawn if compiles(m, (SOURCES / m.path).read_bytes()))
     return list(islice(sound, each))
+
+
+def interval(part: int, whole: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    if not whole:
+        return 0.0, 1.0
+    z = 1.96
+    middle, spread = part + z * z / 2, z * sqrt(part * (whole - part) / whole + z * z / 4)
+    return (middle - spread) / (whole + z * z), (middle + spread) / (whole + z * z)
 
 
 def good(verdict: Verdict) -> bool:

@@ -183,14 +183,18 @@ def _in_child(mutant: Mutant | None, tests: Sequence[str], folder: Path) -> None
         os._exit(code)
 
 
-def all_tried(
-    mutants: Sequence[Mutant], known: CoverageMap, *, processes: int
-) -> Iterator[Verdict]:
-    """All of them, some at a time. First the tests must pass where nothing is changed."""
+def check_unchanged(known: CoverageMap) -> None:
+    """Import what every fork needs, and see that tests pass where nothing is changed."""
     for library in LIBRARIES:
         importlib.import_module(library)
     quick = sorted(known.seconds, key=lambda test: known.seconds[test])
-    if mutants and run(None, quick[:40], 60.0) != "survived":
+    if run(None, quick[:40], 60.0) != "survived":
         raise RuntimeError("tests fail although nothing was changed: mend them, remove the map")
+
+
+def all_tried(
+    mutants: Sequence[Mutant], known: CoverageMap, *, processes: int
+) -> Iterator[Verdict]:
+    """All of them, some at a time; `check_unchanged` comes first."""
     with ThreadPoolExecutor(processes) as pool:
         yield from pool.map(lambda mutant: tried(mutant, known), mutants)

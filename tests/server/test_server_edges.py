@@ -186,3 +186,19 @@ def test_a_slow_answer_keeps_its_connection() -> None:
     wire = run(main())
     assert b"200 OK" in wire.sent
     assert all(time >= 3600 for time in wire.closed_at)
+
+
+@pytest.mark.parametrize(
+    ("path", "empty"), [("/api/chat", {"messages": []}), ("/api/generate", {"prompt": ""})]
+)
+@pytest.mark.parametrize("header", ["X-Omoide-Session", "X-Omoide-Memory"])
+async def test_loading_a_model_checks_the_headers_of_a_chat(
+    bench: Bench, path: str, empty: dict[str, Any], header: str
+) -> None:
+    """Ollama's clients send an empty request first: a wrong header is told then, not later."""
+    body = {"model": "m", **empty}
+    fine = await bench.client.post(path, json=body, headers=ANA)
+    assert fine.status_code == 200
+    wrong = await bench.client.post(path, json=body, headers={**ANA, header: "x" * 300})
+    assert wrong.status_code == 400
+    assert bench.upstairs.requests == []

@@ -112,6 +112,72 @@ async def test_a_refusal_names_the_field(
     assert await bench.said() == []
 
 
+HARMLESS: dict[str, dict[str, Any]] = {
+    "/v1/responses": {
+        "prompt_cache_key": "k",
+        "prompt_cache_options": {},
+        "prompt_cache_retention": "24h",
+        "safety_identifier": "x",
+        "service_tier": "auto",
+        "stream_options": {"include_obfuscation": False},
+        "background": False,
+        "top_logprobs": 0,
+        "truncation": "disabled",
+        "context_management": [],
+        "include": ["reasoning.encrypted_content"],
+    },
+    "/v1/completions": {
+        "suffix": "",
+        "echo": False,
+        "logprobs": 0,
+        "best_of": 1,
+        "n": 1,
+        "stream_options": {"include_usage": True},
+    },
+    "/v1/messages": {"mcp_servers": [], "service_tier": "auto"},
+    "/api/chat": {"keep_alive": "5m", "logprobs": False, "top_logprobs": 0, "width": 0},
+    "/api/generate": {"suffix": "", "template": "", "raw": False, "context": [], "keep_alive": 0},
+}
+"""Fields that clients send and that change nothing, with the value that means "none"."""
+
+
+@pytest.mark.parametrize("path", HARMLESS)
+def test_what_changes_nothing_is_accepted(path: str) -> None:
+    """Each by itself, and the chat that goes to the upstream is the same as without it."""
+    plain = CONVERTERS[path](PATHS[path])
+    for field, value in HARMLESS[path].items():
+        assert CONVERTERS[path]({**PATHS[path], field: value}) == plain, field
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "value"),
+    [
+        ("/v1/responses", "background", True),
+        ("/v1/responses", "top_logprobs", 3),
+        ("/v1/responses", "context_management", [{"type": "compaction"}]),
+        ("/v1/responses", "max_tool_calls", 2),
+        ("/v1/responses", "moderation", {"model": "m"}),
+        ("/v1/completions", "suffix", "end"),
+        ("/v1/completions", "echo", True),
+        ("/v1/completions", "logprobs", 2),
+        ("/v1/completions", "best_of", 2),
+        ("/v1/messages", "container", "c"),
+        ("/v1/messages", "mcp_servers", [{"name": "s"}]),
+        ("/api/chat", "logprobs", True),
+        ("/api/chat", "top_logprobs", 2),
+        ("/api/chat", "height", 512),
+        ("/api/generate", "suffix", "end"),
+        ("/api/generate", "template", "{{ .Prompt }}"),
+    ],
+)
+def test_what_would_change_the_answer_is_not_dropped_in_silence(
+    path: str, field: str, value: object
+) -> None:
+    """A field that the upstream has no counterpart for is refused by name."""
+    with pytest.raises(Unconvertible, match=field):
+        CONVERTERS[path]({**PATHS[path], field: value})
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
     lambda inner: (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from omoide.domain import (
     NewTurn,
     Origin,
     Owner,
+    RecalledItem,
     Sentence,
     Speaker,
     Summary,
@@ -25,6 +26,8 @@ from omoide.domain import (
 )
 from omoide.domain.event import Event
 from omoide.domain.memo import Memo
+from omoide.mechanisms.search.gate import BUDGETS
+from omoide.mechanisms.search.mechanism import SearchMechanism, _unrepeated
 from omoide.mechanisms.search.recall import Recall, RecallFilter
 from omoide.testing import HashEmbedder
 
@@ -390,3 +393,28 @@ def test_the_days_asked_for_include_their_bounds() -> None:
     filter_ = RecallFilter(since=moment, until=moment + second)
     times = [moment - second, moment, moment + second, moment + 2 * second]
     assert [filter_.admits(time) for time in times] == [False, True, True, False]
+
+
+def test_what_a_longer_text_says_is_not_repeated() -> None:
+    """A sentence that is part of another is left out; a word or two, such as an answer, stays."""
+    time = datetime(2026, 1, 5, tzinfo=UTC)
+    texts = ["We moved to Oslo, and I like it there.", "I like it there!", "Oslo.", "In Bergen."]
+    items = [
+        RecalledItem(kind=MemoryKind.TURN, text=t, score=1.0, sources=(t,), time=time, tokens=1)
+        for t in texts
+    ]
+    kept = [item.text for item in _unrepeated(items, {"in bergen"})]
+    assert kept == [texts[0], "Oslo."]
+
+
+def test_a_budget_may_be_used_up_to_its_last_token() -> None:
+    """An item that takes all that is left still fits; a longer one is skipped for the next."""
+    time = datetime(2026, 1, 5, tzinfo=UTC)
+    sizes = [4, 7, 6, 1]
+    items = [
+        RecalledItem(kind=MemoryKind.TURN, text="x", score=1.0, sources=("x",), time=time, tokens=n)
+        for n in sizes
+    ]
+    budget = replace(BUDGETS["small"], tokens=10, items=3)
+    search = SearchMechanism(cast("Recall", None), budget=budget)
+    assert [item.tokens for item in search._fitting(iter(items))] == [4, 6]

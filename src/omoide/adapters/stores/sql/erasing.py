@@ -79,6 +79,8 @@ class ErasurePlan:
     session: int | None
     """The session to remove completely, if it exists."""
     positions: tuple[int, ...]
+    affected: tuple[int, ...]
+    """The sessions of these turns."""
     ids: frozenset[str]
     texts: frozenset[str]
     """Sentences to remove wherever they occur."""
@@ -266,8 +268,8 @@ class ErasurePlan:
         connection.execute(
             "UPDATE sessions SET turns = (SELECT count(*) FROM turns "
             "WHERE turns.owner = sessions.owner AND turns.session = sessions.number) "
-            "WHERE owner = ?",
-            (self.owner,),
+            "WHERE owner = ? AND number IN (SELECT value FROM json_each(?))",
+            (self.owner, list(self.affected)),
         )
 
 
@@ -317,6 +319,7 @@ def erasure_plan(
         owner=owner,
         session=session if sessions else None,
         positions=tuple(row[0] for row in rows),
+        affected=tuple(sorted({row[2] for row in rows})),
         ids=frozenset(row[1] for row in rows),
         texts=frozenset(filter(None, texts)),
         facts=frozenset(facts),

@@ -8,9 +8,9 @@ at a time, and the lock is held for one piece only.
 
 Bytes are written into the file directly, which is safe for these reasons:
 
-- A connection of ours holds the write lock, and the whole write-ahead log has been copied into the
-  file; both are checked for each piece. So nobody writes to the file meanwhile, and its pages are
-  the newest.
+- A connection of ours holds the write lock, and the write-ahead log is empty; both are checked for
+  each piece. So nobody writes to the file meanwhile, its pages are the newest, and nobody has older
+  copies of them but in memory.
 - Only bytes that no row uses are changed. A reader may see them before or after, and a crash in the
   middle damages nothing.
 - A piece with a change ends with a transaction, so that every other connection drops the pages it
@@ -60,13 +60,14 @@ class PageCleaner:
         """Clean the next piece. False if another connection is in the way: try again later.
         `checkpointing` is another connection to the same file, outside a transaction."""
         try:
+            checkpointing.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             self._lock.execute("BEGIN IMMEDIATE")
         except apsw.BusyError:
             return False
         try:
             log = checkpointing.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            [(busy, written, copied)] = log
-            if busy or written != copied:
+            [(busy, written, _)] = log
+            if busy or written:  # others read pages in the log before those in the file
                 return False
             if self._zero_unused():
                 self._file.xSync(apsw.SQLITE_SYNC_FULL)
