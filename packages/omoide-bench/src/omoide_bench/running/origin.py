@@ -53,14 +53,13 @@ def _files(part: Traversable) -> Iterator[Traversable]:
 
 
 def differing(one: Result, other: Result) -> list[str]:
-    """Why two results cannot be compared: different versions, sources or prompts of omoide. Results
-    from before sources had hashes are compared without."""
+    """Why two results cannot be compared: different versions, sources or prompts of omoide."""
     reasons = []
     versions = [result.versions.get("omoide", "unknown") for result in (one, other)]
-    sources = [result.versions.get(SOURCE) for result in (one, other)]
+    sources = [result.versions.get(SOURCE, "unknown") for result in (one, other)]
     if versions[0] != versions[1]:
         reasons.append(f"omoide {versions[0]} and {versions[1]}")
-    elif None not in sources and sources[0] != sources[1]:
+    elif sources[0] != sources[1]:
         reasons.append(f"different source of omoide {versions[0]}: {sources[0]} and {sources[1]}")
     shared = one.prompts.keys() & other.prompts.keys()
     prompts = sorted(name for name in shared if one.prompts[name] != other.prompts[name])
