@@ -12,7 +12,7 @@ from omoide_bench.reports.comparing import compared_results
 from omoide_bench.reports.report import write_report
 from omoide_bench.running.execute import execute
 from omoide_bench.running.joining import joined
-from omoide_bench.running.origin import by_origin, differing
+from omoide_bench.running.origin import SOURCE, by_origin, differing, source_hash
 from omoide_bench.running.results import write
 from tests.bench.bench_lab import course, job, lab
 
@@ -37,14 +37,22 @@ def versioned(result: Result, version: str) -> Result:
     return replace(result, versions={**result.versions, "omoide": version})
 
 
+def from_source(result: Result, digest: str) -> Result:
+    """The same, as the source of another day would have made it."""
+    return replace(result, versions={**result.versions, SOURCE: digest})
+
+
 def prompted(result: Result, name: str) -> Result:
     """The same with another text of a prompt."""
     return replace(result, prompts={**result.prompts, name: "0" * 12})
 
 
 async def test_a_result_names_the_version_and_the_prompts(result: Result) -> None:
-    """Without them nobody could tell what was mixed."""
+    """Without them nobody could tell what was mixed. A prompt holds three times as much of memory
+    in the large profile, so the profile is named too."""
     assert result.versions["omoide"]
+    assert result.versions[SOURCE] == source_hash()
+    assert result.settings["profile"] == "small"
     assert all(len(digest) == 12 for digest in result.prompts.values())
     assert differing(result, result) == []
 
@@ -55,13 +63,21 @@ async def test_what_differs_is_said(result: Result) -> None:
         f"omoide {result.versions['omoide']} and 9.9"
     ]
     assert differing(result, prompted(result, "en/reply")) == ["different prompts: en/reply"]
+    assert "different source of omoide" in differing(result, from_source(result, "abc"))[0]
+    older = replace(result, versions={"omoide": result.versions["omoide"]})
+    assert "unknown" in differing(result, older)[0], "it does not say which source it is from"
     other_language = replace(result, prompts={"xx/reply": "1" * 12})
     assert differing(result, other_language) == [], "they share no prompt, so none differs"
 
 
 async def test_comparing_and_joining_refuse_a_mix(result: Result) -> None:
     """Unless that is what is asked for."""
-    for other in (versioned(result, "9.9"), prompted(result, "en/reply")):
+    others = (
+        versioned(result, "9.9"),
+        from_source(result, "abc"),
+        prompted(result, "en/reply"),
+    )
+    for other in others:
         with pytest.raises(BadInput, match="--across"):
             compared_results(result, other, names=NAMES)
         with pytest.raises(BadInput, match="--across"):

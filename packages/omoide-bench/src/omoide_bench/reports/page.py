@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ class ReportTable:
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    folded: bool = False
+    """Whether the page shows it only when it is asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +48,11 @@ td,th{border-bottom:1px solid #ddd;padding:.2rem .6rem;text-align:left;vertical-
 td,th{white-space:nowrap}
 td.long{white-space:normal;min-width:20rem}
 td.number{text-align:right;font-variant-numeric:tabular-nums}
-svg{max-width:100%;height:auto;display:block;margin:1rem 0}
+img{max-width:100%;height:auto;vertical-align:top;margin:1rem 1rem 0 0}
+summary{cursor:pointer}
 @media (prefers-color-scheme:dark){
 body{background:#16181c;color:#ddd}a{color:#8ab4f8}td,th,section{border-color:#444}
-svg{background:#fff}}
+}
 """
 
 
@@ -71,7 +75,8 @@ def markdown(sections: Sequence[tuple[str, Sequence[Block]]]) -> str:
 
 
 def html(sections: Sequence[tuple[str, Sequence[Block]]], drawings: Mapping[str, str]) -> str:
-    """The report as one page; a browser lays out a section only when it comes into view."""
+    """The report as one page; a browser lays out a section, and reads a picture, only when it comes
+    into view."""
     parts = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width">',
@@ -87,7 +92,7 @@ def html(sections: Sequence[tuple[str, Sequence[Block]]], drawings: Mapping[str,
             if isinstance(block, ReportTable):
                 parts.append(_table(block))
             elif isinstance(block, Picture):
-                parts.append(drawings[block.name])
+                parts.append(_picture(block, drawings[block.name]))
             else:
                 parts.append(f"<p>{escape(block)}</p>")
         parts.append("</section>")
@@ -98,7 +103,20 @@ def _table(table: ReportTable) -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
     rows = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.rows)
     inside = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'<div class="wide">{inside}</div>'
+    wide = f'<div class="wide">{inside}</div>'
+    if not table.folded:
+        return wide
+    return f"<details><summary>{len(table.rows):,} rows</summary>{wide}</details>"
+
+
+def _picture(picture: Picture, svg: str) -> str:
+    """The picture as an image: as elements of the page, hundreds of them take a second to read."""
+    size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', svg)
+    wide, high = (float(points) * 4 / 3 for points in size.groups()) if size else (0, 0)
+    room = f' width="{wide:.0f}" height="{high:.0f}"' if size else ""
+    data = b64encode(re.sub(r"\s+", " ", svg).encode()).decode()
+    alt = escape(picture.of.title)
+    return f'<img loading="lazy"{room} alt="{alt}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _cell(text: str) -> str:

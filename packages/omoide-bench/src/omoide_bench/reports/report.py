@@ -69,8 +69,8 @@ def write_report(folder: Path, out: Path) -> list[Path]:
 def _apart(groups: Sequence[Sequence[tuple[str, Result]]]) -> Iterable[Block]:
     """Groups of results made with the same version and prompts, if there are several."""
     yield (
-        "These results were made with different versions or prompts. Do not compare figures of "
-        "different groups."
+        "These results were made with different versions, sources or prompts of omoide. Do not "
+        "compare figures of different groups."
     )
     (_, first), *_ = groups[0]
     rows = tuple(
@@ -260,7 +260,7 @@ def _tests(result: Result) -> Iterable[Block]:
             *("group", "measure", "one", "other", "one − other", "95 %", "p", "p by Holm"),
             "items, dialogues",
         )
-        yield ReportTable(head=head, rows=tuple(rows))
+        yield ReportTable(head=head, rows=tuple(rows), folded=True)
 
 
 def _corrected(tests: Sequence[PairedTest]) -> list[float]:

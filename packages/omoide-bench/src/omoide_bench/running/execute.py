@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from omoide import __version__
 from omoide.errors import BadInput, ModelUnavailable
+from omoide.mechanisms.facts import profile_for
 from omoide.prompts import hashes
 from omoide_bench.methods import Method, choose, registry
 from omoide_bench.running.aggregation import tests
 from omoide_bench.running.cached_model import MethodModel
 from omoide_bench.running.gate import Gate
+from omoide_bench.running.origin import SOURCE, source_hash
 from omoide_bench.running.pairs import pairwise_comparisons
 from omoide_bench.running.results import FORMAT, Duel, PairedTest, Result
 from omoide_bench.running.runner import gather_or_cancel, run
@@ -247,7 +249,11 @@ async def _mark_calibration(job: RunJob, lab: RunContext, items: Sequence[Scored
 
 def versions() -> dict[str, str]:
     """Versions of omoide, Python, and the packages that can change a figure."""
-    installed = {"omoide": __version__, "python": platform.python_version()}
+    installed = {
+        "omoide": __version__,
+        SOURCE: source_hash(),
+        "python": platform.python_version(),
+    }
     for name in PACKAGES:
         try:
             installed[name] = version(name)
@@ -257,6 +263,7 @@ def versions() -> dict[str, str]:
 
 
 _RECORDED = (
+    "profile",
     "form",
     "writer",
     "reply_form",
@@ -270,9 +277,12 @@ _RECORDED = (
 
 def _settings(lab: RunContext) -> dict[str, str]:
     """The settings that figures may depend on."""
-    values = asdict(lab.settings) | {
-        "reply_form": lab.settings.effective_reply_form,
-        "writer": lab.settings.effective_writer,
+    settings = lab.settings
+    remote = "://" in settings.model
+    values = asdict(settings) | {
+        "profile": profile_for(settings.profile, model=settings.model, remote=remote).name,
+        "reply_form": settings.effective_reply_form,
+        "writer": settings.effective_writer,
     }
     recorded = {name: str(values[name]) for name in _RECORDED}
     if lab.iterator is not None:
