@@ -74,17 +74,21 @@ def turns(bench: Bench) -> Any:  # noqa: ANN401 - a part of the store
     return bench.server.runtime.store.turns
 
 
+def contexts(bench: Bench) -> Any:  # noqa: ANN401 - a part of the engine
+    """What builds contexts."""
+    return bench.server.runtime.methods.usual.contexts
+
+
 STEPS: dict[str, Callable[..., Fault]] = {
     "record the message": partial(on, turns, "append", calls=range(1)),
     "record anything": partial(on, turns, "append"),
     "record the reply": partial(on, turns, "append", calls=range(1, 9)),
-    "build the context": partial(
-        on, lambda bench: bench.server.runtime.services.contexts, "for_turn"
-    ),
+    "read the chosen method": partial(on, lambda bench: bench.server.runtime.methods, "of"),
+    "build the context": partial(on, contexts, "for_turn"),
     "read the summary": partial(on, lambda bench: bench.server.runtime.store.summaries, "find"),
     "ask the summary": partial(on, lambda bench: bench.server.runtime.mechanisms[0], "contribute"),
     "recall": partial(on, lambda bench: bench.server.runtime.mechanisms[1], "contribute"),
-    "mark as used": partial(on, lambda bench: bench.server.runtime.services.contexts, "mark_used"),
+    "mark as used": partial(on, contexts, "mark_used"),
     "write the cost": partial(on, lambda bench: bench.server.runtime.store.ledger, "add"),
     "wake the worker": partial(on, lambda bench: bench.server.runtime.store.jobs, "enqueue"),
 }

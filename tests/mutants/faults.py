@@ -136,7 +136,7 @@ FAULTS = (
         "memory used",
         "recalls through the proxy do not consolidate",
         "engine/exchange.py",
-        "await self._contexts.mark_used(exchange.context)",
+        "await method.contexts.mark_used(exchange.context)",
         "pass",
         "server/test_exchange_used",
     ),
