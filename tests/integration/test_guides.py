@@ -38,6 +38,7 @@ NOT_RUN = {
     "docs/models.md": 1,  # a download of gigabytes
     "docs/observing.md": 1,  # a collector
     "docs/postgres.md": 4,  # a database server, a vector server
+    "docs/reproduction.md": 1,  # hours of a model
     "docs/results/tuning-data.md": 1,  # hours of a strong model
     "docs/security.md": 1,  # another build of a package
     "docs/tuning.md": 3,  # hours of training

@@ -88,7 +88,7 @@ def schema(path: Path) -> set[tuple[Any, ...]]:
         found |= {(name, *row) for row in db.execute(f"PRAGMA table_xinfo({name})")}
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-    assert db.execute("PRAGMA user_version").fetchall() == [(7,)]
+    assert db.execute("PRAGMA user_version").fetchall() == [(8,)]
     db.close()
     return found
 

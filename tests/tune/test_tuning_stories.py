@@ -55,7 +55,7 @@ def test_each_request_of_the_product_is_an_example() -> None:
     known = changed.messages[-1].content.splitlines()
     number = next(line for line in known if "rowing" in line).partition(".")[0]
     assert changed.answer == f"User sold the boat. ({number})"
-    assert "User goes rowing" not in ask.messages[-1].content
+    assert '["User goes rowing on Sundays." held until 2026-05-20' in ask.messages[-1].content
     assert any("User lives in Leeds." in message.content for message in ask.messages)
     assert (ask.answer, unknown.answer) == ("In Leeds.", "You have not told me.")
     assert (ask.hard, unknown.hard) == ("ask", "unknown")

@@ -9,6 +9,7 @@ one does not read it, unless both write the same kind of memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
 
 KIND = "preset"
 KEY = "chosen"
+FRESH = 2.0
+"""Seconds for which a choice that was read counts: a message asks for it up to three times. A
+choice made by another process is followed that much later."""
+MOST_KNOWN = 4096
+"""How many owners' choices are kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +134,7 @@ class Methods:
         self.usual = usual
         self._make = make if usual.settings.preset == DEFAULT else None
         self._made = {str(usual.settings.preset): usual}
+        self._known: dict[Owner, tuple[str, float]] = {}
 
     @property
     def open(self) -> bool:
@@ -142,11 +149,19 @@ class Methods:
         chosen = next(
             (n.text for n in await self._store.notes.read(owner, kind=KIND) if n.key == KEY), usual
         )
-        return chosen if chosen in PRESETS else usual
+        name = chosen if chosen in PRESETS else usual
+        self._known.pop(owner, None)
+        self._known[owner] = (name, monotonic())
+        if len(self._known) > MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+        return name
 
     async def of(self, owner: Owner) -> Method:
-        """The owner's method."""
-        return self._of(await self.name(owner))
+        """The owner's method, by a choice that may have been read some moments ago."""
+        name, read = self._known.get(owner, ("", 0.0))
+        if not name or monotonic() - read > FRESH:
+            name = await self.name(owner)
+        return self._of(name)
 
     async def choose(self, owner: Owner, name: str, *, now: datetime) -> None:
         """Let the owner's memory work by that preset from now on. Raises `BadInput` if there is
@@ -162,6 +177,7 @@ class Methods:
             await self._store.notes.remove(owner, kind=KIND, keys=[KEY])
         else:
             await self._store.notes.put(owner, Note(kind=KIND, key=KEY, text=name, time=now))
+        self._known.pop(owner, None)
 
     async def follows(self, owner: Owner) -> bool:
         """Whether the owner's method digests sessions while they are open."""
