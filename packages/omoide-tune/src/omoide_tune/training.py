@@ -166,7 +166,9 @@ class _Run:
         self._padding = tokenizer.pad_token_id or 0
         self._torch.manual_seed(recipe.seed)
         if recipe.recompute:
-            model.gradient_checkpointing_enable({"use_reentrant": False})
+            # transformers 5.23 renames it
+            enable = getattr(model, "activation_checkpointing_enable", None)
+            (enable or model.gradient_checkpointing_enable)({"use_reentrant": False})
             model.enable_input_require_grads()
         self._tuned = _begun(model, recipe) if recipe.start else _fresh(model, recipe)
         for name, parameter in self._tuned.named_parameters():
