@@ -6,7 +6,6 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from omoide.language import (
     split_sentences,
     terms,
 )
+from omoide.language.stemming import stem
 
 
 @pytest.mark.parametrize(
@@ -147,8 +147,8 @@ def test_ascii_is_estimated_like_any_text(text: str) -> None:
 
 
 def test_terms_are_the_same_in_every_thread() -> None:
-    """Stores index in threads of their own while the event loop reads a question: the stemmer
-    works in place, so unguarded it gave one thread the stems of another, or failed."""
+    """Stores index in threads of their own while the event loop reads a question: a stemmer that
+    works in place would give one thread the stems of another, or fail."""
     words = [f"{stem}{end}" for stem in _INVENTED for end in ("ing", "ations", "ness", "fully")]
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -157,8 +157,7 @@ def test_terms_are_the_same_in_every_thread() -> None:
             found = list(threads.map(lambda word: terms(word), words))
     finally:
         sys.setswitchinterval(before)
-    stemmer = snowballstemmer.stemmer("english")
-    assert found == [[stemmer.stemWord(word)] for word in words]
+    assert found == [[stem(word)] for word in words]
 
 
 _INVENTED = [f"{a}{b}{c}" for a in "brklm" for b in ("ando", "este", "ilo") for c in ("pr", "st")]

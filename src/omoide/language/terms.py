@@ -9,22 +9,16 @@ begins a bigram, and the last of a run is indexed separately (`last_characters`)
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from functools import lru_cache
 from math import exp
 
-import snowballstemmer
-
 from omoide.language.pack import over_packs, packs
 from omoide.language.sentences import QUESTION, split_sentences
+from omoide.language.stemming import stem
 
 _CJK = r"\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _PLAIN_RUN = rf"[{_CJK}]+|[^\W_]+(?:['’][^\W_]+)*"
-_stemmer = snowballstemmer.stemmer("english")
-_stemming = threading.Lock()
-"""The stemmer is not thread-safe: two threads (a store's and the event loop's) could get each
-other's stems, and the cache below would keep them."""
 
 
 @over_packs
@@ -37,7 +31,7 @@ def stop_words() -> frozenset[str]:
 @over_packs
 def stop_stems() -> frozenset[str]:
     """`stop_words` as index terms."""
-    return frozenset(stem for word in stop_words() for stem in (word, *_latin(word)))
+    return frozenset(term for word in stop_words() for term in (word, *_latin(word)))
 
 
 @over_packs
@@ -132,9 +126,7 @@ def _latin(word: str) -> tuple[str, ...]:
     folded = _fold(word)
     if folded != word:  # Vietnamese, or another language with diacritics: never stem it
         return (word, f"~{folded}")
-    with _stemming:
-        stem = _stemmer.stemWord(re.sub(r"'s$", "", word))
-    return (stem,)
+    return (stem(word.removesuffix("'s")),)
 
 
 def _fold(word: str) -> str:

@@ -125,7 +125,7 @@ def _circumstances(settings: Settings, data: Path) -> dict[str, object]:
         "versions": {
             "omoide": __version__,
             "python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "apsw", "snowballstemmer")},
+            **{name: version(name) for name in ("numpy", "apsw")},
         },
         "data": {path.name: _sha256(path) for path in sorted(data.glob("*.json*"))},
         "embedder": settings.embedder,
