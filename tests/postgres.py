@@ -234,13 +234,21 @@ class Databases:
 _open = ExitStack()
 
 
-@cache
 def databases() -> Databases:
     """Those of the one server of this run, started when the first test asks for it."""
+    made = _databases()
+    if isinstance(made, CannotStart):
+        pytest.skip(f"no PostgreSQL server could be started: {made}")
+    return made
+
+
+@cache
+def _databases() -> Databases | CannotStart:
+    """The databases, or why there are none: one that cannot start takes seconds to say so."""
     try:
         made = Databases(_open.enter_context(running()))
     except CannotStart as error:
-        pytest.skip(f"no PostgreSQL server could be started: {error}")
+        return error
     _open.callback(made.close)
     return made
 
