@@ -62,6 +62,7 @@ BUDGETS: Final = {
         memory=1600,
         far=4.0,
         words=Bars(asked=0.75, addressed=0.75, said=0.75),
+        spaces={"use-multilingual": Bars(asked=0.65, addressed=0.85, said=0.75)},
         said_items=3,
         said_far=2.0,
         marks_outdated=False,
