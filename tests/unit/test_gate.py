@@ -10,6 +10,7 @@ import pytest
 
 from omoide.domain import MemoryKind, RecalledItem, Speaker, Support
 from omoide.engine.messages import Utterance
+from omoide.language.terms import terms
 from omoide.mechanisms.base import Contribution, PromptPlace, without_repeats
 from omoide.mechanisms.parts import budget_for
 from omoide.mechanisms.search.gate import (
@@ -302,3 +303,122 @@ def test_a_question_about_the_one_who_is_asked(text: str, addressed: bool) -> No
     """It says "you" otherwise than to ask for something."""
     day = datetime(2026, 1, 5, tzinfo=UTC).date()
     assert parse_query(text, asked=day, voices=(USER, ASSISTANT)).addressed is addressed
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ("Anna and Tom are my colleagues.", "Is Tom older than Anna?"),
+        ("My cousin Maria was born in May.", "When is Maria's birthday?"),
+        ("张伟是我的表弟，李婷是我的同事。", "张伟和李婷谁年龄更大？"),
+        ("小王是我的邻居。", "小王住几楼？"),
+        ("田中君は同僚で、佐藤君は上司です。", "田中君と佐藤君はどちらが年上？"),
+        ("민수는 사촌이고 지연은 동료야.", "민수와 지연 중에 누가 더 나이가 많아?"),
+        ("Lan là chị họ, Hùng là đồng nghiệp.", "Lan và Hùng ai lớn tuổi hơn?"),
+    ],
+)
+def test_a_question_about_somebody_whom_memory_knows(told: str, text: str) -> None:
+    """Only memory can answer it, though nobody says "my": in five languages."""
+    day = datetime(2026, 1, 5, tzinfo=UTC).date()
+    known = frozenset(terms(told))
+    assert parse_query(text, asked=day, voices=(USER, ASSISTANT), known=known).personal
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is my brother older than my boss?",
+        "我表哥和我的上司谁年纪大？",
+        "私の兄と上司はどちらが年上？",
+        "우리 형이랑 상사 중에 누가 나이가 많아?",
+        "Anh họ của tôi và sếp của tôi ai lớn tuổi hơn?",
+    ],
+)
+def test_a_comparison_of_two_of_the_users_people(text: str) -> None:
+    """It is one that only memory can answer."""
+    day = datetime(2026, 1, 5, tzinfo=UTC).date()
+    assert parse_query(text, asked=day, voices=(USER, ASSISTANT)).personal
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ("I flew to Australia.", "What is the capital of Australia?"),
+        ("I saw the Mona Lisa.", "Who painted the Mona Lisa?"),
+        ("I read about Caesar.", "Was Napoleon taller than Wellington?"),
+        ("I work on Friday.", "Is Friday a holiday?"),
+        ("我周五上班。", "周五天气怎么样？"),
+        ("我喜欢历史。", "刘备和曹操谁更年长？"),
+        ("Tôi từng sống ở Huế.", "Thời tiết ở Huế thế nào?"),
+        ("Tôi thích lịch sử.", "Nguyễn Du và Nguyễn Trãi ai sinh trước?"),
+    ],
+)
+def test_a_question_about_the_world_is_not_about_somebody_known(told: str, text: str) -> None:
+    """Neither a place that memory knows nor a name that it does not know makes it one that only
+    memory can answer. Where the subject is left out, the probability alone decides."""
+    day = datetime(2026, 1, 5, tzinfo=UTC).date()
+    known = frozenset(terms(told))
+    assert not parse_query(text, asked=day, voices=(USER, ASSISTANT), known=known).personal
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "world", "talk"),
+    [
+        (
+            ["My cousin Anna turned 36.", "Our team lead is Tom, aged 44."],
+            "Is Tom or Anna the older one of these two people?",
+            "How old is the city of Rome?",
+            "Nice weather!",
+        ),
+        (
+            ["张伟是我的表弟，今年36岁。", "李婷是我的上司，今年44岁。"],
+            "张伟和李婷哪一位的年纪更大一些？",
+            "罗马有多少年历史？",
+            "今天天气真好！",
+        ),
+        (
+            ["いとこの田中君は36歳です。", "上司の佐藤君は44歳です。"],
+            "田中君と佐藤君はどちらが年上？",
+            "日本の首都はどこ？",
+            "いい天気だね！",
+        ),
+        (
+            ["사촌 민수는 서른여섯 살이야.", "상사 지연은 마흔네 살이야."],
+            "민수와 지연 중에 누가 나이가 많아?",
+            "호주의 수도는 어디야?",
+            "날씨 좋다!",
+        ),
+        (
+            ["Chị họ Lan 36 tuổi.", "Sếp Hùng 44 tuổi."],
+            "Giữa Lan và Hùng thì ai sinh ra trước người kia?",
+            "Nước Úc ở đâu?",
+            "Trời đẹp quá!",
+        ),
+    ],
+)
+async def test_a_comparison_of_known_people_brings_memory_and_the_world_does_not(
+    make_world: Callable[..., Awaitable[World]],
+    told: list[str],
+    asked: str,
+    world: str,
+    talk: str,
+) -> None:
+    """Two people who were spoken of apart are found when they are compared; questions
+    about the world and small talk stay without memory, in five languages."""
+    there = await make_world(settings=replace(SETTINGS, mechanisms=("search",)))
+    for number, note in enumerate(told):
+        await there.memory.record("ana", note, session=str(number))
+    await there.memory.end_session("ana")
+    there.clock.advance(timedelta(days=7))
+    assert (await there.memory.context("ana", asked)).recalled
+    assert not (await there.memory.context("ana", world)).recalled
+    assert not (await there.memory.context("ana", talk)).recalled
+
+
+def test_a_small_model_asks_less_of_a_question_than_of_talk_about_the_other() -> None:
+    """With the default embedder "Do you like tea?" must look more familiar than a question about
+    anything else, as for a strong model."""
+    asked = replace(SURE, known=0.7, space="use-multilingual")
+    assert is_open(asked, BUDGETS["small"])
+    assert not is_open(replace(asked, space=""), BUDGETS["small"])
+    assert not is_open(replace(asked, known=0.8, addressed=True), BUDGETS["small"])

@@ -181,7 +181,7 @@ class Replies:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """How speakers introduce themselves, and how a note states a name. Case-sensitive."""
+    """How names are given and mentioned, and how a note states one. Case-sensitive."""
 
     told: re.Pattern[str] = field(default=NEVER, metadata=CASE)
     """Words that announce a name ("my name is"), with the name as a group."""
@@ -189,6 +189,8 @@ class Names:
     """Words that say who or what one is ("I'm"), with the name as a group."""
     greeting: re.Pattern[str] = field(default=NEVER, metadata=CASE)
     """Greetings; if a pack has them, `stated` counts only after one or in the first turn."""
+    mentioned: re.Pattern[str] = field(default=NEVER, metadata=CASE)
+    """What looks like the name of somebody who is spoken of, as the group `name`."""
     denied: re.Pattern[str] = NEVER
     """Words before a name that deny it."""
     asked: re.Pattern[str] = NEVER

@@ -62,6 +62,7 @@ BUDGETS: Final = {
         memory=1600,
         far=4.0,
         words=Bars(asked=0.75, addressed=0.75, said=0.75),
+        spaces={"use-multilingual": Bars(asked=0.65, addressed=0.85, said=0.75)},
         said_items=3,
         said_far=2.0,
         marks_outdated=False,
@@ -83,7 +84,8 @@ BUDGETS: Final = {
 """By the model's profile: a model of 1.5 B parameters is confused by more than a few notes, while a
 strong one answered 10 points more of LoCoMo's questions with 30 items instead of 6, and lost 20
 points of PersonaMem's where nothing was brought. Its bars let memory into at most 30 % of MSC's
-prompts (docs/experiments/2026-11-17-stale-turns.md)."""
+prompts; the small one's bars with the default embedder are the lowest for questions that kept its
+silence (docs/experiments/2026-11-17-stale-turns.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)

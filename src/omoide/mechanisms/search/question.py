@@ -17,9 +17,10 @@ from omoide.language.terms import KANA_ONLY, query_terms, stop_stems, terms
 from omoide.language.times import day_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
     from datetime import date
 
+    from omoide.language.tables import Names
     from omoide.ports.store import NamedSpeaker
 
 
@@ -63,9 +64,15 @@ def _lone(text: str) -> list[str]:
 
 
 def parse_query(
-    text: str, *, asked: date, voices: Sequence[NamedSpeaker], asker: Speaker = Speaker.USER
+    text: str,
+    *,
+    asked: date,
+    voices: Sequence[NamedSpeaker],
+    asker: Speaker = Speaker.USER,
+    known: Container[str] = (),
 ) -> ParsedQuery:
-    """Parse a query of `asker` on that day. `voices` are the speakers in the memory."""
+    """Parse a query of `asker` on that day. `voices` are the speakers in the memory, `known` are
+    the query's terms that occur in it."""
     candidates = search_terms(text)
     how = pack(detect_language(text)).questions
     names = {term for voice in voices if voice.name for term in _terms_of_name(voice.name)}
@@ -78,7 +85,7 @@ def parse_query(
         days=tuple(day_numbers(text, asked)),
         wants_time=bool(how.wants_time.search(text)),
         asks=asks,
-        personal=asks and _personal(text, voices),
+        personal=asks and _personal(text, voices, known),
         addressed=asks and _addressed(text),
     )
 
@@ -91,10 +98,10 @@ def _of_user(voices: Sequence[NamedSpeaker]) -> frozenset[int]:
     return frozenset(i for i, voice in enumerate(voices) if voice.speaker is Speaker.USER)
 
 
-def _personal(text: str, voices: Sequence[NamedSpeaker]) -> bool:
-    """Whether a question needs memory: about somebody by name, the asker or what was said, or for
-    help with what the asker just told. Where the subject is mostly left out, one that does not say
-    "you" may be about the asker."""
+def _personal(text: str, voices: Sequence[NamedSpeaker], known: Container[str]) -> bool:
+    """Whether a question needs memory: about somebody whose name memory knows, the asker or what
+    was said, or for help with what the asker just told. Where the subject is mostly left out, one
+    that does not say "you" may be about the asker."""
     rules = pack(detect_language(text))
     words = set(terms(text))
     if any(voice.name and _names(voice.name, text, words) for voice in voices):
@@ -104,9 +111,19 @@ def _personal(text: str, voices: Sequence[NamedSpeaker]) -> bool:
     asked = [s for s in split_sentences(text) if rules.questions.asks.search(s)]
     if any(rules.person.first.search(sentence) for sentence in asked):
         return True
+    if any(_mentions_known(sentence, rules.names, known) for sentence in asked):
+        return True
     if any(rules.questions.courtesy.search(sentence) for sentence in asked):
         return bool(rules.person.first.search(text))  # "I'm moving. What do you think?"
     return rules.person.dropped and not rules.person.second.search(text)
+
+
+def _mentions_known(sentence: str, how: Names, known: Container[str]) -> bool:
+    """Whether a sentence names somebody or something that memory has spoken of. The pattern alone
+    would take "Napoleon" for a friend."""
+    found = (match["name"] for match in how.mentioned.finditer(sentence))
+    names = [terms(name) for name in found if name.lower() not in how.words]
+    return any(all(term in known for term in name if term[0] != "~") for name in names if name)
 
 
 def _addressed(text: str) -> bool:

@@ -159,7 +159,9 @@ class Recall:
         data = await self._with_features(owner, data)
         data = visible(data, at=at, besides=(skipped := frozenset(besides)))
         table = data.table
-        question = parse_query(query, asked=at.date(), voices=table.speakers, asker=asker)
+        question = parse_query(
+            query, asked=at.date(), voices=table.speakers, asker=asker, known=data.postings
+        )
         search = _Search(
             query=query,
             vector=vector,
