@@ -22,6 +22,7 @@ from omoide.mechanisms.search.gate import judged
 from omoide.mechanisms.search.outdated import with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
 from omoide.mechanisms.search.question import parse_query, search_terms
+from omoide.mechanisms.search.recalled import derived_item, fitting, turn_item
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import reads, weights_for
 from omoide.ports import query_vectors
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from omoide.domain import Owner, Summary, Turn
+    from omoide.domain import Owner, Summary
     from omoide.mechanisms.search.evidence import TurnEvidence
     from omoide.mechanisms.search.question import ParsedQuery
     from omoide.mechanisms.search.weights import EvidenceWeights
@@ -187,7 +188,7 @@ class Recall:
             items = [*await self._with_questions(owner, table, turns, joined=joined), *items]
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         support = judged(judge_support(data, question, search.evidence), name)
-        chosen = _within(items, k=k, budget=budget)
+        chosen = fitting(items, k=k, budget=budget)
         marked = await with_endings(self._store, owner, chosen, at=at)
         return RecallResult(marked, support=support, degraded=data.degraded)
 
@@ -203,7 +204,7 @@ class Recall:
             turns = await self._store.turns.read(owner, ids=batch)
             for turn in reversed(turns):
                 counted = evidence.parts(rows[turn.id]) if explained else ()
-                items.append(_turn(turn, scores[turn.id], counted=counted))
+                items.append(turn_item(turn, scores[turn.id], counted=counted))
             if room is None or sum(item.tokens for item in items) <= room:
                 break
         return items
@@ -227,7 +228,7 @@ class Recall:
                 continue
             shown = item
             if pair.turn != item.id:  # a question gives way to its reply
-                shown = _turn(by_id[pair.turn], item.score, counted=item.counted)
+                shown = turn_item(by_id[pair.turn], item.score, counted=item.counted)
             answers = last_question(by_id[pair.question].text)
             tokens = shown.tokens + estimate_tokens(answers)
             result.setdefault(shown.id, replace(shown, answers=answers, tokens=tokens))
@@ -253,7 +254,9 @@ class Recall:
             words=[words.get(item.id, 0.0) for item in written],
             cosines=[cosines.get(item.id) for item in written],
         )
-        return [_item(kind, item, score) for item, score in zip(written, scores, strict=True)]
+        return [
+            derived_item(kind, item, score) for item, score in zip(written, scores, strict=True)
+        ]
 
     async def _read(
         self, owner: Owner, search: _Search, kind: MemoryKind, ids: Sequence[str]
@@ -354,48 +357,3 @@ def _sentences(search: _Search, summary: Summary) -> list[RecalledItem]:
         )
         for (sentence, _), score in zip(chosen, scores, strict=True)
     ]
-
-
-def _turn(turn: Turn, score: float, *, counted: tuple[tuple[str, float], ...]) -> RecalledItem:
-    return RecalledItem(
-        kind=MemoryKind.TURN,
-        id=turn.id,
-        name=turn.name,
-        text=turn.text,
-        score=score,
-        sources=(turn.id,),
-        time=turn.time,
-        tokens=estimate_tokens(turn.text),
-        session=turn.session,
-        speaker=turn.speaker,
-        counted=counted,
-    )
-
-
-def _item(kind: MemoryKind, item: Fact | Event | Memo, score: float) -> RecalledItem:
-    text = f"{item.topic}: {item.summary}" if isinstance(item, Memo) else item.text
-    return RecalledItem(
-        kind=kind,
-        id=item.id,
-        text=text,
-        score=score,
-        sources=item.sources,
-        time=item.said if isinstance(item, Fact) else item.time,
-        tokens=estimate_tokens(text),
-        session=item.session,
-    )
-
-
-def _within(
-    items: Sequence[RecalledItem], *, k: int, budget: int | None
-) -> tuple[RecalledItem, ...]:
-    """The first `k` items that fit; an item that is too long is skipped."""
-    chosen: list[RecalledItem] = []
-    left = budget
-    for item in items:
-        if len(chosen) == k:
-            break
-        if left is None or item.tokens <= left:
-            chosen.append(item)
-            left = None if left is None else left - item.tokens
-    return tuple(chosen)
