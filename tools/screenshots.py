@@ -43,7 +43,7 @@ PATIENCE = 600_000
 PLAIN = ["--no-sandbox", "--disable-lcd-text", "--font-render-hinting=none"]
 DESK = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=760)
-SAID = "Do you remember where I live now, and who lives with me?"
+SAID = "Remind me: where do I live now?"
 
 
 @dataclass(frozen=True, kw_only=True)
