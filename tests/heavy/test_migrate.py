@@ -207,6 +207,7 @@ def test_every_table_is_taken_along(tmp_path: Path) -> None:
     known = {table.name: set(table.columns) for table in TABLES}
     for name in ("meta", "owners", "spaces", "erasing", "sqlite_sequence"):
         present.pop(name)
+    present.pop("fact_sources")  # written by triggers of facts, on both sides
     assert known == present
 
 
