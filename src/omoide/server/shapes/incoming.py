@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from omoide.demo import LANGUAGES
 from omoide.domain import MemoryKind
+from omoide.presets import PRESETS
 from omoide.server.shapes.builders import (
     FILE_PATH,
     LINE,
@@ -105,7 +106,9 @@ INCOMING: dict[str, Shape] = {
     "Title": object_of(
         "A session's number, and its title.", session=NUMBERED, title={**TEXT, "maxLength": 400}
     ),
-    "PresetChoice": object_of("The preset by name.", ("at",), preset=NAME, at=TIME),
+    "PresetChoice": object_of(
+        "The preset by name.", ("at",), preset={"type": "string", "enum": [*PRESETS]}, at=TIME
+    ),
     "Retry": object_of(
         "Which job to retry; without an id, all dead ones.", _OPTIONAL, job=NUMBERED, at=TIME
     ),
