@@ -99,7 +99,7 @@ async def test_a_preset_that_cannot_be_chosen_is_refused(tmp_path: Path) -> None
     async with serving(tmp_path) as bench:
         refused = await chosen(bench, "wang2024")
         assert refused.status_code == 422
-        assert "choose from omoide, wang2023" in refused.text
+        assert "preset must be one of ['omoide', 'wang2023'" in refused.text
     async with serving(tmp_path, settings=Settings.of("memochat")) as bench:
         found = await shown(bench)
         assert (found["preset"], found["open"]) == ("memochat", False)
