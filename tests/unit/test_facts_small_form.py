@@ -159,3 +159,46 @@ def test_the_word_for_nothing_after_a_note_is_left_out() -> None:
     answer = read("User sold the boat. (none) (none).", "I sold the boat.")
     assert [operation.text for operation in answer.operations] == ["User sold the boat."]
     assert not answer.aside
+
+
+def test_a_row_of_numbers_ends_nothing() -> None:
+    """A model that goes on counting is not believed, and its numbers are no part of the note."""
+    known = facts([*KNOWN, "User is a nurse.", "User plays chess."])
+    session = said("I moved to York last week.")
+    row = "User moved to York last week. (1) (2) (3) (4) (5)"
+    (kept,) = TunedFactForm().read(row, known=known, session=session, language="en").operations
+    assert (kept.action, kept.facts) == (Action.ADD, ())
+    assert kept.text == "User moved to York last week."
+    one = "User moved to York last week. (1)"
+    (ends,) = TunedFactForm().read(one, known=known, session=session, language="en").operations
+    assert (ends.action, ends.facts) == (Action.REPLACE, ("f1",))
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "note"),
+    [
+        ("en", "Hey, Ana here, off to work", "User's name is Ana."),
+        ("ko", "저는 수빈이에요, 반가워요", "사용자의 이름은 수빈이다."),
+        ("ja", "どうも、健太っす", "ユーザーの名前は健太だ。"),
+    ],
+)
+def test_a_name_in_the_possessive_is_kept(language: str, line: str, note: str) -> None:
+    """However the note is worded, a name that was said needs no other words."""
+    answer = TunedFactForm().read(note, known=(), session=said(line), language=language)
+    assert answer.aside == ()
+    assert any("Ana" in o.text or "수빈" in o.text or "健太" in o.text for o in answer.operations)
+
+
+def test_an_assistants_question_stands_before_the_answer() -> None:
+    """Of an assistant's lines only its questions are shown, so that an answer makes sense."""
+    asked = "What a view that must be! Where did you move to?"
+    session = [
+        *said("I moved!"),
+        Line(speaker=Speaker.ASSISTANT, text=asked, turn="t8"),
+        *said("Bergen, last week."),
+    ]
+    form = TunedFactForm(Partner(person=False)).ask(known=(), session=session, language="en")
+    assert form is not None
+    chat = form.request.messages[-1].content.partition("Chat:")[2]
+    shown = "User: I moved!\nAssistant: Where did you move to?\nUser: Bergen, last week."
+    assert chat.strip().startswith(shown)

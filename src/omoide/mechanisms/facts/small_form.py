@@ -1,4 +1,5 @@
-"""The forms for small models: short notes about each speaker from that speaker's own words.
+"""The forms for small models: short notes, one a line. As they are they read each speaker's own
+words; with an adapter for facts the chat as it was held.
 
 A model of 1.5 B parameters can note facts; only one that was tuned for it can also name the known
 facts that a note makes untrue (docs/experiments/*-facts-in-one-call.md). Code works out the rest:
