@@ -33,7 +33,15 @@ async def test_it_opens_without_the_server(window: Window) -> None:
     page = window.page
     window.expected = ("ERR_INTERNET_DISCONNECTED", "Failed to load resource")
     await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    await page.wait_for_function("navigator.serviceWorker.controller !== null")
+    # Told by an event: Playwright's own waiting evaluates a string again and again in the page,
+    # which the page's policy rightly forbids.
+    await page.evaluate(
+        """new Promise((done) => {
+          const worker = navigator.serviceWorker;
+          worker.addEventListener("controllerchange", () => done(true));
+          if (worker.controller !== null) done(true);
+        })"""
+    )
     kept = await page.evaluate(
         "caches.open('omoide-page').then((c) => c.keys()).then((k) => k.map((r) => r.url))"
     )
