@@ -255,8 +255,8 @@ def _placed(made: Any, dialogue: Dialogue) -> Any:  # noqa: ANN401 - whatever JS
 def shown(made: dict[str, Any]) -> list[str]:
     """One run as lines of Markdown."""
     lines = [
-        f"Run: {made['calls']} calls, {made['prompt_tokens']} prompt tokens and "
-        f"{made['completion_tokens']} generated for {made['turns']} turns.",
+        f"Run with `{made['model']}`: {made['calls']} calls, {made['prompt_tokens']} prompt tokens "
+        f"and {made['completion_tokens']} generated for {made['turns']} turns.",
         "",
         "```text",
     ]

@@ -57,6 +57,17 @@ async def test_the_model_sees_both_sides_dated_and_the_facts_with_numbers(make_w
     assert "F1 [2026-01-05] User has two dogs." in second
 
 
+async def test_a_large_model_sees_every_fact_that_fits(make_world: Make) -> None:
+    """Even if the session shares no word with it and the summary of 20 sentences leaves it out:
+    what a model does not see it cannot end."""
+    world = await make_world(settings=LARGE)
+    told = [change(f"User owns thing number {n}.", 1, kind="state") for n in range(40)]
+    await world.session("ana", "I own things.", answers=(answer(*told),))
+    await world.session("ana", "Nice weather.", answers=(answer(),))
+    asked = world.iterator.requests[-1].messages[-1].content
+    assert [n for n in range(40) if f"thing number {n}." not in asked] == []
+
+
 async def test_a_changed_fact_is_ended_and_the_summary_has_the_new_one(make_world: Make) -> None:
     """The old one stays in the record with the day and the reason it ended."""
     world = await make_world(settings=LARGE)

@@ -112,6 +112,7 @@ class MechanismParts:
                 self.iterator, Partner(person=self.person, persona=settings.persona)
             ),
             known=profile.known,
+            newest=profile.newest,
         )
 
     @property

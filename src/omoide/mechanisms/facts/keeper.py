@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 CANDIDATES = 200
 """From how many of the newest facts a summary is chosen, besides those that are in it."""
-NEWEST = 12
-"""How many of the newest facts the model is shown in any case."""
+FIRST = 12
+"""How many of the facts that share words with the session, and of the newest, come before the rest
+of either."""
 MAX_TERMS = 200
 """Most terms of a session that related facts are searched by."""
 
@@ -42,11 +43,13 @@ class FactKeeper:
         model: ChatModel,
         form: FactForm,
         known: int = 40,
+        newest: int = FIRST,
         tries: int = 3,
     ) -> None:
         self._store = store
         self._asking = Asking(model=model, form=form, tries=tries)
         self._most_known = known
+        self._newest = newest
         self._digests: WeakKeyDictionary[Ask, FactDigest | BadReply] = WeakKeyDictionary()
 
     @property
@@ -109,10 +112,10 @@ class FactKeeper:
         )
         summary = await self._store.summaries.find(owner)
         shown = [s.fact for s in summary.sentences if s.fact] if summary else []
-        recent = FactFilter(at=to_digest.at, newest=NEWEST)
+        recent = FactFilter(at=to_digest.at, newest=self._newest)
         newest = [fact.id for fact in await self._store.facts.read(owner, only=recent)]
         found = [hit.id for hit in hits]
-        ids = dict.fromkeys([*shown, *found[:NEWEST], *newest, *found])
+        ids = dict.fromkeys([*shown, *found[:FIRST], *newest[:FIRST], *found, *newest])
         known = await self._store.facts.read(owner, ids=list(ids)[: self._most_known])
         return [fact for fact in known if fact.holds(to_digest.at)]
 

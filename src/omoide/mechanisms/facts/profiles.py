@@ -37,7 +37,10 @@ class Profile:
     tuned: Callable[[Partner], FactForm] | None = None
     """The form for models with an adapter for `Skill.FACTS`, if it is another one."""
     known: int
-    """How many known facts the model is shown."""
+    """How many known facts the model is shown at most."""
+    newest: int
+    """How many of the newest it is shown, whether or not the session has their words. A large model
+    is shown as many as fit, so that it also sees what changed in other words."""
 
     def form_for(self, model: ChatModel, partner: Partner) -> FactForm:
         """The form in which that model is asked."""
@@ -47,8 +50,8 @@ class Profile:
 
 
 PROFILES = {
-    "small": Profile(name="small", form=SmallForm, tuned=TunedForm, known=60),
-    "large": Profile(name="large", form=lambda _: LargeForm(), known=48),
+    "small": Profile(name="small", form=SmallForm, tuned=TunedForm, known=60, newest=12),
+    "large": Profile(name="large", form=lambda _: LargeForm(), known=48, newest=48),
 }
 
 
