@@ -14,8 +14,16 @@ from hypothesis import strategies as st
 
 from omoide.domain import Event, Speaker, Turn
 from omoide.errors import BadReply
+from omoide.language import languages
 from omoide.mechanisms.events.calibration import IDENTITY
-from omoide.mechanisms.events.form import EventDraft, event_id, read_events, schema, to_events
+from omoide.mechanisms.events.form import (
+    EventDraft,
+    event_id,
+    read_events,
+    schema,
+    tells_of_chat,
+    to_events,
+)
 from omoide.mechanisms.events.scoring import RecallSettings, weigh_events, word_similarity
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
@@ -82,13 +90,18 @@ def test_the_schema_wants_the_third_person(language: str, fact: str, line: str) 
         "Người dùng hỏi về cà phê.",
     ],
 )
-def test_what_was_done_in_the_chat_is_no_event(chat: str) -> None:
-    """Small models tell that something was mentioned instead of what is so."""
-    assert [d.text for d in read_events(json.dumps([chat, "User owns a camp coffee pot."]))] == [
-        "User owns a camp coffee pot."
-    ]
-    with pytest.raises(BadReply, match="no item"):
-        read_events(json.dumps([chat]))
+def test_what_was_done_in_the_chat_is_known_as_such(chat: str) -> None:
+    """Small models tell that something was mentioned instead of what is so. It is read all the
+    same: who asked decides what becomes of it."""
+    drafts = read_events(json.dumps([chat, "User owns a camp coffee pot."]))
+    assert [tells_of_chat(draft) for draft in drafts] == [True, False]
+
+
+@pytest.mark.parametrize("language", sorted(languages()))
+def test_only_a_small_model_is_bound_to_a_form(language: str) -> None:
+    """The pattern that helps it would refuse a sentence that begins with a name or quotes."""
+    assert "pattern" in json.dumps(schema(language))
+    assert "pattern" not in json.dumps(schema(language, free=True))
 
 
 def test_ids_depend_on_session_and_words_alone() -> None:

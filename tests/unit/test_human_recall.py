@@ -132,6 +132,39 @@ def model_writer(model: ScriptedModel, *, window: int = 8192) -> ModelEventWrite
 # ── Taking in ───────────────────────────────────────────────────────────────────────────────
 
 
+async def test_every_sentence_of_an_answer_is_an_event_or_set_aside(store: SqliteStore) -> None:
+    """What tells of the chat, copies a line, or rests on no turn, each with its reason."""
+    texts = (
+        "User adopted a cat called Miso.",
+        "User asked about vets in Oslo.",
+        "I am a nurse in Oslo and work nights.",
+        "User collects Roman coins.",
+    )
+    said = ("I adopted a cat called Miso.", "Nice!", "I am a nurse in Oslo and work nights.")
+    model = ScriptedModel([answer(*texts)])
+    await mechanism(store, writer=model_writer(model)).digest(
+        await ended(store, *said, model=model)
+    )
+    kept = [event.text for event in await store.events.read(OWNER)]
+    aside = {entry.text: entry.problems for entry in await store.summaries.rejected(OWNER)}
+    assert sorted([*kept, *aside]) == sorted(texts)
+    assert kept == ["User adopted a cat called Miso."]
+    assert "instead of what is so" in aside["User asked about vets in Oslo."][0]
+    assert all(aside.values())
+
+
+async def test_a_paper_s_preset_keeps_what_tells_of_the_chat(store: SqliteStore) -> None:
+    """Its guards flag; they take nothing away."""
+    model = ScriptedModel([answer("User adopted a cat.", "User asked about vets in Oslo.")])
+    writer = ModelEventWriter(window=8192, count=model.count, flags=True)
+    done = await ended(store, "I adopted a cat. Are there vets in Oslo?", model=model)
+    await mechanism(store, writer=writer).digest(done)
+    assert [event.text for event in await store.events.read(OWNER)] == [
+        "User adopted a cat.",
+        "User asked about vets in Oslo.",
+    ]
+
+
 async def test_events_are_stored_with_sources_and_time(store: SqliteStore) -> None:
     """Each cites the turn it rests on and is dated by it; doing it again asks nobody."""
     model = ScriptedModel([answer("User adopted a cat called Miso.", "User is a nurse in Oslo.")])

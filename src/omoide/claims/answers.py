@@ -35,6 +35,7 @@ class Flaw(StrEnum):
     CUT_SHORT = "cut_short"
     UNREADABLE = "unreadable"
     UNSUPPORTED = "unsupported"
+    ABOUT_THE_CHAT = "about_the_chat"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from omoide.mechanisms.base import Ask, ReplyRequest
     from omoide.mechanisms.events.writer import EventWriter
+    from omoide.mechanisms.facts.profiles import Profile
     from omoide.mechanisms.memos.compression import Compressor
     from omoide.mechanisms.memos.writer import MemoMaker
     from omoide.mechanisms.search.recall import Recall
@@ -100,11 +101,16 @@ class MechanismParts:
     def _writer(self) -> str:
         return lookup({name: name for name in WRITERS}, self.settings.effective_writer, "writer")
 
+    @property
+    def profile(self) -> Profile:
+        """How the model that writes memory is asked, by its strength."""
+        settings = self.settings
+        return profile_for(settings.profile, model=self.iterator.name, remote=settings.remote)
+
     @cached_property
     def keeper(self) -> FactKeeper:
         """The writer of facts, shared by all mechanisms of this memory."""
-        settings = self.settings
-        profile = profile_for(settings.profile, model=self.iterator.name, remote=settings.remote)
+        settings, profile = self.settings, self.profile
         return FactKeeper(
             store=self.store,
             model=self.iterator,
@@ -173,7 +179,11 @@ class MechanismParts:
             return FactEvents(self.keeper, store=self.store)
         model = self.iterator
         separate = ModelEventWriter(
-            window=model.window, count=model.count, name=model.name, flags=self.flags
+            window=model.window,
+            count=model.count,
+            name=model.name,
+            flags=self.flags,
+            free=self.profile.name == "large",
         )
         if not isinstance(self.iteration, SharedDigest):
             return separate

@@ -57,16 +57,18 @@ def _about_the_chat() -> re.Pattern[str]:
     return re.compile("|".join(p.note.about_the_chat.pattern for p in packs()), re.IGNORECASE)
 
 
-def schema(language: str, limit: int = LIMIT) -> Mapping[str, object]:
+def schema(language: str, limit: int = LIMIT, *, free: bool = False) -> Mapping[str, object]:
     """The JSON schema of an answer. Unconstrained, a model of 1.5 B copies the dialogue's lines
-    into the JSON; forced to begin with a third-person subject, it writes its own sentences."""
+    into the JSON; forced to begin with a third-person subject, it writes its own sentences. A large
+    model does so unasked: with `free` its sentences may begin with a name, quote, and be long."""
     few = {"type": "array", "maxItems": LABELS}
     word = {"type": "string", "maxLength": LABEL_CHARS}
     short = {**few, "items": word}  # each costs a small model on a CPU a second or two
+    text = {"type": "string"} if free else {"type": "string", "pattern": pack(language).note.event}
     event = {
         "type": "object",
         "properties": {
-            "text": {"type": "string", "pattern": pack(language).note.event},
+            "text": text,
             "topics": short,
             "keywords": short,
             "participants": short,
@@ -87,11 +89,19 @@ def read_events(answer: str) -> tuple[EventDraft, ...]:
     listed = _list_in(answer)
     if listed is None:
         raise BadReply(f"wanted a JSON list of events, got {answer[:80]!r}")
-    drafts = [draft for item in listed if (draft := _draft(item)) is not None]
-    kept = tuple(draft for draft in drafts if not _about_the_chat().search(draft.text))
-    if listed and not kept:
+    drafts = tuple(draft for item in listed if (draft := _draft(item)) is not None)
+    if listed and not drafts:
         raise BadReply(f"no item of the list is an event: {answer[:80]!r}")
-    return kept
+    return drafts
+
+
+def tells_of_chat(draft: EventDraft) -> bool:
+    """Whether it tells what was done in the chat instead of what is so.
+
+    >>> tells_of_chat(EventDraft(text="User asked about the coffee."))
+    True
+    """
+    return _about_the_chat().search(draft.text) is not None
 
 
 def sentences(drafts: Sequence[EventDraft], language: str) -> tuple[Sentence, ...]:

@@ -71,14 +71,17 @@ class ModelEventWriter:
         tries: int = 3,
         name: str = "",
         flags: bool = False,
+        free: bool = False,
     ) -> None:
-        """With `flags` there is one try, and every event that can be read is taken."""
+        """With `flags` there is one try, and every event that can be read is taken. With `free` the
+        form of its sentences is left to the model."""
         self._window = window
         self._count = count
         self._limit = limit
         self._tries = 1 if flags else tries
         self._name = name
         self._flags = flags
+        self._free = free
 
     async def __call__(self, to_digest: SessionToDigest) -> EventsWritten:
         """Ask once per part. If one part has no usable answer, there are no events."""
@@ -106,6 +109,10 @@ class ModelEventWriter:
             language=to_digest.language,
             unsupported=self._flags,
         )
+        kept = {event.id for event in events}
+        number = to_digest.session.number
+        without_turn = [d.text for d in drafts if forms.event_id(number, d.text) not in kept]
+        rejected += self._left_out(without_turn, Flaw.UNSUPPORTED, to_digest)
         whole = tuple(turn.id for turn in spoken_turns)
         if self._flags and any(event.sources == whole for event in events if len(whole) > 1):
             flags += flagged([Problem(flaw=Flaw.UNSUPPORTED)], to_digest.language)
@@ -127,7 +134,7 @@ class ModelEventWriter:
         first = Request(
             messages=prompt.messages,
             max_tokens=self._answer_tokens,
-            schema=forms.schema(language, self._limit),
+            schema=forms.schema(language, self._limit, free=self._free),
             skill=Skill.EVENTS,
         )
         instructions = "\n".join(m.content.replace(session, "") for m in prompt.messages)
@@ -140,21 +147,29 @@ class ModelEventWriter:
                 flags += flagged(problems, language)
                 return list(forms.read_events(completion.text)), rejected
             if not problems:
+                read = forms.read_events(completion.text)
+                chat = [d.text for d in read if forms.tells_of_chat(d)]
+                told = {*chat, *(draft.text for draft in drafts)}
+                distinct = without_repeats(forms.sentences(read, language))
+                copied = [s.text for s in distinct if s.text not in told]
+                rejected += self._left_out(chat, Flaw.ABOUT_THE_CHAT, to_digest)
+                rejected += self._left_out(copied, Flaw.ECHO_DIALOGUE, to_digest)
                 return drafts, rejected
             reasons = tuple(problem.message(language) for problem in problems)
-            rejected.append(
-                RejectedAnswer(
-                    session=to_digest.session.number,
-                    text=completion.text,
-                    problems=reasons,
-                    model=completion.by or self._name,
-                    time=to_digest.at,
-                )
-            )
+            by = completion.by or self._name
+            rejected.append(_rejected(completion.text, reasons, to_digest, by=by))
             retry = render("event_retry", language, problems="\n".join(reasons)).messages
             shown = Message(role="assistant", content=completion.text[:400] or "-")
             request = replace(first, messages=(*first.messages, shown, *retry))
         return None, rejected
+
+    def _left_out(
+        self, texts: Sequence[str], flaw: Flaw, to_digest: SessionToDigest
+    ) -> list[RejectedAnswer]:
+        """Sentences of an answer that was taken without them."""
+        reasons = (Problem(flaw=flaw).message(to_digest.language),)
+        text = "\n".join(texts)
+        return [_rejected(text, reasons, to_digest, by=self._name)] if texts else []
 
     def _read(
         self,
@@ -176,6 +191,14 @@ class ModelEventWriter:
         )
 
 
+def _rejected(
+    text: str, reasons: tuple[str, ...], to_digest: SessionToDigest, *, by: str
+) -> RejectedAnswer:
+    return RejectedAnswer(
+        session=to_digest.session.number, text=text, problems=reasons, model=by, time=to_digest.at
+    )
+
+
 def _readable(text: str) -> bool:
     """Whether events can be read in an answer."""
     try:
@@ -190,9 +213,12 @@ def read_drafts(
 ) -> tuple[list[EventDraft], tuple[Problem, ...]]:
     """The events in an answer, and the problems with them."""
     try:
-        drafts = forms.read_events(text)
+        read = forms.read_events(text)
     except BadReply:
         return [], (Problem(flaw=Flaw.UNREADABLE),)
+    drafts = [draft for draft in read if not forms.tells_of_chat(draft)]
+    if read and not drafts:
+        return [], (Problem(flaw=Flaw.ABOUT_THE_CHAT),)
     answer = forms.sentences(drafts, language)
     kept = without_echoes(without_repeats(answer), turns, language=language)
     problems = check(
