@@ -73,7 +73,7 @@ AREAS = (
         ("mechanisms/search/*", "domain/recall"),
         (
             "unit/test_recall*",
-            "unit/test_evidence",
+            "unit/test_evidence*",
             "unit/test_ranking_rules",
             "unit/test_gate",
             "unit/test_question",
