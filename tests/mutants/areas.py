@@ -54,7 +54,7 @@ AREAS = (
             "language/periods",
             "domain/timeline",
         ),
-        ("unit/test_times*", "unit/test_timeline", "unit/test_dates", "unit/test_human_time"),
+        ("unit/test_times*", "unit/test_timeline", "unit/test_dates*", "unit/test_human_time"),
     ),
     Area(
         "forgetting",
