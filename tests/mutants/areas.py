@@ -98,6 +98,7 @@ AREAS = (
             "unit/test_replies",
             "server/test_memory_folder",
             "unit/test_messages",
+            "unit/test_methods",
             "server/test_server_recording",
             "server/test_server_taking_back",
             "unit/test_webhooks",

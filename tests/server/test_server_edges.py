@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,9 +13,11 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.domain import CallPurpose, ModelCall
 from omoide.errors import BadInput
 from omoide.server.connections import protocol
 from omoide.server.embedded import EngineUpstream
+from omoide.server.metrics import Histogram
 from omoide.server.options import Options
 from omoide.server.routes import ROUTES
 from omoide.server.run import upstream_of
@@ -90,6 +94,69 @@ async def test_ollamas_tool_calls_come_whole_at_the_end(bench: Bench) -> None:
 async def test_nothing_waits_where_nothing_can(bench: Bench) -> None:
     """The metric is there without a folder for waiting words, and says none."""
     assert "omoide_waiting 0" in (await bench.client.get("/metrics")).text.splitlines()
+
+
+def test_durations_are_counted_in_every_bucket_that_holds_them() -> None:
+    """As Prometheus wants it: bounds that grow, counts that never fall, a bound included, and the
+    rest only in the last one."""
+    histogram = Histogram()
+    for seconds in (0.0005, 0.001, 0.03, 0.03, 7.0):
+        histogram.observe(seconds)
+    *buckets, total, number = histogram.lines("t")
+    found = [re.fullmatch(r't_bucket\{le="(.+)"\} (\d+)', line) for line in buckets]
+    counts = {float(match[1].replace("+", "")): int(match[2]) for match in found if match}
+    assert len(counts) == len(buckets)
+    assert list(counts) == sorted(counts)
+    assert list(counts.values()) == sorted(counts.values())
+    assert counts[0.001] == 2
+    assert {counts[bound] for bound in counts if 0.001 < bound < 0.03} == {2}
+    assert {counts[bound] for bound in counts if 0.03 < bound < 7} == {4}
+    assert counts[float("inf")] == 5
+    assert (total, number) == ("t_sum 7.061500", "t_count 5")
+
+
+async def test_metrics_tell_what_a_chat_did(bench: Bench) -> None:
+    """Requests by route and status, tokens and calls by purpose, and nobody's name or words."""
+    await bench.chat("Hello from Lyon.")
+    await bench.client.get("/api/none")
+    metrics = bench.server.metrics
+    lost = ModelCall(
+        purpose=CallPurpose.REPLY,
+        model="m",
+        session=None,
+        prompt_tokens=1000,
+        completion_tokens=50,
+        seconds=0.1,
+        time=bench.server.runtime.clock.now(),
+    )
+    tokens = {way: metrics.tokens["reply", way] for way in ("prompt", "completion")}
+    for failed in (False, True, True):
+        metrics.call(replace(lost, failed=failed))
+    text = (await bench.client.get("/metrics")).text
+    lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    route = 'omoide_requests_total{method="POST",route="/v1/chat/completions",status="200"}'
+    assert lines[route] == "1"
+    assert any("404" in name and value == "1" for name, value in lines.items())
+    named = 'omoide_model_tokens_total{purpose="reply",direction="%s"}'
+    assert int(lines[named % "prompt"]) == tokens["prompt"] + 3000
+    assert int(lines[named % "completion"]) == tokens["completion"] + 150
+    calls = 'omoide_model_calls_total{purpose="reply",outcome="%s"}'
+    assert lines[calls % "failed"] == "2"
+    assert int(lines[calls % "ok"]) >= 1
+    assert lines["omoide_recall_seconds_count"] == "1"
+    assert lines["omoide_streams"] == "0"
+    assert not {"ana", "Lyon", "default"} & set(re.findall(r"\w+", text))
+
+
+async def test_a_head_request_is_a_get_without_a_body(bench: Bench) -> None:
+    """On every path that may be read, and no other."""
+    for row in ROUTES:
+        if row.method == "GET" and "{" not in row.path:
+            url = f"{row.path}?user=ana"
+            read, head = await bench.client.get(url), await bench.client.head(url)
+            assert head.status_code == read.status_code, row.path
+            assert head.content == b""
+    assert (await bench.client.head("/api/sessions/end")).status_code == 405
 
 
 async def test_a_route_answers_with_the_status_that_it_declares(bench: Bench) -> None:
