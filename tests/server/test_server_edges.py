@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,15 +14,18 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.domain import CallPurpose, ModelCall
+from omoide.domain import CallPurpose, JobState, ModelCall, NewTurn, Owner, Speaker
 from omoide.errors import BadInput
 from omoide.server.connections import protocol
 from omoide.server.embedded import EngineUpstream
+from omoide.server.keys import ApiKeys
+from omoide.server.keys import Scope as Access
 from omoide.server.metrics import Histogram
 from omoide.server.options import Options
 from omoide.server.routes import ROUTES
 from omoide.server.run import upstream_of
 from omoide.server.upstream import HttpUpstream
+from omoide.testing import FrozenClock
 from omoide.testing.endpoint import DONE, Scripted, event, stream, whole
 from tests.virtual_time import run
 
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from tests.unit.conftest import World
 
 ANA = {"X-Omoide-User": "ana"}
+NOW = FrozenClock().now()
 
 
 @pytest.fixture
@@ -157,6 +162,37 @@ async def test_a_head_request_is_a_get_without_a_body(bench: Bench) -> None:
             assert head.status_code == read.status_code, row.path
             assert head.content == b""
     assert (await bench.client.head("/api/sessions/end")).status_code == 405
+
+
+@pytest.mark.parametrize("tenants", [("acme", "beta"), ()])
+async def test_work_that_was_left_is_done_before_anybody_asks(
+    tmp_path: Path, tenants: tuple[str, ...]
+) -> None:
+    """For the tenants that have keys, or for the server's own if there are none."""
+    keys = ApiKeys(tmp_path / "keys")
+    for tenant in tenants:
+        keys.create(tenant=tenant, name="k", scopes=tuple(Access), at=NOW)
+    store = await SqliteStore.open(":memory:")
+    served = tenants or ("default",)
+    for tenant in (*served, "stranger"):
+        owner, said = (
+            Owner(tenant=tenant, user="ana"),
+            NewTurn(speaker=Speaker.USER, text="I moved to Lyon.", time=NOW, id="t", language="en"),
+        )
+        await store.turns.append(owner, [said], session="s", idle=timedelta(hours=1))
+
+    async def open_jobs(tenant: str) -> int:
+        jobs = await store.jobs.list(tenant)
+        return sum(job.state in (JobState.WAITING, JobState.RUNNING) for job in jobs)
+
+    assert all([await open_jobs(tenant) for tenant in served])
+    async with serving(tmp_path, store=store):
+        for _ in range(10_000):
+            if not any([await open_jobs(tenant) for tenant in served]):
+                break
+            await asyncio.sleep(0.001)
+        assert [await open_jobs(tenant) for tenant in served] == [0] * len(served)
+        assert await open_jobs("stranger") == 1
 
 
 async def test_a_route_answers_with_the_status_that_it_declares(bench: Bench) -> None:
