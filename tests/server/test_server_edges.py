@@ -22,6 +22,7 @@ from omoide.server.keys import ApiKeys
 from omoide.server.keys import Scope as Access
 from omoide.server.metrics import Histogram
 from omoide.server.options import Options
+from omoide.server.problems import HttpProblem, answer
 from omoide.server.routes import ROUTES
 from omoide.server.run import upstream_of
 from omoide.server.upstream import HttpUpstream
@@ -305,3 +306,45 @@ async def test_loading_a_model_checks_the_headers_of_a_chat(
     wrong = await bench.client.post(path, json=body, headers={**ANA, header: "x" * 300})
     assert wrong.status_code == 400
     assert bench.upstairs.requests == []
+
+
+@pytest.mark.parametrize(
+    ("status", "openai", "anthropic"),
+    [
+        (400, "invalid_request_error", "invalid_request_error"),
+        (401, "authentication_error", "authentication_error"),
+        (403, "permission_error", "permission_error"),
+        (404, "invalid_request_error", "not_found_error"),
+        (409, "invalid_request_error", "invalid_request_error"),
+        (413, "invalid_request_error", "request_too_large"),
+        (422, "invalid_request_error", "invalid_request_error"),
+        (429, "rate_limit_error", "rate_limit_error"),
+        (499, "invalid_request_error", "invalid_request_error"),
+        (500, "server_error", "api_error"),
+        (503, "server_error", "api_error"),
+        (504, "server_error", "timeout_error"),
+    ],
+)
+def test_an_error_has_the_type_that_each_vendors_client_knows(
+    status: int, openai: str, anthropic: str
+) -> None:
+    """So that it retries what may succeed, and nothing else. Ours alone has a status 422."""
+    problem = HttpProblem(status, "thread-gone", "Try again.", param="input", headers={"A": "b"})
+
+    def told(path: str) -> tuple[int, Any]:
+        response = answer(problem, path=path)
+        assert response.headers["a"] == "b"
+        return response.status_code, json.loads(bytes(response.body))
+
+    theirs = 400 if status == 422 else status
+    code, body = told("/v1/chat/completions")
+    assert (code, body["error"]["type"]) == (theirs, openai)
+    assert (body["error"]["message"], body["error"]["param"]) == ("Try again.", "input")
+    code, body = told("/v1/messages")
+    assert (code, body["type"], body["error"]["type"]) == (theirs, "error", anthropic)
+    assert body["error"]["details"] == {"error_code": "thread_gone"}
+    assert told("/api/chat") == (theirs, {"error": "Try again."})
+    code, body = told("/api/users")
+    assert (code, body["status"], body["title"]) == (status, status, "Thread gone")
+    assert (body["detail"], body["field"]) == ("Try again.", "input")
+    assert body["type"] == "urn:omoide:problem:thread-gone"
