@@ -249,7 +249,7 @@ async def test_words_that_come_late_are_waited_for(world: World) -> None:
         await slow.wait()
         return await append(*given, **more)
 
-    world.store.turns.append = held  # type: ignore[method-assign, assignment]
+    world.store.turns.append = held  # type: ignore[method-assign]
     exchanges, ana = world.runtime.exchanges, Owner(tenant="default", user="ana")
 
     def asking(text: str, patience: float) -> Asking:
