@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 ANA = {"X-Omoide-User": "ana"}
 NOW = FrozenClock().now()
+SAID = [{"role": "user", "content": "Hi"}]
 
 
 @pytest.fixture
@@ -348,3 +349,33 @@ def test_an_error_has_the_type_that_each_vendors_client_knows(
     assert (code, body["status"], body["title"]) == (status, status, "Thread gone")
     assert (body["detail"], body["field"]) == ("Try again.", "input")
     assert body["type"] == "urn:omoide:problem:thread-gone"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "counts"),
+    [
+        ("/v1/completions", {"prompt": "Hi"}, (11, 3, 14)),
+        ("/v1/responses", {"input": "Hi"}, (11, 3, 14)),
+        (
+            "/v1/messages",
+            {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9},
+            (11, 3),
+        ),
+        ("/api/generate", {"prompt": "Hi", "stream": False}, (11, 3)),
+    ],
+)
+async def test_tokens_are_those_that_the_upstream_counted(
+    bench: Bench, path: str, body: dict[str, Any], counts: tuple[int, ...]
+) -> None:
+    """What it did not count, such as what a cache saved or how long it took, is zero: nobody is
+    billed for what we made up."""
+    answered = (await bench.client.post(path, json=body, headers=ANA)).json()
+    usage = answered.get("usage") or {
+        name: value
+        for name, value in answered.items()
+        if name.endswith(("_count", "_duration")) and name != "total_duration"
+    }
+    numbers = [value for value in usage.values() if isinstance(value, int)]
+    details = [n for value in usage.values() if isinstance(value, dict) for n in value.values()]
+    assert sorted(n for n in numbers if n) == sorted(counts)
+    assert not any(details)
