@@ -17,6 +17,7 @@ import pytest
 
 from omoide import __version__
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.adapters.stores.sqlite.cipher import is_encrypted
 from omoide.adapters.stores.sqlite.connection import translate_errors
 from omoide.adapters.stores.sqlite.opening import APPLICATION_ID
 from omoide.errors import (
@@ -461,3 +462,18 @@ async def test_changed_bytes_are_told_as_damage(tmp_path: Path, change: str) -> 
     with pytest.raises(StoreCorrupt, match="damaged"):
         await (store.turns.read if change.startswith("turns") else store.summaries.find)(ANN)
     await store.close()
+
+
+@pytest.mark.parametrize(
+    ("header", "may_be"),
+    [
+        (b"SQLite format 3\x00" + b"\x10" * 84, False),
+        (b"\x9a" * 100, True),
+        (b"\x9a" * 24, True),
+        (b"\x9a" * 23, False),
+        (b"", False),
+    ],
+)
+def test_what_may_be_an_encrypted_database(header: bytes, may_be: bool) -> None:
+    """Neither a plain one nor a file that is too short: such a file is not touched."""
+    assert is_encrypted(header) is may_be

@@ -87,6 +87,27 @@ async def test_each_vector_of_a_large_owner_stays_with_its_item(tmp_path: Path) 
     await store.close()
 
 
+async def test_what_a_search_reads_is_not_written_over(tmp_path: Path) -> None:
+    """When vectors must be loaded anew, since another process erased some, they go into new
+    arrays: a search in another thread may still be reading the old ones."""
+    file = tmp_path / "omoide.db"
+    store, other = await SqliteStore.open(file), await SqliteStore.open(file)
+    ids = [turn.id for turn in await tell(store, ANN, *"abcd")]
+    vectors = np.eye(4, SPACE.dimensions, dtype=np.float32)
+    await store.index.put(ANN, SPACE, ids=ids, vectors=vectors)
+    await store.index.nearest(ANN, SPACE, vectors[:1], k=1)
+    [matrix] = matrices(store).values()
+    read = matrix.columns, matrix.items
+    before = [array.copy() for array in read]
+    await other.archive.erase(ANN, turns=["a"])
+    [hit] = await store.index.nearest(ANN, SPACE, vectors[1:2], k=1)
+    assert hit.id == "b"
+    assert matrix.used == 3
+    assert all((was == now).all() for was, now in zip(before, read, strict=True))
+    await store.close()
+    await other.close()
+
+
 async def test_each_kind_by_itself(tmp_path: Path) -> None:
     """Replacing an event's vector does not make those of turns be loaded again."""
     store = await SqliteStore.open(tmp_path / "omoide.db")

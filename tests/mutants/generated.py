@@ -2,6 +2,7 @@
 
     python -m tests.mutants.generated --out docs/mutants.md
     python -m tests.mutants.generated --area jobs --each 5 --seed 7
+    python -m tests.mutants.generated --each 50 --minutes 20 --seed 9
 
 Which test runs which line is found out first, with coverage, and kept in `.cache/mutants`, and so
 are the outcomes: with `--again` only those that were left and
@@ -18,8 +19,8 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from itertools import islice
-from math import sqrt
+from itertools import islice, zip_longest
+from math import inf, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,7 @@ def main() -> int:
         "--again", action="store_true", help="try only those that were left and are not explained"
     )
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, help="begin no further round after so long")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--maps", type=Path, default=ROOT / ".cache" / "mutants")
     parser.add_argument("--out", type=Path, help="write the tables into this Markdown file")
@@ -58,19 +60,25 @@ def main() -> int:
     explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
     before = given.maps / "verdicts.json"
     kept: dict[str, str] = json.loads(before.read_text("utf-8")) if before.exists() else {}
-    verdicts: dict[str, list[Verdict]] = {}
+    verdicts: dict[str, list[Verdict]] = {area.name: [] for area in areas}
     check_unchanged(known)
-    for area in areas:
-        sample = sampled(area, each=given.each, seed=given.seed)
+    until = time.monotonic() + 60 * given.minutes if given.minutes else inf
+    samples = [sampled(area, each=given.each, seed=given.seed) for area in areas]
+    for row in zip_longest(*samples):  # areas take turns, so that all have as many in the end
+        if time.monotonic() > until:
+            break
+        drawn = {m.name: area.name for area, m in zip(areas, row, strict=True) if m is not None}
+        present = [mutant for mutant in row if mutant is not None]
         done = [
             m
-            for m in sample
+            for m in present
             if given.again and m.name in kept and (kept[m.name] in NOTICED or m.name in explained)
         ]
-        verdicts[area.name] = [Verdict(mutant, kept[mutant.name]) for mutant in done]
-        rest = [mutant for mutant in sample if mutant not in done]
+        for mutant in done:
+            verdicts[drawn[mutant.name]].append(Verdict(mutant, kept[mutant.name]))
+        rest = [mutant for mutant in present if mutant not in done]
         for verdict in all_tried(rest, known, processes=given.processes):
-            verdicts[area.name].append(verdict)
+            verdicts[drawn[verdict.mutant.name]].append(verdict)
             kept[verdict.mutant.name] = verdict.outcome
             before.write_text(json.dumps(kept), "utf-8")
             sys.stderr.write(f"{verdict.outcome:8} {verdict.mutant.name}\n")

@@ -41,6 +41,9 @@ BROKEN = 70
 EXPECTED = (0, 1, 2, 4, -signal.SIGKILL, -signal.SIGSEGV)
 """All passed; one failed; a test file, or what all tests share, could not be imported; killed."""
 MEMORY = 6 * 2**30
+CPU_SECONDS = 40
+"""What one run may take of a processor: one that turns in a circle is ended sooner than one that
+waits, whose time depends on what else the machine does."""
 LIBRARIES = "apsw httpx hypothesis.stateful numpy starlette.testclient uvicorn".split()
 """Imported before the first fork, since most tests need them."""
 
@@ -143,7 +146,7 @@ def run(mutant: Mutant | None, tests: Sequence[str], seconds: float) -> str:
         if status is not None and os.waitstatus_to_exitcode(status) not in EXPECTED:
             output = (Path(folder) / "output").read_text("utf-8", "replace")
             raise RuntimeError(f"pytest ended with {status}: {output[-2000:]}")
-    if status is None:
+    if status is None or os.waitstatus_to_exitcode(status) == -signal.SIGKILL:
         return "hung"
     return "noticed" if status else "survived"
 
@@ -170,6 +173,7 @@ def _in_child(mutant: Mutant | None, tests: Sequence[str], folder: Path) -> None
         for stream in (1, 2):
             os.dup2(output, stream)
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         if mutant is not None:
             sys.meta_path.insert(0, Changed(mutant))
         # The parent has imported plug-ins of pytest, which it warns of.

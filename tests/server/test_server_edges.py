@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,13 +14,19 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.domain import CallPurpose, JobState, ModelCall, NewTurn, Owner, Speaker
 from omoide.errors import BadInput
 from omoide.server.connections import protocol
 from omoide.server.embedded import EngineUpstream
+from omoide.server.keys import ApiKeys
+from omoide.server.keys import Scope as Access
+from omoide.server.metrics import Histogram
 from omoide.server.options import Options
+from omoide.server.problems import HttpProblem, answer
 from omoide.server.routes import ROUTES
 from omoide.server.run import upstream_of
 from omoide.server.upstream import HttpUpstream
+from omoide.testing import FrozenClock
 from omoide.testing.endpoint import DONE, Scripted, event, stream, whole
 from tests.virtual_time import run
 
@@ -32,6 +41,8 @@ if TYPE_CHECKING:
     from tests.unit.conftest import World
 
 ANA = {"X-Omoide-User": "ana"}
+NOW = FrozenClock().now()
+SAID = [{"role": "user", "content": "Hi"}]
 
 
 @pytest.fixture
@@ -90,6 +101,100 @@ async def test_ollamas_tool_calls_come_whole_at_the_end(bench: Bench) -> None:
 async def test_nothing_waits_where_nothing_can(bench: Bench) -> None:
     """The metric is there without a folder for waiting words, and says none."""
     assert "omoide_waiting 0" in (await bench.client.get("/metrics")).text.splitlines()
+
+
+def test_durations_are_counted_in_every_bucket_that_holds_them() -> None:
+    """As Prometheus wants it: bounds that grow, counts that never fall, a bound included, and the
+    rest only in the last one."""
+    histogram = Histogram()
+    for seconds in (0.0005, 0.001, 0.03, 0.03, 7.0):
+        histogram.observe(seconds)
+    *buckets, total, number = histogram.lines("t")
+    found = [re.fullmatch(r't_bucket\{le="(.+)"\} (\d+)', line) for line in buckets]
+    counts = {float(match[1].replace("+", "")): int(match[2]) for match in found if match}
+    assert len(counts) == len(buckets)
+    assert list(counts) == sorted(counts)
+    assert list(counts.values()) == sorted(counts.values())
+    assert counts[0.001] == 2
+    assert {counts[bound] for bound in counts if 0.001 < bound < 0.03} == {2}
+    assert {counts[bound] for bound in counts if 0.03 < bound < 7} == {4}
+    assert counts[float("inf")] == 5
+    assert (total, number) == ("t_sum 7.061500", "t_count 5")
+
+
+async def test_metrics_tell_what_a_chat_did(bench: Bench) -> None:
+    """Requests by route and status, tokens and calls by purpose, and nobody's name or words."""
+    await bench.chat("Hello from Lyon.")
+    await bench.client.get("/api/none")
+    metrics = bench.server.metrics
+    lost = ModelCall(
+        purpose=CallPurpose.REPLY,
+        model="m",
+        session=None,
+        prompt_tokens=1000,
+        completion_tokens=50,
+        seconds=0.1,
+        time=bench.server.runtime.clock.now(),
+    )
+    tokens = {way: metrics.tokens["reply", way] for way in ("prompt", "completion")}
+    for failed in (False, True, True):
+        metrics.call(replace(lost, failed=failed))
+    text = (await bench.client.get("/metrics")).text
+    lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    route = 'omoide_requests_total{method="POST",route="/v1/chat/completions",status="200"}'
+    assert lines[route] == "1"
+    assert any("404" in name and value == "1" for name, value in lines.items())
+    named = 'omoide_model_tokens_total{purpose="reply",direction="%s"}'
+    assert int(lines[named % "prompt"]) == tokens["prompt"] + 3000
+    assert int(lines[named % "completion"]) == tokens["completion"] + 150
+    calls = 'omoide_model_calls_total{purpose="reply",outcome="%s"}'
+    assert lines[calls % "failed"] == "2"
+    assert int(lines[calls % "ok"]) >= 1
+    assert lines["omoide_recall_seconds_count"] == "1"
+    assert lines["omoide_streams"] == "0"
+    assert not {"ana", "Lyon", "default"} & set(re.findall(r"\w+", text))
+
+
+async def test_a_head_request_is_a_get_without_a_body(bench: Bench) -> None:
+    """On every path that may be read, and no other."""
+    for row in ROUTES:
+        if row.method == "GET" and "{" not in row.path:
+            url = f"{row.path}?user=ana"
+            read, head = await bench.client.get(url), await bench.client.head(url)
+            assert head.status_code == read.status_code, row.path
+            assert head.content == b""
+    assert (await bench.client.head("/api/sessions/end")).status_code == 405
+
+
+@pytest.mark.parametrize("tenants", [("acme", "beta"), ()])
+async def test_work_that_was_left_is_done_before_anybody_asks(
+    tmp_path: Path, tenants: tuple[str, ...]
+) -> None:
+    """For the tenants that have keys, or for the server's own if there are none."""
+    keys = ApiKeys(tmp_path / "keys")
+    for tenant in tenants:
+        keys.create(tenant=tenant, name="k", scopes=tuple(Access), at=NOW)
+    store = await SqliteStore.open(":memory:")
+    served = tenants or ("default",)
+    for tenant in (*served, "stranger"):
+        owner, said = (
+            Owner(tenant=tenant, user="ana"),
+            NewTurn(speaker=Speaker.USER, text="I moved to Lyon.", time=NOW, id="t", language="en"),
+        )
+        await store.turns.append(owner, [said], session="s", idle=timedelta(hours=1))
+
+    async def open_jobs(tenant: str) -> int:
+        jobs = await store.jobs.list(tenant)
+        return sum(job.state in (JobState.WAITING, JobState.RUNNING) for job in jobs)
+
+    assert all([await open_jobs(tenant) for tenant in served])
+    async with serving(tmp_path, store=store):
+        for _ in range(10_000):
+            if not any([await open_jobs(tenant) for tenant in served]):
+                break
+            await asyncio.sleep(0.001)
+        assert [await open_jobs(tenant) for tenant in served] == [0] * len(served)
+        assert await open_jobs("stranger") == 1
 
 
 async def test_a_route_answers_with_the_status_that_it_declares(bench: Bench) -> None:
@@ -202,3 +307,75 @@ async def test_loading_a_model_checks_the_headers_of_a_chat(
     wrong = await bench.client.post(path, json=body, headers={**ANA, header: "x" * 300})
     assert wrong.status_code == 400
     assert bench.upstairs.requests == []
+
+
+@pytest.mark.parametrize(
+    ("status", "openai", "anthropic"),
+    [
+        (400, "invalid_request_error", "invalid_request_error"),
+        (401, "authentication_error", "authentication_error"),
+        (403, "permission_error", "permission_error"),
+        (404, "invalid_request_error", "not_found_error"),
+        (409, "invalid_request_error", "invalid_request_error"),
+        (413, "invalid_request_error", "request_too_large"),
+        (422, "invalid_request_error", "invalid_request_error"),
+        (429, "rate_limit_error", "rate_limit_error"),
+        (499, "invalid_request_error", "invalid_request_error"),
+        (500, "server_error", "api_error"),
+        (503, "server_error", "api_error"),
+        (504, "server_error", "timeout_error"),
+    ],
+)
+def test_an_error_has_the_type_that_each_vendors_client_knows(
+    status: int, openai: str, anthropic: str
+) -> None:
+    """So that it retries what may succeed, and nothing else. Ours alone has a status 422."""
+    problem = HttpProblem(status, "thread-gone", "Try again.", param="input", headers={"A": "b"})
+
+    def told(path: str) -> tuple[int, Any]:
+        response = answer(problem, path=path)
+        assert response.headers["a"] == "b"
+        return response.status_code, json.loads(bytes(response.body))
+
+    theirs = 400 if status == 422 else status
+    code, body = told("/v1/chat/completions")
+    assert (code, body["error"]["type"]) == (theirs, openai)
+    assert (body["error"]["message"], body["error"]["param"]) == ("Try again.", "input")
+    code, body = told("/v1/messages")
+    assert (code, body["type"], body["error"]["type"]) == (theirs, "error", anthropic)
+    assert body["error"]["details"] == {"error_code": "thread_gone"}
+    assert told("/api/chat") == (theirs, {"error": "Try again."})
+    code, body = told("/api/users")
+    assert (code, body["status"], body["title"]) == (status, status, "Thread gone")
+    assert (body["detail"], body["field"]) == ("Try again.", "input")
+    assert body["type"] == "urn:omoide:problem:thread-gone"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "counts"),
+    [
+        ("/v1/completions", {"prompt": "Hi"}, (11, 3, 14)),
+        ("/v1/responses", {"input": "Hi"}, (11, 3, 14)),
+        (
+            "/v1/messages",
+            {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9},
+            (11, 3),
+        ),
+        ("/api/generate", {"prompt": "Hi", "stream": False}, (11, 3)),
+    ],
+)
+async def test_tokens_are_those_that_the_upstream_counted(
+    bench: Bench, path: str, body: dict[str, Any], counts: tuple[int, ...]
+) -> None:
+    """What it did not count, such as what a cache saved or how long it took, is zero: nobody is
+    billed for what we made up."""
+    answered = (await bench.client.post(path, json=body, headers=ANA)).json()
+    usage = answered.get("usage") or {
+        name: value
+        for name, value in answered.items()
+        if name.endswith(("_count", "_duration")) and name != "total_duration"
+    }
+    numbers = [value for value in usage.values() if isinstance(value, int)]
+    details = [n for value in usage.values() if isinstance(value, dict) for n in value.values()]
+    assert sorted(n for n in numbers if n) == sorted(counts)
+    assert not any(details)

@@ -157,10 +157,13 @@ def test_what_changes_nothing_is_accepted(path: str) -> None:
         ("/v1/responses", "context_management", [{"type": "compaction"}]),
         ("/v1/responses", "max_tool_calls", 2),
         ("/v1/responses", "moderation", {"model": "m"}),
+        ("/v1/responses", "prompt", {"id": "p"}),
+        ("/v1/responses", "truncation", "auto"),
         ("/v1/completions", "suffix", "end"),
         ("/v1/completions", "echo", True),
         ("/v1/completions", "logprobs", 2),
         ("/v1/completions", "best_of", 2),
+        ("/v1/completions", "n", 2),
         ("/v1/messages", "container", "c"),
         ("/v1/messages", "mcp_servers", [{"name": "s"}]),
         ("/api/chat", "logprobs", True),
@@ -168,14 +171,17 @@ def test_what_changes_nothing_is_accepted(path: str) -> None:
         ("/api/chat", "height", 512),
         ("/api/generate", "suffix", "end"),
         ("/api/generate", "template", "{{ .Prompt }}"),
+        ("/api/generate", "raw", True),
+        ("/api/generate", "context", [1, 2]),
     ],
 )
 def test_what_would_change_the_answer_is_not_dropped_in_silence(
     path: str, field: str, value: object
 ) -> None:
-    """A field that the upstream has no counterpart for is refused by name."""
-    with pytest.raises(Unconvertible, match=field):
+    """A field that the upstream has no counterpart for is refused by name, with the reason."""
+    with pytest.raises(Unconvertible, match=field) as refusal:
         CONVERTERS[path]({**PATHS[path], field: value})
+    assert "does not know it" not in str(refusal.value)
 
 
 JSON = st.recursive(

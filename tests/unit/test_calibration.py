@@ -150,3 +150,23 @@ def test_the_papers_scale() -> None:
     """Cosines as they are."""
     assert IDENTITY(0.776) == pytest.approx(0.776)
     assert IDENTITY.holds_for("vi")
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 7), (1, 1), (3, 10), (5, 10), (40, 90), (999, 1000)])
+def test_a_rate_lies_at_the_edge_of_what_each_end_makes_likely(hits: int, n: int) -> None:
+    """Wilson's ends are the true rates from which the share found is 1.96 standard errors away."""
+    rate = HitRate.of(hits, n)
+    assert rate.share == hits / n
+    assert rate.low <= rate.share <= rate.high
+    for end in (rate.low, rate.high):
+        if 0 < end < 1:
+            error = (end * (1 - end) / n) ** 0.5
+            assert abs(rate.share - end) / error == pytest.approx(1.959964, abs=1e-4)
+    assert (rate.low == 0) == (hits == 0)
+    assert (rate.high == 1) == (hits == n)
+
+
+def test_nothing_counted_says_nothing() -> None:
+    """Without cases any rate is possible."""
+    rate = HitRate.of(0, 0)
+    assert (rate.share, rate.low, rate.high, rate.n) == (0, 0, 1, 0)

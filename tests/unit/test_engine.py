@@ -14,11 +14,13 @@ from omoide.adapters.models.lazy import LazyChat
 from omoide.domain import ChangeKind, JobState, JobTask, Origin
 from omoide.errors import (
     BadInput,
+    BadReply,
     ConflictingTurn,
     DownloadFailed,
     EmptyText,
     ModelStalled,
     ModelUnavailable,
+    NoSuchJob,
     NoSuchVersion,
     TextTooLong,
 )
@@ -394,3 +396,35 @@ async def test_memory_quoted_in_a_prompt_cannot_break_out(world: World) -> None:
     asked = world.replier.requests[-1]
     assert asked.messages[asked.fixed].content.count("</memory>") == 1
     assert asked.messages[-1].content.count("</memory>") == 1
+
+
+async def test_one_dead_job_or_all_are_tried_again(world: World) -> None:
+    """Only those that are named wait again, due at once and with their error kept. A job that is
+    not dead, or somebody else's, is no such job."""
+    for user in ("ana", "ben"):
+        for text in ("I have a cat.", "I live in Oslo."):
+            refused: tuple[Answer, ...] = (BadReply("not JSON"),) * 3
+            await world.session(user, text, answers=refused)
+
+    async def states(user: str) -> list[JobState]:
+        jobs = await world.memory.jobs(user)
+        return [job.state for job in jobs if job.task is JobTask.DIGEST]
+
+    dead, waits = JobState.DEAD, JobState.WAITING
+    assert await states("ana") == await states("ben") == [dead, dead]
+    first, second = await world.memory.jobs("ana", states=[dead])
+    (other, _) = await world.memory.jobs("ben", states=[dead])
+    for stranger in (other.id, 10**6):
+        with pytest.raises(NoSuchJob, match=f"job {stranger} is not among"):
+            await world.memory.retry("ana", job=stranger)
+    assert await states("ana") == [dead, dead]
+    assert await world.memory.retry("ana", job=second.id) == (second,)
+    assert await states("ana") == [dead, waits]
+    (again,) = await world.memory.jobs("ana", states=[waits])
+    assert (again.error, again.due) == (second.error, world.clock.now())
+    with pytest.raises(NoSuchJob):
+        await world.memory.retry("ana", job=second.id)
+    assert await world.memory.retry("ana") == (first,)
+    assert await states("ana") == [waits, waits]
+    assert await states("ben") == [dead, dead]
+    assert await world.memory.retry("ana") == ()

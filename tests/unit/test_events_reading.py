@@ -211,3 +211,33 @@ def test_an_event_cites_the_turns_that_support_it(unsupported: bool) -> None:
     cited = {event.text: event.sources for event in events}
     assert cited.pop("User adopted a cat called Miso.") == ("t0",)
     assert cited == ({"Zebras graze abroad.": ("t0", "t1")} if unsupported else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        ("User found a cat beside the railway on the way home from school.", ("t0",)),
+        ("User painted the garden fence in green colours on Sunday morning.", ()),
+        ("User found shelves for the office plants and the big new desk lamp.", ()),
+    ],
+)
+def test_an_event_in_other_words_cites_the_turn_that_has_most_of_them(
+    text: str, sources: tuple[str, ...]
+) -> None:
+    """A fifth of its words is enough for a paraphrase, which no turn supports by itself; less is
+    not."""
+    said = ["A cat sat at the railway.", "It rains so much here in October, does it not?"]
+    turns = [
+        Turn(
+            id=f"t{n}",
+            session=1,
+            position=n + 1,
+            speaker=Speaker.USER,
+            text=words,
+            time=NOW,
+            language="en",
+        )
+        for n, words in enumerate(said)
+    ]
+    events = to_events([EventDraft(text=text)], turns=turns, session=1, at=NOW, language="en")
+    assert [event.sources for event in events] == ([sources] if sources else [])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omoide import Speaker, Utterance
+from omoide import Owner, Speaker, Utterance
+from omoide.engine.asking import Asking
 from omoide.errors import BadInput, StoreFull
 from omoide.mechanisms.base import PromptPlace
 
@@ -235,3 +238,38 @@ async def test_recall_may_be_limited_by_time_and_speaker(world: World) -> None:
     assert await texts(since=month, until=month) == set()
     with pytest.raises(BadInput, match="no time zone"):
         await texts(since=month.replace(tzinfo=None))
+
+
+async def test_words_that_come_late_are_waited_for(world: World) -> None:
+    """An exchange whose patience ended goes on without memory, but its words are still being
+    written: the next message is recorded after them, and closing waits for them."""
+    append, slow = world.store.turns.append, asyncio.Event()
+
+    async def held(*given: Any, **more: Any) -> Any:  # noqa: ANN401 - passed on
+        await slow.wait()
+        return await append(*given, **more)
+
+    world.store.turns.append = held  # type: ignore[method-assign]
+    exchanges, ana = world.runtime.exchanges, Owner(tenant="default", user="ana")
+
+    def asking(text: str, patience: float) -> Asking:
+        said = Utterance(speaker=Speaker.USER, text=text)
+        words = Asking.words(ana, said, session=None, at=world.clock.now())
+        return replace(words, tolerant=True, patience=patience)
+
+    late = await exchanges.begin(asking("I moved to Lyon.", 0.01))
+    assert [type(problem) for problem in late.problems] == [TimeoutError]
+    closing = asyncio.ensure_future(exchanges.settled())
+    following = asyncio.ensure_future(exchanges.begin(asking("And I like it.", 30.0)))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not closing.done()
+    world.store.turns.append = append  # type: ignore[method-assign]
+    for _ in range(20):  # the second message would not be held any more, but waits for the first
+        await asyncio.sleep(0.001)
+    assert not following.done()
+    slow.set()
+    await closing
+    await following
+    said = [turn.text for turn in await world.memory.turns("ana")]
+    assert said == ["I moved to Lyon.", "And I like it."]

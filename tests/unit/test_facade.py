@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
 import subprocess
@@ -66,6 +67,30 @@ def test_every_verb_without_await() -> None:
         assert any(record.get("text") == "Bye!" for record in memory.export("ana"))
         assert memory.erase("ana").turns == 3
         assert memory.summary("ana").number == 0
+
+
+def test_closing_waits_until_what_still_runs_has_ended() -> None:
+    """A task that the memory left behind is stopped, and may clean up before the loop is gone."""
+    ended: list[str] = []
+
+    async def left_behind() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(3):  # cleaning up may take a while
+                await asyncio.sleep(0)
+            ended.append("cleaned up")
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Memory]:
+        task = asyncio.ensure_future(left_behind())
+        async with scripted(ScriptedModel(), ScriptedModel()) as memory:
+            yield memory
+        assert not task.done()
+
+    with SyncMemory(opened()) as memory:
+        assert memory.users() == ()
+    assert ended == ["cleaned up"]
 
 
 def test_the_synchronous_memory_has_every_verb() -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from math import ceil, inf
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omoide.domain import Event
+from omoide.domain import Event, Fact, Speaker
 from omoide.domain.forgetting import UNIT, recall_probability
+from omoide.errors import BadInput
 from omoide.mechanisms.events.calibration import IDENTITY
 from omoide.mechanisms.events.scoring import (
     RecallSettings,
     curve,
+    days_to_threshold,
+    event_of,
     weigh_events,
     word_similarity,
 )
@@ -97,3 +101,82 @@ def test_a_recall_in_the_past_does_not_set_an_event_back() -> None:
     assert again.last_recalled == NOW
     assert again.recalls == 2
     assert CAT.recalled(NOW).last_recalled == NOW
+
+
+@pytest.mark.parametrize("feeling", [0.0, 0.5])
+@pytest.mark.parametrize("threshold", [0.05, 0.5, 0.86])
+@pytest.mark.parametrize("ago", [0, 7, 400])
+def test_the_day_on_which_an_event_is_out_of_reach(
+    feeling: float, threshold: float, ago: int
+) -> None:
+    """On that day a perfect cue recalls it with the threshold's probability, a moment before with
+    more; and the drawn curve falls to the threshold at its first point from there on."""
+    knobs = RecallSettings(unit=timedelta(days=9), threshold=threshold, feeling=feeling)
+    event = replace(CAT, last_recalled=NOW - ago * DAY, consolidation=2.5, feeling=0.8)
+    left = days_to_threshold(event, now=NOW, knobs=knobs)
+
+    def probability(day: float) -> float:
+        return recall_probability(
+            relevance=1.0,
+            elapsed=timedelta(days=ago + day),
+            consolidation=2.5 * (1 + 0.8 * feeling),
+            unit=timedelta(days=9),
+        )
+
+    assert probability(left) == pytest.approx(threshold)
+    assert probability(left - 0.1) > threshold
+    drawn = curve(event, now=NOW, days=200.0, points=401, knobs=knobs)
+    assert drawn.out_of_reach == max(0.0, ceil(left * 2) / 2)
+    assert [day for day, _ in drawn.fading] == [n / 2 for n in range(401)]
+    assert all(p == pytest.approx(probability(day)) for day, p in drawn.fading)
+    assert all(p == pytest.approx(probability(day)) for day, p in drawn.since)
+    back = min(ago, 200.0)
+    assert [day for day, _ in drawn.since] == pytest.approx(
+        [back * (n / 20 - 1) for n in range(21)] if ago else []
+    )
+
+
+def test_what_has_no_threshold_is_always_in_reach() -> None:
+    """Its day never comes, and a curve that stays above the threshold has none."""
+    assert days_to_threshold(CAT, now=NOW, knobs=RecallSettings(threshold=0)) == inf
+    drawn = curve(CAT, now=CAT.time, days=1.0, knobs=RecallSettings(threshold=0.1))
+    assert drawn.out_of_reach is None
+
+
+@pytest.mark.parametrize("threshold", [-0.01, 1.01])
+def test_a_threshold_is_a_probability(threshold: float) -> None:
+    """Its ends are allowed."""
+    with pytest.raises(BadInput, match="event_threshold"):
+        RecallSettings(threshold=threshold)
+    assert [RecallSettings(threshold=end).threshold for end in (0, 1)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"unit": timedelta()}, {"spacing": -DAY}, {"most": -1}, {"feeling": -0.1}],
+)
+def test_settings_that_make_no_sense_are_refused(changes: dict[str, Any]) -> None:
+    """No time to fade, fewer than no events, a feeling that makes things fade faster."""
+    with pytest.raises(BadInput, match="event_"):
+        RecallSettings(**changes)
+    assert RecallSettings(most=0, feeling=0.0, unit=timedelta(seconds=1)).most == 0
+
+
+def test_a_fact_fades_like_an_event_that_was_recalled_when_it_was_said_again() -> None:
+    """Without a confirmation it is as it was said."""
+    said = NOW - 30 * DAY
+    fact = Fact(
+        id="f",
+        text="User has a cat.",
+        about=Speaker.USER,
+        said=said,
+        learned=said,
+        sources=("t1",),
+        session=3,
+    )
+    once = event_of(fact)
+    assert (once.id, once.fact, once.session, once.text) == ("f", "f", 3, fact.text)
+    assert (once.time, once.last_recalled, once.recalls) == (fact.said, fact.said, 0)
+    twice = event_of(replace(fact, confirmed=NOW - DAY), spacing=2 * DAY)
+    assert (twice.time, twice.last_recalled, twice.recalls) == (fact.said, NOW - DAY, 1)
+    assert twice.consolidation == once.recalled(NOW - DAY, unit=2 * DAY).consolidation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -347,6 +348,32 @@ async def test_only_what_passes_the_threshold_comes_to_mind(store: SqliteStore) 
     assert came.text == "a week ago, on Monday: User adopted a grey cat called Miso."
     assert came.value > 0.86
     assert await recall.contribute(request("What is the capital of Peru?")) == ()
+
+
+async def test_topics_and_keywords_bring_an_event_back_only_if_they_count(
+    store: SqliteStore,
+) -> None:
+    """With `labels` they are compared by vector, and shown; without, only the event's text is."""
+    held = [
+        event("e1", "User adopted Miso.", topics=("pets",), keywords=("cat", "kitten")),
+        event("e2", "User moved to Lyon.", topics=("home",), keywords=("flat",)),
+    ]
+    await known(store, held)
+    asking = request("pets cat kitten User adopted")
+    plain = await mechanism(store).explain(OWNER, asking.text, now=asking.now, language="en")
+    with_labels = mechanism(store, knobs=replace(PAPER, labels=True))
+    labelled = await with_labels.explain(OWNER, asking.text, now=asking.now, language="en")
+    before = {c.event.id: c.cosine for c in plain.candidates}
+    after = {c.event.id: c.cosine for c in labelled.candidates}
+    assert after["e1"] is not None
+    assert before["e1"] is not None
+    assert after["e1"] > before["e1"] + 0.2
+    assert after["e2"] == before["e2"]  # the labels do not help it, and it loses nothing by them
+    assert await mechanism(store).contribute(asking) == ()
+    (came,) = await with_labels.contribute(asking)
+    assert came.text == "a week ago, on Monday: User adopted Miso. (pets, cat, kitten)"
+    again = await with_labels.explain(OWNER, asking.text, now=asking.now, language="en")
+    assert again.candidates == labelled.candidates  # from the vectors that were kept
 
 
 async def test_recall_consolidates_only_when_used(store: SqliteStore) -> None:

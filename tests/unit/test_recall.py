@@ -266,6 +266,40 @@ async def test_a_budget_passes_over_what_is_too_long(store: SqliteStore) -> None
     assert texts(await search(store, "tea", budget=20)) == ["tea please"]
 
 
+async def test_a_shorter_turn_comes_in_place_of_those_that_are_too_long(store: SqliteStore) -> None:
+    """Also if none of the `k` best fits: the next ones are looked at, up to some depth."""
+    for n in range(4):
+        await tell(store, "tea tea tea " + f"and much more {n} " * 30, key=f"long {n}")
+    await tell(store, "tea please", key="short")
+    assert len((await search(store, "tea", k=1))[0].text) > 100
+    assert texts(await search(store, "tea", k=1, budget=20)) == ["tea please"]
+    assert texts(await search(store, "tea", k=2, budget=20)) == ["tea please"]
+    enough = await search(store, "tea", k=2, budget=2000)
+    assert texts(enough) == texts(await search(store, "tea", k=2))
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+async def test_the_best_are_the_first_of_all_and_newer_ones_win_ties(
+    store: SqliteStore, with_vectors: bool
+) -> None:
+    """However many are asked for: fewer than there are, as many, or more."""
+    for n in range(4):  # equal in all that counts
+        await tell(store, f"tea {'abcd'[n]}", key=f"equal {n}", at=NOW - (30 - n) * DAY)
+    for n in range(3):
+        await tell(store, "tea " * (n + 2), key=f"more {n}", at=NOW - 50 * DAY)
+    embedder = await embed(store) if with_vectors else None
+    ranked = await search(store, "tea", k=99, embedder=embedder)
+    assert len(ranked) == 7
+    scores = [item.score for item in ranked]
+    assert scores == sorted(scores, reverse=True)
+    for k in range(1, 9):
+        some = await search(store, "tea", k=k, embedder=embedder)
+        assert texts(some) == texts(ranked)[:k]
+    if not with_vectors:
+        letters = [text[-1] for text in texts(ranked) if text[-1] in "abcd"]
+        assert letters == ["d", "c", "b", "a"]
+
+
 SHORT: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {
     "zh": (("我家养了一只猫。", "昨天在上海看了电影。", "早饭吃了面包。"), {"猫": 0, "上海": 1}),
     "ja": (("うちの犬は七歳です。", "来週、京都へ行きます。", "朝はパン。"), {"犬": 0, "京都": 1}),

@@ -372,7 +372,10 @@ class Memory(Editor):
         """Remove for good: the user, or a session, or turns, or sentences of the summary, or facts
         by their ids. The result counts what was removed, and has a signed `receipt`."""
         what = ErasureTarget(session=session, turns=turns, sentences=sentences, facts=facts)
-        return await self._services.erasures.erase(self._owner(user), what)
+        owner = self._owner(user)
+        erased = await self._services.erasures.erase(owner, what)
+        self._services.methods.forget(owner)
+        return erased
 
     async def is_genuine(self, receipt: Receipt) -> bool:
         """Whether a receipt was signed by this database for this tenant, and not changed since."""

@@ -41,7 +41,8 @@ CONTEXT = 2
 
 @dataclass(kw_only=True)
 class Files:
-    """The files of a folder, and what a command changed in them."""
+    """The files of a folder, and what one command changed in them: none writes and removes the same
+    file."""
 
     texts: dict[str, str]
     read_only: frozenset[str] = frozenset()
@@ -78,14 +79,12 @@ class Files:
             )
         self.texts[path] = text
         self.written.add(path)
-        self.removed.discard(path)
 
     def remove(self, path: str) -> None:
         """Remove a file."""
         self.check_writable(path)
         del self.texts[path]
         self.removed.add(path)
-        self.written.discard(path)
 
     def check_writable(self, path: str) -> None:
         """Raise `BadCommand` for a file that only shows something."""

@@ -126,20 +126,33 @@ class Methods:
     """The methods that are in use, by the name of their preset."""
 
     def __init__(
-        self, store: Store, *, usual: Method, make: Callable[[str], Method] | None
+        self,
+        store: Store,
+        *,
+        usual: Method,
+        make: Callable[[str], Method] | None,
+        seconds: Callable[[], float] = monotonic,
     ) -> None:
         """`usual` is the configured method; `make` makes that of a preset. Without it, or if the
-        configured one is a paper's, nobody can choose."""
+        configured one is a paper's, nobody can choose. `seconds` is a clock that never goes
+        back."""
         self._store = store
         self.usual = usual
         self._make = make if usual.settings.preset == DEFAULT else None
         self._made = {str(usual.settings.preset): usual}
+        self._seconds = seconds
         self._known: dict[Owner, tuple[str, float]] = {}
+        """Choices and when they were read, the oldest first."""
 
     @property
     def open(self) -> bool:
         """Whether users may choose."""
         return self._make is not None
+
+    @property
+    def known(self) -> tuple[Owner, ...]:
+        """The owners whose choice is kept, the one that was read longest ago first."""
+        return tuple(self._known)
 
     async def name(self, owner: Owner) -> str:
         """The name of the preset that the owner's memory works by."""
@@ -150,18 +163,29 @@ class Methods:
             (n.text for n in await self._store.notes.read(owner, kind=KIND) if n.key == KEY), usual
         )
         name = chosen if chosen in PRESETS else usual
-        self._known.pop(owner, None)
-        self._known[owner] = (name, monotonic())
-        if len(self._known) > MOST_KNOWN:
-            del self._known[next(iter(self._known))]
+        self._keep(owner, name)
         return name
 
     async def of(self, owner: Owner) -> Method:
         """The owner's method, by a choice that may have been read some moments ago."""
         name, read = self._known.get(owner, ("", 0.0))
-        if not name or monotonic() - read > FRESH:
+        if not name or self._seconds() - read > FRESH:
             name = await self.name(owner)
         return self._of(name)
+
+    def forget(self, owner: Owner) -> None:
+        """Keep nothing of the owner, who chose something else or was erased."""
+        self._known.pop(owner, None)
+
+    def _keep(self, owner: Owner, name: str) -> None:
+        """Keep what was read, and drop what is too old to count or too much."""
+        now = self._seconds()
+        self.forget(owner)
+        self._known[owner] = (name, now)
+        while (oldest := next(iter(self._known))) != owner and (
+            len(self._known) > MOST_KNOWN or now - self._known[oldest][1] > FRESH
+        ):
+            del self._known[oldest]
 
     async def choose(self, owner: Owner, name: str, *, now: datetime) -> None:
         """Let the owner's memory work by that preset from now on. Raises `BadInput` if there is
@@ -177,7 +201,7 @@ class Methods:
             await self._store.notes.remove(owner, kind=KIND, keys=[KEY])
         else:
             await self._store.notes.put(owner, Note(kind=KIND, key=KEY, text=name, time=now))
-        self._known.pop(owner, None)
+        self.forget(owner)
 
     async def follows(self, owner: Owner) -> bool:
         """Whether the owner's method digests sessions while they are open."""

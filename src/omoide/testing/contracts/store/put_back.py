@@ -42,6 +42,20 @@ class PutBackContract(StoreSuite):
         (new,) = await tell(store, BOB, "next", key="new")
         assert (new.position, new.session) == (8, 5)
 
+    async def test_numbers_go_on_from_the_highest(self, store: Store) -> None:
+        """Also if the owner had turns before: no number is skipped and none is given twice."""
+        (turn,) = await tell(store, ANN, "green")
+        (session,) = await store.turns.sessions(ANN)
+        await tell(store, BOB, "one", "two", key="old")
+        for number, position in ((4, 7), (3, 5)):
+            moved = replace(turn, id=f"at {position}", position=position, session=number)
+            again = replace(session, number=number)
+            await store.archive.restore(BOB, sessions=[again], turns=[moved])
+            (new,) = await tell(store, BOB, f"after {position}", key=f"after {position}")
+            known = await store.turns.read(BOB)
+            assert new.position == max(t.position for t in known if t.id != new.id) + 1
+            assert new.session == max(t.session for t in known if t.id != new.id) + 1
+
     async def test_what_is_there_is_passed_over(self, store: Store) -> None:
         """Restoring twice stores nothing twice, and adds only what was missing."""
         await tell(store, ANN, "green", "tea")
