@@ -56,7 +56,7 @@ def erase_turns(
 ) -> None:
     """Remove turns with their `postings_of`."""
     affected: list[Any] = connection.execute(
-        "SELECT DISTINCT session FROM turns "
+        "SELECT session FROM turns "
         "WHERE owner = ? AND position IN (SELECT value FROM json_each(?))",
         (owner, list(positions)),
     ).fetchall()
@@ -69,7 +69,7 @@ def erase_turns(
         "UPDATE sessions SET turns = (SELECT count(*) FROM turns "
         "WHERE turns.owner = sessions.owner AND turns.session = sessions.number) "
         "WHERE owner = ? AND number IN (SELECT value FROM json_each(?))",
-        (owner, [row[0] for row in affected]),
+        (owner, sorted({row[0] for row in affected})),
     )
 
 

@@ -25,11 +25,21 @@ if TYPE_CHECKING:
     from omoide.adapters.stores.sql.connection import Connection
     from omoide.adapters.stores.sql.items import Posting
 
-ROWS = 600
+ROWS = 2000
 """Most rows that a slice of a whole owner removes, by the weight of each."""
 TURNS = 40
 """Most turns that a slice of a part removes. Each posting lies in a page of its own."""
-_WEIGHTS = {"turns": 6, "vectors": 4, "summaries": 12}
+_WEIGHTS = {
+    "turns": 20,
+    "vectors": 8,
+    "summaries": 20,
+    "facts": 20,
+    "events": 10,
+    "memos": 10,
+    "aside": 10,
+    "notes": 10,
+    "jobs": 4,
+}
 """Rows that cost more than others: they are long, or their index entries lie apart."""
 _KEYS = {
     # No job of the owner may start any more; facts come after what triggers remove with them.
