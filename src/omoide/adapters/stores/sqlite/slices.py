@@ -193,12 +193,12 @@ def remove_rows(connection: Connection, owner: int) -> RemovedRows:
 
 def _sentences(connection: Connection, owner: int, limit: int) -> int:
     """How many sentences the first versions have."""
-    [(count,)] = connection.execute(
-        "SELECT coalesce(sum(json_array_length(sentences)), 0) FROM "
-        "(SELECT sentences FROM summaries WHERE owner = ? ORDER BY number LIMIT ?)",
+    rows = connection.execute(
+        "SELECT json_array_length(sentences) FROM summaries WHERE owner = ? "
+        "ORDER BY number LIMIT ?",
         (owner, limit),
     )
-    return int(count)
+    return sum(count for (count,) in rows)
 
 
 def _is_noted(connection: Connection, erasure: UnfinishedErasure) -> bool:
