@@ -5,8 +5,8 @@
 Each size is a file with one user of so many synthetic turns (`speed/corpus.py`). The last file has
 `--users` users with the smallest size each, copies of the first. Figures are CPU milliseconds of
 this verb without the embedder, and how often the first size's; every step is a process of its own.
-"Waits" is the longest that another process waited to write one turn during the erasures, by the
-wall, so it says little on a busy machine.
+"Waits" is the longest that another process, which writes all the time, waited to write one turn, by
+the wall: while nothing else is done, which shows the machine's load, and during each erasure.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ TIMES = 20
 """How often a verb is measured; the median counts."""
 NOISE = "somebody else"
 """The user for whom another process writes."""
+SMALL = "somebody small"
+"""A user with few turns."""
 
 
 @dataclass
@@ -105,7 +107,8 @@ async def measured(path: Path, user: str, turns: int) -> None:
 
 
 async def erased(verbs: Verbs, memory: Memory, user: str, path: Path) -> None:
-    """Erase a few turns, then the user, while another process writes."""
+    """Erase a few turns, a session, a small user and the user, while another process writes."""
+    await memory.record(SMALL, said(lines(0, 40)))
     other = subprocess.Popen(  # noqa: ASYNC220 - it runs beside
         [sys.executable, __file__, "--write", str(path)],
         stdin=subprocess.PIPE,
@@ -114,33 +117,55 @@ async def erased(verbs: Verbs, memory: Memory, user: str, path: Path) -> None:
     )
     assert other.stdout is not None
     other.stdout.readline()
+
+    async def waited(during: str) -> None:
+        assert other.stdin is not None and other.stdout is not None  # noqa: PT018 - for the types
+        other.stdin.write("\n")
+        other.stdin.flush()
+        longest = await asyncio.to_thread(other.stdout.readline)
+        verbs.of(f"waits, {during}").cpu.append(float(longest))
+
+    await asyncio.sleep(3.0)
+    await waited("nothing")
     for number in range(3):
         with verbs.of("erase one turn"):
             await memory.erase(user, turns=[f"{10 * number:032x}"])
-    waited, _ = other.communicate("\n")
-    verbs.of("waits, one turn").cpu.append(float(waited))
+    await waited("one turn")
+    with verbs.of("erase a session"):
+        await memory.erase(user, session=7)
+    await waited("a session")
+    with verbs.of("erase a user of 40 turns beside"):
+        await memory.erase(SMALL)
+    await waited("a small user")
     with verbs.of("erase the user, by 1,000 turns"):
         await memory.erase(user)
+    await waited("the user")
+    other.communicate()
 
 
 async def write(path: Path) -> None:
-    """Write turns of somebody else until the input ends; tells how long the longest took."""
+    """Write turns of somebody else until the input ends; tells at each line how long the longest
+    took since the one before."""
     store = await open_store(path)
     settings = Settings(mechanisms=("search",))
     runtime = Runtime(settings, store=store, clock=FrozenClock(NOW), name="other", owns=[store])
-    waiting = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
     memory, longest, number = runtime.memory(), 0.0, 0
     await memory.record(NOISE, said(lines(0, 1)))
     print("ready", flush=True)
-    while not waiting.done():
+    asked = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
+    while True:
         number += 1
         began = perf_counter()
         await memory.record(NOISE, said(lines(number, 1)))
         longest = max(longest, perf_counter() - began)
         sleep(0.002)  # noqa: ASYNC251 - a process of its own
         await asyncio.sleep(0)
+        if asked.done():
+            if not asked.result():
+                break
+            print(1e3 * longest, flush=True)
+            asked, longest = asyncio.create_task(asyncio.to_thread(sys.stdin.readline)), 0.0
     await runtime.close()
-    print(1e3 * longest)
 
 
 def run(path: Path, user: str, turns: int) -> dict[str, Any]:

@@ -349,7 +349,7 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
     theirs = await SqliteStore.open(path)
     truncate_log = SqliteArchive._truncate_log
 
-    def late(archive: SqliteArchive, connection: apsw.Connection, mark: str) -> None:
+    def late(archive: SqliteArchive, connection: apsw.Connection, mark: str) -> bool:
         class Watched:
             """A connection; when it has rewritten the file, the other process erases Bob."""
 
@@ -359,7 +359,7 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
                         archive._mark(cast("Connection", other))
                 return connection.execute(statement, *values)
 
-        truncate_log(archive, cast("apsw.Connection", Watched()), mark)
+        return truncate_log(archive, cast("apsw.Connection", Watched()), mark)
 
     monkeypatch.setattr(SqliteArchive, "_truncate_log", late)
     await ours.archive.erase(ANN)

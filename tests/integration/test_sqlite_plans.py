@@ -72,6 +72,7 @@ WANTED = (
     "DELETE",
     "UPDATE sessions SET turns",
     "SELECT (SELECT count(*) FROM sessions",
+    "SELECT term, item FROM postings WHERE owner = ? AND kind = ?",  # of texts split otherwise
     "FROM sessions WHERE owner = ? ORDER BY number",
     "SELECT number, key FROM sessions WHERE owner = ?",
     "FROM events JOIN recalls USING (owner, item) WHERE owner = ? ORDER BY item",

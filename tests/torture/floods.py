@@ -72,15 +72,12 @@ def _bomb() -> Iterator[bytes]:
     yield packer.flush()
 
 
-def _padded() -> Scripted:
-    """The longest answer that is kept for its key; little of it is recorded."""
+def _padded() -> Iterator[bytes]:
+    """The longest answer that is kept for its key; little of it is recorded. Made anew each time,
+    or all that are kept would share its bytes."""
     [block] = whole("Yes.").blocks
     assert isinstance(block, bytes)
-    return Scripted(
-        blocks=(
-            json.dumps({**json.loads(block), "padding": "x" * (MAX_ENTRY_BYTES - 1024)}).encode(),
-        )
-    )
+    yield json.dumps({**json.loads(block), "padding": "x" * (MAX_ENTRY_BYTES - 1024)}).encode()
 
 
 def _scripted(blocks: Iterator[bytes], **more: Any) -> Scripted:  # noqa: ANN401
@@ -213,7 +210,7 @@ async def _serve(flood: Flood) -> None:
             if flood.send is _tenants:
                 bearers = [bench.key(f"t{number}")["Authorization"] for number in range(TENANTS)]
                 keys = [bearer.removeprefix("Bearer ") for bearer in bearers]
-                bench.upstairs.answers.extend([_padded()] * (TENANTS * EACH))
+                bench.upstairs.answers.extend(_scripted(_padded()) for _ in range(TENANTS * EACH))
             elif flood.answer is not None:
                 bench.upstairs.answers.append(flood.answer())
             async with listening(bench.app) as url:

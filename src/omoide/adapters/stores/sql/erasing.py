@@ -1,4 +1,4 @@
-"""Erasure, table by table, in the caller's transaction."""
+"""Erasure of a part of an owner's data: what must go, and how, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.fact_rows import ABOUT_OTHERS, CHANGING
-from omoide.adapters.stores.sql.facts import all_facts, update_facts
+from omoide.adapters.stores.sql.facts import all_facts, facts_by_number, update_facts
 from omoide.adapters.stores.sql.items import (
     EVENTS,
     FACTS,
     MEMOS,
     TURNS,
     make_findable,
+    postings_of,
     remove,
     replace_successor,
 )
@@ -26,13 +27,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.items import ItemTable
-    from omoide.domain import Sentence, Summary
+    from omoide.adapters.stores.sql.items import ItemTable, Posting
+    from omoide.domain import Fact, Sentence, Summary
+    from omoide.domain.fact_erasure import ErasedFacts
 
-_OWNED = (
-    "postings vectors embedded recalls events memos fact_sources facts notes outlines turns "
-    "counts sessions summaries aside jobs calls erasing"
-).split()
 _QUOTING = {
     EVENTS.table: "text, fact, topics, keywords, participants",
     MEMOS.table: "topic, summary, compressed",
@@ -40,35 +38,14 @@ _QUOTING = {
 """Columns that could quote a sentence."""
 
 
-def erase_owner(connection: Connection, owner: int) -> Erased:
-    """Remove an owner with all their data."""
-    [(sessions, facts, turns)] = connection.execute(
-        "SELECT (SELECT count(*) FROM sessions WHERE owner = ?1), "
-        "(SELECT count(*) FROM facts WHERE owner = ?1), "
-        "coalesce((SELECT found FROM counts WHERE owner = ?1 AND kind = ?2), 0)",
-        (owner, TURNS.kind),
-    )
-    sentences = sum(len(version.sentences) for version in versions(connection, owner))
-    [(events, memos, notes, rejected)] = connection.execute(
-        "SELECT (SELECT count(*) FROM events WHERE owner = ?1), "
-        "(SELECT count(*) FROM memos WHERE owner = ?1), "
-        "(SELECT count(*) FROM notes WHERE owner = ?1), "
-        "(SELECT count(*) FROM aside WHERE owner = ?1)",
-        (owner,),
-    )
-    for table in _OWNED:
-        connection.execute(f"DELETE FROM {table} WHERE owner = ?", (owner,))  # noqa: S608
-    connection.execute("DELETE FROM owners WHERE id = ?", (owner,))
-    return Erased(
-        sessions=sessions,
-        turns=turns,
-        sentences=sentences,
-        facts=facts,
-        events=events,
-        memos=memos,
-        notes=notes,
-        rejected=rejected,
-    )
+@dataclass(frozen=True, kw_only=True)
+class ErasureRequest:
+    """Which part of an owner's data a caller wants to be removed."""
+
+    session: int | None
+    turns: tuple[str, ...]
+    sentences: tuple[str, ...]
+    facts: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +56,6 @@ class ErasurePlan:
     session: int | None
     """The session to remove completely, if it exists."""
     positions: tuple[int, ...]
-    affected: tuple[int, ...]
-    """The sessions of these turns."""
     ids: frozenset[str]
     texts: frozenset[str]
     """Sentences to remove wherever they occur."""
@@ -96,37 +71,113 @@ class ErasurePlan:
         """Whether nothing of it exists. Sentences and facts are looked for."""
         return not (self.session is not None or self.positions or self.texts or self.facts)
 
-    def erase(self, connection: Connection) -> Erased:
-        """Remove it from every table."""
+    def find(self, connection: Connection) -> FoundMemories:
+        """Look for everything that must go with it. Reads all memories of the owner, so an erasure
+        does it before it takes its lock, and under the lock checks that it still `holds`."""
+        state = self._state(connection)
         summaries = versions(connection, self.owner)
-        facts = self._erase_facts(connection, summaries)
-        sentences = sum(self._thin_version(connection, v, facts) for v in summaries)
-        rejected = self._erase_rejected(connection)
-        events, memos = (self._erase_items(connection, table, facts) for table in (EVENTS, MEMOS))
+        touched, erased = self._find_facts(connection, summaries)
+        numbers = {fact.id: item for item, fact in touched.items()}
+        removed = tuple(numbers[name] for name in erased.removed)
+        thinned, sentences = self._thin(summaries, frozenset(erased.removed))
+        events, memos = (
+            self._find_items(connection, table, frozenset(erased.removed))
+            for table in (EVENTS, MEMOS)
+        )
+        items: dict[ItemTable, Sequence[int]] = {
+            FACTS: removed,
+            EVENTS: [row.item for row in events.gone],
+            MEMOS: [row.item for row in memos.gone],
+        }
+        return FoundMemories(
+            plan=self,
+            state=state,
+            touched=touched,
+            removed=removed,
+            changed={numbers[fact.id]: fact for fact in erased.changed},
+            thinned=thinned,
+            sentences=sentences,
+            rejected=self._find_rejected(connection),
+            items={EVENTS: events, MEMOS: memos},
+            postings={
+                table: postings_of(connection, self.owner, table, numbers)
+                for table, numbers in items.items()
+            },
+        )
+
+    def holds(self, connection: Connection, found: FoundMemories) -> bool:
+        """Whether the memories are still as they were found. Not known for texts: any memory may
+        have come to contain one."""
+        return (
+            not self.texts
+            and self == found.plan
+            and self._state(connection) == found.state
+            and facts_by_number(connection, self.owner, found.touched) == found.touched
+        )
+
+    def _state(self, connection: Connection) -> tuple[object, ...]:
+        """What changes when memories of the owner are added, hidden, shown again or erased, or when
+        facts come to rest on a turn of the plan."""
+        row: Any = connection.execute(
+            "SELECT erasures, (SELECT max(number) FROM summaries WHERE owner = ?1), "
+            "(SELECT max(serial) FROM aside WHERE owner = ?1) FROM owners WHERE id = ?1",
+            (self.owner,),
+        ).fetchone()
+        counts: list[Any] = connection.execute(
+            "SELECT kind, given, found, epoch FROM counts WHERE owner = ? AND kind <> ? "
+            "ORDER BY kind",
+            (self.owner, TURNS.kind),
+        ).fetchall()
+        resting: list[Any] = connection.execute(
+            "SELECT item FROM fact_sources WHERE owner = ? "
+            "AND turn IN (SELECT value FROM json_each(?)) ORDER BY item",
+            (self.owner, sorted(self.ids)),
+        ).fetchall()
+        return (tuple(row or ()), *map(tuple, counts), *map(tuple, resting))
+
+    def erase_memories(self, connection: Connection, found: FoundMemories) -> Erased:
+        """Remove what was found, and no turn yet. No turn can be added to the session any more."""
+        self._erase_facts(connection, found)
+        connection.executemany(
+            "UPDATE summaries SET sentences = ?, notes = '[]' WHERE owner = ? AND number = ?",
+            ((text, self.owner, number) for number, text in found.thinned.items()),
+        )
+        connection.executemany(
+            "DELETE FROM aside WHERE owner = ? AND serial = ?",
+            ((self.owner, serial) for serial in found.rejected),
+        )
+        for table, items in found.items.items():
+            self._erase_items(connection, table, items, found.postings[table])
         notes = self._erase_notes(connection)
-        self._erase_turns(connection)
         if self.session is not None:
-            for table, column in (("sessions", "number"), ("jobs", "session")):
-                connection.execute(
-                    f"DELETE FROM {table} WHERE owner = ? AND {column} = ?",  # noqa: S608
-                    (self.owner, self.session),
-                )
-        connection.execute("UPDATE jobs SET error = '' WHERE owner = ?", (self.owner,))
+            connection.execute(
+                "DELETE FROM jobs WHERE owner = ? AND session = ?", (self.owner, self.session)
+            )
+            connection.execute(
+                "UPDATE sessions SET ended = coalesce(ended, last) WHERE owner = ? AND number = ?",
+                (self.owner, self.session),
+            )
+        connection.execute(
+            "UPDATE jobs SET error = '' WHERE owner = ? AND error <> ''", (self.owner,)
+        )
         connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE id = ?", (self.owner,))
         return Erased(
             sessions=int(self.session is not None),
             turns=len(self.positions),
-            sentences=sentences,
-            facts=len(facts),
-            events=events,
-            memos=memos,
+            sentences=found.sentences,
+            facts=len(found.removed),
+            events=len(found.items[EVENTS].gone),
+            memos=len(found.items[MEMOS].gone),
             notes=notes,
-            rejected=rejected,
+            rejected=len(found.rejected),
         )
 
-    def _erase_facts(self, connection: Connection, summaries: Iterable[Summary]) -> frozenset[str]:
-        """Remove facts and return their ids. What ends, reasons and tags of the others say about
-        them is removed too, and facts that they had ended hold again."""
+    def _find_facts(
+        self, connection: Connection, summaries: Iterable[Summary]
+    ) -> tuple[dict[int, Fact], ErasedFacts]:
+        """What happens to facts, and those that it happens to as they are now, by number. What
+        ends, reasons and tags of the others say about removed ones is removed too, and facts that
+        they had ended hold again."""
         stated = {s.fact for v in summaries for s in v.sentences if s.text in self.texts}
         facts = all_facts(connection, self.owner)
         erased = FactErasure(
@@ -136,33 +187,37 @@ class ErasurePlan:
             session=self.earliest,
             since=self.since,
         ).of(tuple(facts.values()))
-        items = {fact.id: item for item, fact in facts.items()}
-        remove(connection, self.owner, FACTS, [items[name] for name in erased.removed])
-        changed = {items[fact.id]: fact for fact in erased.changed}
-        update_facts(connection, self.owner, changed, columns=(*ABOUT_OTHERS, *CHANGING))
+        names = erased.removed.keys() | {fact.id for fact in erased.changed}
+        return {item: fact for item, fact in facts.items() if fact.id in names}, erased
+
+    def _erase_facts(self, connection: Connection, found: FoundMemories) -> None:
+        remove(connection, self.owner, FACTS, found.removed, postings=found.postings[FACTS])
+        update_facts(connection, self.owner, found.changed, columns=(*ABOUT_OTHERS, *CHANGING))
         revived = [
             item
-            for item, fact in changed.items()
-            if fact.ended is None and facts[item].ended is not None
+            for item, fact in found.changed.items()
+            if fact.ended is None and found.touched[item].ended is not None
         ]
         make_findable(connection, self.owner, FACTS, revived)
-        return frozenset(erased.removed)
 
-    def _thin_version(self, connection: Connection, version: Summary, facts: frozenset[str]) -> int:
-        """Remove sentences from a version and return how many."""
-        affected = self._affects(version.session)
-        kept = [
-            s
-            for s in version.sentences
-            if not (self._removes(s, affected=affected) or s.fact in facts)
-        ]
-        removed = len(version.sentences) - len(kept)
-        if removed or (version.notes and (affected or self._quoted_in(version.notes))):
-            connection.execute(
-                "UPDATE summaries SET sentences = ?, notes = '[]' WHERE owner = ? AND number = ?",
-                (sentences_text(kept), self.owner, version.number),
-            )
-        return removed
+    def _thin(
+        self, summaries: Iterable[Summary], facts: frozenset[str]
+    ) -> tuple[dict[int, str], int]:
+        """The sentences that stay of each version that must change, and how many go in all."""
+        thinned: dict[int, str] = {}
+        removed = 0
+        for version in summaries:
+            affected = self._affects(version.session)
+            kept = [
+                s
+                for s in version.sentences
+                if not (self._removes(s, affected=affected) or s.fact in facts)
+            ]
+            fewer = len(version.sentences) - len(kept)
+            if fewer or (version.notes and (affected or self._quoted_in(version.notes))):
+                thinned[version.number] = sentences_text(kept)
+                removed += fewer
+        return thinned, removed
 
     def _affects(self, session: int | None) -> bool:
         return session is not None and self.earliest is not None and session >= self.earliest
@@ -174,46 +229,53 @@ class ErasurePlan:
             or (affected and not sentence.supported)
         )
 
-    def _erase_rejected(self, connection: Connection) -> int:
+    def _find_rejected(self, connection: Connection) -> tuple[int, ...]:
         rows: list[Any] = connection.execute(
             "SELECT serial, session, text, problems FROM aside WHERE owner = ?", (self.owner,)
         ).fetchall()
-        gone = [
+        return tuple(
             serial
             for serial, session, text, problems in rows
             if self._affects(session) or self._quoted_in((text, *decode_strings(problems)))
-        ]
-        connection.executemany(
-            "DELETE FROM aside WHERE owner = ? AND serial = ?", ((self.owner, n) for n in gone)
         )
-        return len(gone)
 
     def _quoted_in(self, stored: Iterable[str]) -> bool:
         return any(text in candidate for candidate in stored for text in self.texts)
 
-    def _erase_items(self, connection: Connection, table: ItemTable, facts: frozenset[str]) -> int:
-        """Remove events or memos and return how many."""
+    def _find_items(
+        self, connection: Connection, table: ItemTable, facts: frozenset[str]
+    ) -> FoundItems:
+        """The events or memos that go."""
         rows: list[Any] = connection.execute(
             f"SELECT item, id, {table.successor}, session, sources, {_QUOTING[table.table]} "  # noqa: S608
             f"FROM {table.table} WHERE owner = ?",
             (self.owner,),
         ).fetchall()
-        gone = [
-            row
+        gone = tuple(
+            FoundItem(item=row[0], id=row[1], successor=row[2])
             for row in rows
             if (table is EVENTS and row[6] in facts)
             or self._depends(row[3], row[4], _texts(table, row[5:]))
-        ]
-        items = [row[0] for row in gone]
+        )
+        return FoundItems(gone=gone, successors=frozenset(row[2] for row in rows))
+
+    def _erase_items(
+        self,
+        connection: Connection,
+        table: ItemTable,
+        found: FoundItems,
+        postings: Iterable[Posting],
+    ) -> None:
+        items = [row.item for row in found.gone]
         if table is EVENTS:
             connection.execute(
                 "DELETE FROM recalls WHERE owner = ? AND item IN (SELECT value FROM json_each(?))",
                 (self.owner, items),
             )
-        remove(connection, self.owner, table, items)
-        successors = {row[2] for row in rows}
-        self._bring_back(connection, table, {row[1]: row[2] for row in gone}, successors)
-        return len(gone)
+        remove(connection, self.owner, table, items, postings=postings)
+        self._bring_back(
+            connection, table, {row.id: row.successor for row in found.gone}, found.successors
+        )
 
     def _depends(self, session: int, sources: str, quoting: Iterable[str]) -> bool:
         """Whether an event or memo depends on removed text, by the same rule as for a sentence."""
@@ -229,7 +291,7 @@ class ErasurePlan:
         connection: Connection,
         table: ItemTable,
         gone: dict[str, str | None],
-        successors: set[str | None],
+        successors: frozenset[str | None],
     ) -> None:
         """Items that a removed item had replaced get that item's own successor instead. If none is
         left, searches find them again."""
@@ -257,20 +319,44 @@ class ErasurePlan:
         )
         return len(gone)
 
-    def _erase_turns(self, connection: Connection) -> None:
-        if not self.positions:
-            return
-        connection.execute(
-            "DELETE FROM outlines WHERE owner = ? AND position IN (SELECT value FROM json_each(?))",
-            (self.owner, list(self.positions)),
-        )
-        remove(connection, self.owner, TURNS, self.positions)
-        connection.execute(
-            "UPDATE sessions SET turns = (SELECT count(*) FROM turns "
-            "WHERE turns.owner = sessions.owner AND turns.session = sessions.number) "
-            "WHERE owner = ? AND number IN (SELECT value FROM json_each(?))",
-            (self.owner, list(self.affected)),
-        )
+
+@dataclass(frozen=True, kw_only=True)
+class FoundItem:
+    """An event or memo that an erasure removes."""
+
+    item: int
+    id: str
+    successor: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundItems:
+    """The events or the memos that an erasure removes."""
+
+    gone: tuple[FoundItem, ...]
+    successors: frozenset[str | None]
+    """Ids of all that have replaced any."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundMemories:
+    """What an erasure removes and changes beside turns."""
+
+    plan: ErasurePlan
+    state: tuple[object, ...]
+    touched: dict[int, Fact]
+    """The facts that are removed or changed, as they were found, by number."""
+    removed: tuple[int, ...]
+    """Numbers of the facts that go."""
+    changed: dict[int, Fact]
+    """The others as they are afterwards."""
+    thinned: dict[int, str]
+    """The sentences that stay, by version."""
+    sentences: int
+    """How many go."""
+    rejected: tuple[int, ...]
+    items: dict[ItemTable, FoundItems]
+    postings: dict[ItemTable, list[Posting]]
 
 
 def _texts(table: ItemTable, columns: Sequence[str]) -> tuple[str, ...]:
@@ -282,26 +368,18 @@ def _texts(table: ItemTable, columns: Sequence[str]) -> tuple[str, ...]:
     return (text, *(value for column in lists for value in decode_strings(column)))
 
 
-def erasure_plan(
-    connection: Connection,
-    owner: int,
-    *,
-    session: int | None,
-    turns: Sequence[str],
-    sentences: Sequence[str],
-    facts: Sequence[str],
-) -> ErasurePlan:
+def erasure_plan(connection: Connection, owner: int, wanted: ErasureRequest) -> ErasurePlan:
     """Plan the erasure of a session, of turns, of sentences and of facts."""
     rows: list[Any] = connection.execute(
         "SELECT position, id, session FROM turns INDEXED BY turns_session "
         "WHERE owner = ?1 AND session = CAST(?2 AS integer) UNION "
         "SELECT position, id, session FROM turns INDEXED BY turns_id "
         "WHERE owner = ?1 AND id IN (SELECT value FROM json_each(?3)) ORDER BY position",
-        (owner, session, list(turns)),
+        (owner, wanted.session, list(wanted.turns)),
     ).fetchall()
     sessions: list[Any] = connection.execute(
         "SELECT number FROM sessions WHERE owner = ? AND number = CAST(? AS integer)",
-        (owner, session),
+        (owner, wanted.session),
     ).fetchall()
     affected = [row[2] for row in rows] + [row[0] for row in sessions]
     earliest = min(affected, default=None)
@@ -312,17 +390,16 @@ def erasure_plan(
     quoted: list[Any] = connection.execute(
         f"SELECT text FROM {FACTS.by_id} "  # noqa: S608
         "WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
-        (owner, list(facts)),
+        (owner, list(wanted.facts)),
     ).fetchall()
-    texts = (*sentences, *(row[0] for row in quoted))
+    texts = (*wanted.sentences, *(row[0] for row in quoted))
     return ErasurePlan(
         owner=owner,
-        session=session if sessions else None,
+        session=wanted.session if sessions else None,
         positions=tuple(row[0] for row in rows),
-        affected=tuple(sorted({row[2] for row in rows})),
         ids=frozenset(row[1] for row in rows),
         texts=frozenset(filter(None, texts)),
-        facts=frozenset(facts),
+        facts=frozenset(wanted.facts),
         earliest=earliest,
         since=from_micros_or_none(started[0] if started else None),
     )

@@ -17,21 +17,35 @@ if TYPE_CHECKING:
 
 _MARK = "\x7f"
 """Not printable, so no user's name can contain it."""
+_ERASED = "erased "
+_VANISHING = "erasing "
 
 
 def erased_owner_name(number: int) -> str:
     """The placeholder's name for the erased owner with this number."""
-    return f"erased {number}{_MARK}"
+    return f"{_ERASED}{number}{_MARK}"
+
+
+def vanishing_owner_name(number: int) -> str:
+    """The name under which the rows of an erased owner are kept until all are removed."""
+    return f"{_VANISHING}{number}{_MARK}"
+
+
+def is_vanishing_owner(user: str) -> bool:
+    """Whether this is the name of an erased owner whose rows are being removed."""
+    return user.startswith(_VANISHING) and user.endswith(_MARK)
 
 
 def is_erased_owner(user: str) -> bool:
-    """Whether this is the name of a placeholder, not of a user."""
+    """Whether this is the name of a placeholder or of a vanishing owner, not of a user."""
     return user.endswith(_MARK)
 
 
 def erased_owner(user: str) -> int | None:
     """The number of the erased owner, if this is the name of a placeholder."""
-    return int(user.removesuffix(_MARK).removeprefix("erased ")) if is_erased_owner(user) else None
+    if not (user.startswith(_ERASED) and user.endswith(_MARK)):
+        return None
+    return int(user.removesuffix(_MARK).removeprefix(_ERASED))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,6 +95,16 @@ def all_facts(connection: Connection, owner: int) -> dict[int, Fact]:
     return {row[-1]: fact_of(row) for row in rows}
 
 
+def facts_by_number(connection: Connection, owner: int, items: Iterable[int]) -> dict[int, Fact]:
+    """Some facts of an owner, by number."""
+    rows: list[Any] = connection.execute(
+        f"SELECT {_COLUMNS}, item FROM facts "  # noqa: S608
+        "WHERE owner = ? AND item IN (SELECT value FROM json_each(?))",
+        (owner, list(items)),
+    ).fetchall()
+    return {row[-1]: fact_of(row) for row in rows}
+
+
 def update_facts(
     connection: Connection,
     owner: int,

@@ -16,9 +16,12 @@ from omoide.domain import Event, Fact, Memo, MemoryKind
 from omoide.language.terms import last_characters, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from omoide.adapters.stores.sql.connection import Connection
+
+    Posting = tuple[str, int]
+    """A term, and the number of an item that contains it."""
 
 E = TypeVar("E", Event, Memo, Fact)
 
@@ -209,9 +212,50 @@ def replace_successor(
     make_findable(connection, owner, table, items)
 
 
-def remove(connection: Connection, owner: int, table: ItemTable, items: Sequence[int]) -> None:
-    """Delete items with their postings and vectors. For erasures: scans all postings of the owner,
-    because an older version may have split the text into other terms."""
+def postings_of(
+    connection: Connection, owner: int, table: ItemTable, items: Sequence[int]
+) -> list[Posting]:
+    """Every posting of some items. If an older version of omoide may have split a text into other
+    terms, all postings of the owner are looked through, which takes a while; so this is called
+    before an erasure takes its lock."""
+    rows: list[Any] = connection.execute(
+        f"SELECT {table.item}, {table.hidden} IS NULL, {table.words} FROM {table.table} "  # noqa: S608
+        f"WHERE owner = ? AND {table.item} IN (SELECT value FROM json_each(?))",
+        (owner, list(items)),
+    ).fetchall()
+    postings: list[Posting] = []
+    others: list[int] = []
+    for item, findable, words in rows:
+        expected = set(_counted(words))
+        stored = connection.execute(
+            "SELECT term, tf, length FROM postings WHERE owner = ? "
+            "AND term IN (SELECT value FROM json_each(?)) AND kind = ? AND item = ?",
+            (owner, [term for term, _, _ in expected], table.kind, item),
+        ).fetchall()
+        # Each posting names the number of all terms: if all are there, no other can be.
+        if findable and set(map(tuple, stored)) == expected:
+            postings += [(term, item) for term, _, _ in expected]
+        else:
+            others.append(item)
+    if others:
+        rows = connection.execute(
+            "SELECT term, item FROM postings WHERE owner = ? AND kind = ? "
+            "AND item IN (SELECT value FROM json_each(?))",
+            (owner, table.kind, others),
+        ).fetchall()
+        postings += [(term, item) for term, item in rows]
+    return postings
+
+
+def remove(
+    connection: Connection,
+    owner: int,
+    table: ItemTable,
+    items: Sequence[int],
+    *,
+    postings: Iterable[Posting],
+) -> None:
+    """Delete items with their vectors and with their `postings_of`."""
     if not items:
         return
     among = "IN (SELECT value FROM json_each(?))"
@@ -220,9 +264,9 @@ def remove(connection: Connection, owner: int, table: ItemTable, items: Sequence
         f"WHERE owner = ? AND {table.item} {among} AND {table.hidden} IS NULL",
         (owner, list(items)),
     ).fetchall()
-    connection.execute(
-        f"DELETE FROM postings WHERE owner = ? AND kind = ? AND item {among}",  # noqa: S608
-        (owner, table.kind, list(items)),
+    connection.executemany(
+        "DELETE FROM postings WHERE owner = ? AND term = ? AND kind = ? AND item = ?",
+        ((owner, term, table.kind, item) for term, item in postings),
     )
     connection.execute(
         f"DELETE FROM {table.table} WHERE owner = ? AND {table.item} {among}",  # noqa: S608

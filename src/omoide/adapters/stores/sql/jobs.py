@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from omoide.adapters.stores.sql.external import is_vanishing_owner
 from omoide.adapters.stores.sql.rows import (
     ensured_owner_id,
     from_micros,
@@ -109,7 +110,8 @@ class SqlJobs:
             if not connection.changes():
                 return None
             [job] = _jobs(connection, "jobs.id = ?", [seen.id])
-            return job
+            # A job of an owner who is being erased is never run; it goes with the other rows.
+            return None if is_vanishing_owner(job.owner.user) else job
 
         while candidates := await self._database.read(tenant, look):
             for seen in candidates:

@@ -211,7 +211,7 @@ class _OwnerTurns:
                 [voices.setdefault(who, len(voices)) for who in zip(speaker, name, strict=True)],
                 np.int64,
             ),
-            "time": np.array(time, "datetime64[us]"),
+            "time": np.array(time, np.int64).view("datetime64[us]"),
             "length": np.array(length, np.float32),
             "telling": np.array(telling, np.float32),
             "named": np.array(days, np.int64).reshape(-1, 3),

@@ -60,7 +60,7 @@ class PageCleaner:
         """Clean the next piece. False if another connection is in the way: try again later.
         `checkpointing` is another connection to the same file, outside a transaction."""
         try:
-            checkpointing.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            truncate_log(checkpointing)
             self._lock.execute("BEGIN IMMEDIATE")
         except apsw.BusyError:
             return False
@@ -94,6 +94,14 @@ class PageCleaner:
             self._file.xWrite(bytes(end - start), start)
             self.zeroed += end - start
         return bool(found)
+
+
+def truncate_log(connection: apsw.Connection) -> bool:
+    """Move all pages of the log into the file and empty the log; False if others are in the way.
+    Most of them are moved first without the write lock."""
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+    [(busy, *_)] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return not busy
 
 
 def _unused(piece: bytes, offset: int, size: int) -> Iterator[tuple[int, int]]:

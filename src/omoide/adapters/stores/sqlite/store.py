@@ -25,6 +25,8 @@ CACHE_BYTES = 256 * 1024 * 1024
 class SqliteStore(SqlStore):
     """`Store` on one SQLite file, or in memory. Open it with `open`; close it after use."""
 
+    archive: SqliteArchive
+
     def __init__(self, database: SqliteDatabase, *, cache_bytes: int = CACHE_BYTES) -> None:
         matrices, turn_tables = VectorCache(cache_bytes), TurnTableCache(cache_bytes // 4)
         super().__init__(database, matrices, turn_tables)
@@ -60,7 +62,7 @@ class SqliteStore(SqlStore):
         try:
             if not database.read_only:
                 with suppress(StoreLocked):  # a later opening will retry
-                    await store.archive.scrub()
+                    await store.archive.resume()
         except BaseException:
             await store.close()
             raise

@@ -1,0 +1,78 @@
+"""Removing the rows of turns and of whole owners, in the caller's transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from omoide.adapters.stores.sql.items import TURNS, remove
+from omoide.adapters.stores.sql.summaries import versions
+from omoide.ports import Erased
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from omoide.adapters.stores.sql.connection import Connection
+    from omoide.adapters.stores.sql.items import Posting
+
+_OWNED = (
+    "postings vectors embedded recalls events memos fact_sources facts notes outlines turns "
+    "counts sessions summaries aside jobs calls erasing"
+).split()
+
+
+def erase_owner(connection: Connection, owner: int) -> Erased:
+    """Remove an owner with all their data."""
+    [(sessions, facts, turns)] = connection.execute(
+        "SELECT (SELECT count(*) FROM sessions WHERE owner = ?1), "
+        "(SELECT count(*) FROM facts WHERE owner = ?1), "
+        "coalesce((SELECT found FROM counts WHERE owner = ?1 AND kind = ?2), 0)",
+        (owner, TURNS.kind),
+    )
+    sentences = sum(len(version.sentences) for version in versions(connection, owner))
+    [(events, memos, notes, rejected)] = connection.execute(
+        "SELECT (SELECT count(*) FROM events WHERE owner = ?1), "
+        "(SELECT count(*) FROM memos WHERE owner = ?1), "
+        "(SELECT count(*) FROM notes WHERE owner = ?1), "
+        "(SELECT count(*) FROM aside WHERE owner = ?1)",
+        (owner,),
+    )
+    for table in _OWNED:
+        connection.execute(f"DELETE FROM {table} WHERE owner = ?", (owner,))  # noqa: S608
+    connection.execute("DELETE FROM owners WHERE id = ?", (owner,))
+    return Erased(
+        sessions=sessions,
+        turns=turns,
+        sentences=sentences,
+        facts=facts,
+        events=events,
+        memos=memos,
+        notes=notes,
+        rejected=rejected,
+    )
+
+
+def erase_turns(
+    connection: Connection, owner: int, positions: Sequence[int], *, postings: Iterable[Posting]
+) -> None:
+    """Remove turns with their `postings_of`."""
+    affected: list[Any] = connection.execute(
+        "SELECT session FROM turns "
+        "WHERE owner = ? AND position IN (SELECT value FROM json_each(?))",
+        (owner, list(positions)),
+    ).fetchall()
+    connection.execute(
+        "DELETE FROM outlines WHERE owner = ? AND position IN (SELECT value FROM json_each(?))",
+        (owner, list(positions)),
+    )
+    remove(connection, owner, TURNS, positions, postings=postings)
+    connection.execute(
+        "UPDATE sessions SET turns = (SELECT count(*) FROM turns "
+        "WHERE turns.owner = sessions.owner AND turns.session = sessions.number) "
+        "WHERE owner = ? AND number IN (SELECT value FROM json_each(?))",
+        (owner, sorted({row[0] for row in affected})),
+    )
+
+
+def remove_session(connection: Connection, owner: int, session: int) -> None:
+    """Remove a session that has no turns left."""
+    connection.execute("DELETE FROM sessions WHERE owner = ? AND number = ?", (owner, session))
