@@ -164,6 +164,8 @@ def running(settings: Sequence[str] = QUICK, *, made_with: Sequence[str] = ()) -
                     shutil.copytree(part, folder / part.name)
             package = folder / package.name
             os.chown(folder, user, -1)
+        if emulator := os.environ.get("OMOIDE_TEST_EMULATOR"):
+            _emulate(package / "pginstall" / "bin", emulator)
         server = Server(folder, package / "pginstall" / "bin", user, settings)
         server.make(*made_with)
         try:
@@ -174,6 +176,17 @@ def running(settings: Sequence[str] = QUICK, *, made_with: Sequence[str] = ()) -
             server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _emulate(programs: Path, emulator: str) -> None:
+    """Run the copied server in an emulator, such as "qemu-aarch64 -cpu max", on a processor that
+    lacks instructions of the package's build. Slow, and only for root, who uses a copy."""
+    if os.geteuid() != 0:
+        raise CannotStart("only root runs the server in an emulator")
+    program, inner = programs / "postgres", programs / "postgres.inner"
+    program.rename(inner)
+    program.write_text(f'#!/bin/sh\nexec {emulator} {inner} "$@"\n')
+    program.chmod(0o755)
 
 
 def _unprivileged() -> int:

@@ -13,6 +13,7 @@ import pytest
 from omoide.adapters.stores.postgres import PostgresStore
 from omoide.domain import Owner
 from omoide.language.terms import terms
+from omoide.testing.contracts.making import ANN, tell
 from tests.facts import disagreeing
 from tests.postgres import databases
 from tests.postgres_schemas import load, postgres_fixtures
@@ -73,3 +74,30 @@ async def test_nothing_is_lost_in_a_database_of_a_former_schema(number: int) -> 
 def _counted(url: str, table: str) -> int:
     [(count,)] = rows(url, f"SELECT count(*) FROM {table}")  # noqa: S608
     return int(count)
+
+
+async def test_words_beside_chinese_are_found_in_an_older_database() -> None:
+    """Schema 7 made one term of a word and what follows it; none of those is left."""
+    url = databases().create("glued")
+    store = await PostgresStore.open(url)
+    await tell(store, ANN, "I like tea", "我在Google工作了3年")
+    wanted = [await store.index.search_words(ANN, [t], k=9) for t in ("googl", "工作", "年", "tea")]
+    assert all(wanted)
+    await store.close()
+    with psycopg.connect(url, autocommit=True) as connection:
+        [(owner,)] = connection.execute("SELECT DISTINCT owner FROM turns").fetchall()
+        connection.execute("DELETE FROM postings WHERE item = 2")
+        for term in ("我在", "在", "google工作了3年"):
+            connection.execute(
+                "INSERT INTO postings (owner, term, kind, item, tf, length) "
+                "VALUES (%s, %s, 1, 2, 1, 2)",
+                (owner, term),
+            )
+        connection.execute("UPDATE omoide_meta SET value = '7' WHERE name = 'schema'")
+    store = await PostgresStore.open(url, create=False)
+    found = [await store.index.search_words(ANN, [t], k=9) for t in ("googl", "工作", "年", "tea")]
+    assert found == wanted
+    await store.close()
+    assert rows(url, "SELECT count(*) FROM postings WHERE term LIKE 'google工%'") == [(0,)]
+    forced = "SELECT count(*) FROM pg_class WHERE relname IN ('turns', 'postings', 'owners') "
+    assert rows(url, f"{forced} AND relforcerowsecurity") == [(3,)]

@@ -88,7 +88,7 @@ def schema(path: Path) -> set[tuple[Any, ...]]:
         found |= {(name, *row) for row in db.execute(f"PRAGMA table_xinfo({name})")}
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-    assert db.execute("PRAGMA user_version").fetchall() == [(8,)]
+    assert db.execute("PRAGMA user_version").fetchall() == [(9,)]
     db.close()
     return found
 
@@ -230,4 +230,36 @@ async def test_one_character_finds_what_is_in_an_older_file(tmp_path: Path) -> N
     db = apsw.Connection(str(path))
     [(count,)] = db.execute("SELECT tf FROM postings WHERE term = '猫' AND kind = 2")
     assert count == 2  # one that stands alone, and one at the end of a word
+    db.close()
+
+
+GLUED = "我在Google工作了3年"
+FORMER_POSTINGS = ("我在", "在", "google工作了3年")
+"""The terms that schema 8 made of it."""
+
+
+async def test_words_beside_chinese_are_found_in_an_older_file(tmp_path: Path) -> None:
+    """They were one term with what follows; now each is found, and none of the former is left."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await tell(store, ANN, "I like tea", GLUED)
+    wanted = [await store.index.search_words(ANN, [t], k=9) for t in ("googl", "工作", "年", "tea")]
+    assert all(wanted)
+    await store.close()
+    db = apsw.Connection(str(path))
+    [(owner,)] = db.execute("SELECT owner FROM turns GROUP BY owner")
+    outlines = db.execute("SELECT * FROM outlines").fetchall()
+    db.execute("DELETE FROM postings WHERE item = 2")
+    db.execute("UPDATE outlines SET length = 2, telling = 0 WHERE position = 2")
+    for term in FORMER_POSTINGS:
+        db.execute("INSERT INTO postings VALUES (?, ?, 1, 2, 1, 2)", (owner, term))
+    db.execute("PRAGMA user_version = 8")
+    db.close()
+    store = await SqliteStore.open(path)
+    found = [await store.index.search_words(ANN, [t], k=9) for t in ("googl", "工作", "年", "tea")]
+    assert found == wanted
+    assert not await store.index.search_words(ANN, ["google工作了3年"], k=9)
+    await store.close()
+    db = apsw.Connection(str(path))
+    assert db.execute("SELECT * FROM outlines").fetchall() == outlines
     db.close()

@@ -17,8 +17,8 @@ from omoide.language.pack import over_packs, packs
 from omoide.language.sentences import QUESTION, split_sentences
 from omoide.language.stemming import stem
 
-_CJK = r"\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_PLAIN_RUN = rf"[{_CJK}]+|[^\W_]+(?:['’][^\W_]+)*"
+CJK = r"\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Chinese, Japanese and Korean characters, for a class of a pattern."""
 
 
 @over_packs
@@ -31,43 +31,55 @@ def stop_words() -> frozenset[str]:
 @over_packs
 def stop_stems() -> frozenset[str]:
     """`stop_words` as index terms."""
-    return frozenset(term for word in stop_words() for term in (word, *_latin(word)))
+    return frozenset(term for word in stop_words() for term in (word, *latin(word)))
 
 
 @over_packs
 def _signs() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Patterns for a run of unspaced characters or a word, and for one unspaced character."""
-    signs = _CJK + "".join(pack.words.unspaced for pack in packs())
-    run = rf"[{signs}]+|(?:(?![{signs}])[^\W_])+(?:['’][^\W_]+)*" if signs != _CJK else _PLAIN_RUN
-    return re.compile(run), re.compile(f"[{signs}]")
+    signs = CJK + "".join(pack.words.unspaced for pack in packs())
+    word = rf"[^\W_{signs}]+"
+    return re.compile(rf"[{signs}]+|{word}(?:['’]{word})*"), re.compile(f"[{signs}]")
 
 
 def terms(text: str) -> list[str]:
-    """All index terms of `text`, in order, with repetitions.
+    """All index terms of `text`, in order, with repetitions. One character right after a word or a
+    number belongs to it: a term "年" of its own would stand for every year.
 
-    >>> terms("She runs in 東京都")
-    ['she', 'run', 'in', '東京', '京都']
+    >>> terms("She runs in 東京都"), terms("Python写代码3年")
+    (['she', 'run', 'in', '東京', '京都'], ['python', '写代', '代码', '3', '3年'])
     """
     found: list[str] = []
     runs, sign = _signs()
+    word, end = "", 0
     for match in runs.finditer(unicodedata.normalize("NFKC", text).lower()):
         run = match.group()
-        if sign.match(run):
-            found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+        if not sign.match(run):
+            found += latin(run)
+            word, end = run, match.end()
+        elif len(run) > 1:
+            found += [run[i : i + 2] for i in range(len(run) - 1)]
         else:
-            found += _latin(run)
+            found.append(word + run if end and match.start() == end else run)
     return found
 
 
 def last_characters(text: str) -> list[str]:
-    """The last character of each Chinese, Japanese or Korean run, since no bigram begins with it.
+    """The last character of each Chinese, Japanese or Korean run, unless it is a term itself, since
+    no bigram begins with it.
 
-    >>> last_characters("東京 and 猫, 私の猫")
-    ['京', '猫']
+    >>> last_characters("東京 and 猫, 私の猫, 3年")
+    ['京', '猫', '年']
     """
     runs, sign = _signs()
-    texts = runs.findall(unicodedata.normalize("NFKC", text).lower())
-    return [run[-1] for run in texts if len(run) > 1 and sign.match(run)]
+    found, end = [], 0
+    for match in runs.finditer(unicodedata.normalize("NFKC", text).lower()):
+        run = match.group()
+        if not sign.match(run):
+            end = match.end()
+        elif len(run) > 1 or (end and match.start() == end):
+            found.append(run[-1])
+    return found
 
 
 def is_prefix(term: str) -> bool:
@@ -121,7 +133,8 @@ KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
 
 
 @lru_cache(maxsize=65_536)
-def _latin(word: str) -> tuple[str, ...]:
+def latin(word: str) -> tuple[str, ...]:
+    """The terms of one word of a language that puts spaces between words."""
     word = word.replace("’", "'")
     folded = _fold(word)
     if folded != word:  # Vietnamese, or another language with diacritics: never stem it

@@ -16,8 +16,9 @@ from psycopg import conninfo, errors
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool
 
-from omoide.adapters.stores.postgres.connection import PostgresDatabase
+from omoide.adapters.stores.postgres.connection import PostgresConnection, PostgresDatabase
 from omoide.adapters.stores.postgres.failures import translate_errors
+from omoide.adapters.stores.sql.reindexing import reindex
 from omoide.errors import StoreError, StoreMissing, StoreTooNew
 from omoide.version import __version__
 
@@ -30,6 +31,8 @@ log = logging.getLogger(__name__)
 PARTITIONS = 16
 """Default number of partitions of each large table."""
 
+_SPLIT_OTHERWISE = 8
+"""The first schema whose texts are split into terms as they are now."""
 _MIGRATION_LOCK = 0x6F6D6F6964650001  # "omoide", and the number of the lock
 _SET_UP = """
 SET lock_timeout = '{patience}ms';
@@ -152,9 +155,21 @@ def prepare(
             statements = step if int(count) else step.replace(_BY_OWNER, "")
             connection.execute(statements.encode())
             _partition(connection, int(count))  # the next step may fill what this one created
+        if 0 < version < _SPLIT_OTHERWISE:
+            _reindex(connection)
         _set_meta(connection, "schema", len(_steps()))
         _set_meta(connection, "written_by", __version__)
         _close_partitions(connection)
+
+
+def _reindex(connection: psycopg.Connection[Any]) -> None:
+    """Write postings again, past the policies, which would hide every row."""
+    tables = ("owners", "turns", "events", "memos", "facts", "postings", "outlines")
+    for forced in ("NO FORCE", "FORCE"):
+        if forced == "FORCE":
+            reindex(PostgresConnection(connection))
+        for table in tables:
+            connection.execute(f"ALTER TABLE {table} {forced} ROW LEVEL SECURITY".encode())
 
 
 def _close_partitions(connection: psycopg.Connection[Any]) -> None:

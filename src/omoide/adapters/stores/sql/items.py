@@ -146,7 +146,7 @@ def make_findable(
         (
             (owner, term, table.kind, item, count, length)
             for item, _, words in rows
-            for term, count, length in _counted(words)
+            for term, count, length in counted(words)
         ),
     )
     connection.execute(
@@ -188,7 +188,7 @@ def hide(connection: Connection, owner: int, table: ItemTable, words: Mapping[in
         (
             (owner, term, table.kind, item)
             for item, text in words.items()
-            for term, _, _ in _counted(text)
+            for term, _, _ in counted(text)
         ),
     )
     _drop_vectors(connection, owner, table, items=list(words), found=len(words))
@@ -284,7 +284,7 @@ def remove_turns(connection: Connection, owner: int, texts: Mapping[int, str]) -
         (
             (owner, term, TURNS.kind, position)
             for position, text in texts.items()
-            for term, _, _ in _counted(text)
+            for term, _, _ in counted(text)
         ),
     )
     connection.executemany(
@@ -320,7 +320,7 @@ def _drop_vectors(
     )
 
 
-def _counted(words: str) -> Iterator[tuple[str, int, int]]:
+def counted(words: str) -> Iterator[tuple[str, int, int]]:
     """Each term with its count and the number of all terms."""
     all_terms = terms(words)
     for term, count in sorted(Counter([*all_terms, *last_characters(words)]).items()):

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import apsw
 
+from omoide.adapters.stores.sql.reindexing import reindex
 from omoide.adapters.stores.sql.rows import from_micros
 from omoide.adapters.stores.sql.turn_tables import spans_text
 from omoide.adapters.stores.sqlite.cipher import checked_key, is_encrypted, unlock
@@ -53,6 +54,8 @@ _MAGIC = b"SQLite format 3\x00"
 _HEADER = 100
 _WRITE = apsw.SQLITE_OPEN_READWRITE
 _READ = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+_SPLIT_OTHERWISE = 9
+"""The first schema whose texts are split into terms as they are now."""
 _creating = threading.Lock()
 
 
@@ -193,6 +196,8 @@ class SqliteOpening:
             for number, sql in _steps()[version:]:
                 connection.execute(sql)
                 connection.execute(f"PRAGMA user_version = {number}")
+            if version < _SPLIT_OTHERWISE:
+                reindex(connection)
             connection.execute(
                 "INSERT OR REPLACE INTO meta VALUES ('written_by', ?)", (__version__,)
             )

@@ -1,0 +1,2 @@
+-- From here on a word ends where Chinese, Japanese or Korean begins. The tables stay as they are;
+-- the postings of older texts are written again (sql/reindexing.py).
