@@ -48,7 +48,7 @@ OUT_OF_REACH = """(least) => {
     one.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
     const named = one.id || one.textContent.slice(0, 40) || one.outerHTML.slice(0, 80);
     const box = (one.closest("label") ?? one).getBoundingClientRect();
-    if (Math.min(box.width, box.height) < least && !one.matches("a"))
+    if (Math.round(Math.min(box.width, box.height)) < least && !one.matches("a"))
       found.push(`${named}: ${Math.round(box.width)} x ${Math.round(box.height)}`);
     const hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
     if (!hit || !(one.contains(hit) || hit.closest("label")?.control === one))

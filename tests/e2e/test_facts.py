@@ -23,12 +23,18 @@ PORTO = "You live in Porto, near the river, with Biscuit."
 NOTE = "The user lives in Braga."
 
 LANGUAGES = {
-    "zh": ("纳迪娅，这是我了解的你", "关于你", "你", "用户"),
-    "ja": ("ナディアさんについて知っていること", "あなたのこと", "あなた", "ユーザー"),
-    "ko": ("나디아 님에 대해 아는 것", "당신에 대해", "당신", "사용자"),
-    "vi": ("Những điều tôi biết về bạn, Nadia", "Về bạn", "Bạn", "người dùng"),
+    "zh": ("纳迪娅，这是我了解的你", "关于你", "你对核桃过敏。", "用户"),
+    "ja": (
+        "ナディアさんについて知っていること",
+        "あなたのこと",
+        "くるみアレルギーである。",
+        "ユーザー",
+    ),
+    "ko": ("나디아 님에 대해 아는 것", "당신에 대해", "호두 알레르기가 있다.", "사용자"),
+    "vi": ("Những điều tôi biết về bạn, Nadia", "Về bạn", "Bạn bị dị ứng", "người dùng"),
 }
-"""The title of the facts, their first heading, and how one says "you" and "user"."""
+"""The title of the facts, their first heading, a fact as it is said to the person (Japanese and
+Korean leave out the "you"), and the word for "user"."""
 
 
 async def test_facts_stand_in_groups_with_their_words(demo: Window) -> None:
@@ -50,7 +56,7 @@ async def test_facts_stand_in_groups_with_their_words(demo: Window) -> None:
     await expect(walnuts.locator(".fine").first).to_contain_text("said 9 Sept")
     await walnuts.locator("> button").click()
     await expect(walnuts.locator(".quote p")).to_contain_text("I'm allergic to walnuts")
-    cake = panel.locator(".known").filter(has_text="bake a cake")
+    cake = panel.locator(".known").filter(has_text="lemon cake")
     await expect(cake.locator(".fine").first).to_contain_text("until 10 Jan")
     guitar = panel.locator(".known").filter(has_text="guitar")
     await expect(guitar.locator(".badge")).to_have_text("no source")
@@ -191,13 +197,13 @@ async def test_it_speaks_to_the_person_in_their_language(
 ) -> None:
     """By name and as "you", never as "the user"; the dock has room for its words, and nothing is
     wider than the window."""
-    title, heading, you, user = LANGUAGES[code]
+    title, heading, fact, user = LANGUAGES[code]
     window = await opened(locale=code)
     await window.demo(code)
     page = window.page
     for tab in ("memory", "facts", "events"):
         await window.go(tab)
-        await expect(page.locator(f"#panel-{tab}")).to_contain_text(you)
+        await expect(page.locator(f"#panel-{tab}")).to_contain_text(fact)
         await expect(page.locator(f"#panel-{tab}")).not_to_contain_text(user, ignore_case=True)
         assert await too_wide(page) == []
     await window.go("facts")

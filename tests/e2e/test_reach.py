@@ -43,7 +43,7 @@ async def test_every_control_of_every_part_is_reached(demo: Window) -> None:
     await expect(page.locator(".known .quote").first).to_be_visible()
     await sound(demo, "facts")
     await page.get_by_role("button", name="Timeline").click()
-    await page.locator(".moment > button").first.click()
+    await page.locator(".moment > button").nth(1).click()
     await expect(page.locator(".moment .quote").first).to_be_visible()
     await sound(demo, "timeline")
     await demo.go("memos")
