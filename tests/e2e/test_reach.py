@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from omoide.errors import ModelRefused
+
 from .conftest import FOUR
 from .looking import out_of_reach, too_wide
 
@@ -98,3 +100,33 @@ async def test_every_dialog_fits_and_is_closed_by_escape(demo: Window) -> None:
     await page.get_by_role("button", name="Erase everything").click()
     await expect(dialog.locator("[data-danger]")).to_be_visible()
     await fits("erase everything")
+    await demo.go("facts")
+    await fact.get_by_role("button", name="Forget").click()
+    await dialog.get_by_role("button", name="Forget").click()
+    await page.get_by_role("button", name="Forget now").click()
+    await expect(dialog).to_contain_text("Here is the receipt")
+    await dialog.get_by_text("Details").click()
+    await expect(dialog.locator(".paper")).to_be_visible()
+    await fits("a receipt with its details")
+
+
+async def test_the_bar_has_room_for_all_it_can_show(demo: Window) -> None:
+    """The date, work that needs a look, and the buttons of an open conversation, on lines of
+    their own where they do not fit beside each other."""
+    page, bench = demo.page, demo.bench
+    bench.replier.answers += ["Hello.", "Hello again."]
+    bench.iterator.answers.append(ModelRefused("the key is wrong"))
+    await demo.say("Hi!")
+    await expect(page.locator(".said.assistant .text")).to_have_text("Hello.")
+    await page.click("#end-talk")
+    await expect(page.locator("#work-pill")).to_contain_text("Needs a look: 1")
+    await demo.say("Hi again!")
+    await expect(page.locator(".said.assistant .text")).to_have_text("Hello again.")
+    await expect(page.locator("#end-talk")).to_be_visible()
+    title = await page.locator("#talk-title").bounding_box()
+    button = await page.locator("#end-talk").bounding_box()
+    assert title is not None
+    assert title["width"] > 70
+    assert button is not None
+    assert button["height"] < 40
+    await sound(demo, "the bar")
