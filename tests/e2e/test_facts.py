@@ -206,6 +206,10 @@ async def test_it_speaks_to_the_person_in_their_language(
         await expect(page.locator(f"#panel-{tab}")).to_contain_text(fact)
         await expect(page.locator(f"#panel-{tab}")).not_to_contain_text(user, ignore_case=True)
         assert await too_wide(page) == []
+    for tab in ("memos", "why", "cost"):
+        await window.go(tab)
+        await expect(page.locator(f"#panel-{tab} :is(.card, tbody tr)").first).to_be_visible()
+        assert await too_wide(page) == []
     await window.go("facts")
     await expect(page.locator("#panel-facts h2")).to_have_text(title)
     await expect(page.locator("#panel-facts h3").first).to_have_text(heading)
