@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .conftest import DESK
+from .conftest import until
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
+    from playwright.async_api import Locator, Page
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text("utf-8")
 INK = """(canvas) => {
@@ -37,6 +37,26 @@ BENEATH = """(selector) => {
   }
   return [...found];
 }"""
+
+OUT_OF_REACH = """(least) => {
+  const open = document.querySelector("dialog[open]") ?? document.querySelector(".side-open .side");
+  const controls = "button, a[href], input, select, textarea, summary, [role=option], label.drop";
+  const found = [];
+  for (const one of (open ?? document).querySelectorAll(controls)) {
+    if (!one.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+    if (one.matches(".skip, .unseen")) continue;
+    one.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const named = one.id || one.textContent.slice(0, 40) || one.outerHTML.slice(0, 80);
+    const box = (one.closest("label") ?? one).getBoundingClientRect();
+    if (Math.round(Math.min(box.width, box.height)) < least && !one.matches("a"))
+      found.push(`${named}: ${Math.round(box.width)} x ${Math.round(box.height)}`);
+    const hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    if (!hit || !(one.contains(hit) || hit.closest("label")?.control === one))
+      found.push(`${named}: under ${hit?.outerHTML.slice(0, 80)}`);
+  }
+  return found;
+}"""
+"""The controls that are too small, or that something else lies over where one would press."""
 
 CUT_WORDS = """(selector) => {
   const cut = [];
@@ -86,14 +106,20 @@ async def beneath(page: Page, selector: str) -> list[str]:
     return list(await page.evaluate(BENEATH, selector))
 
 
+async def out_of_reach(page: Page, least: int) -> list[str]:
+    """The controls that are smaller than so many pixels, or lie beneath something else."""
+    return list(await page.evaluate(OUT_OF_REACH, least))
+
+
 async def cut_words(page: Page, selector: str) -> list[str]:
     """The words that begin on one line and end on another."""
     return list(await page.evaluate(CUT_WORDS, selector))
 
 
-async def visit(page: Page, view: str) -> None:
-    """Go to a tab, or with `chat` to the chat, by whatever this window offers for it."""
-    if page.viewport_size != DESK:
-        await page.click(f"#dock [data-view={view}]")
-    elif view != "chat":
-        await page.click(f"#tab-{view}")
+async def drawn(canvas: Locator, least: int) -> None:
+    """Wait until so many pixels of the canvas are drawn on."""
+
+    async def inked() -> bool:
+        return bool(await canvas.evaluate(INK) > least)
+
+    await until(inked)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .conftest import DESK, PHONE
+from .conftest import FOUR
 from .looking import AXE, faults
 
 if TYPE_CHECKING:
@@ -21,13 +21,10 @@ REPLY = "# Plan\n\n- **one**\n\n```py\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 
 TABS = ("memory", "facts", "memos", "events", "why", "cost")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-async def test_axe_finds_nothing(
-    opened: Callable[..., Awaitable[Window]], scheme: str, size: dict[str, int]
-) -> None:
+@FOUR
+async def test_axe_finds_nothing(opened: Callable[..., Awaitable[Window]]) -> None:
     """The welcome, every panel with the demo in it, open sentences, changes, and a dialog."""
-    window = await opened(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    window = await opened(reduced_motion="reduce")
     page = window.page
     await window.enter()
     await page.evaluate(AXE)
@@ -35,9 +32,8 @@ async def test_axe_finds_nothing(
     await window.demo()
     await page.evaluate(AXE)
     assert await faults(page) == []
-    tab = "#tab-{}" if size is DESK else "#dock [data-view={}]"
     for name in TABS:
-        await page.click(tab.format(name))
+        await window.go(name)
         if name == "memory":
             await page.locator("#panel-memory .fact > button").last.click()
             await page.get_by_role("button", name="Show changes").click()
@@ -53,21 +49,21 @@ async def test_axe_finds_nothing(
         if name == "why":
             await page.locator("#panel-why .others > summary").click()
         assert await faults(page) == [], name
-    if size is PHONE:
-        await page.click("#dock [data-view=chat]")
-        await page.click("#open-side")
-        assert await faults(page) == [], "the drawer"
-    await page.click("#add-user")
+    await window.side("#add-user")
+    assert await faults(page) == [], "the side bar, on a phone as a drawer"
+    await window.press("#add-user")
+    await page.wait_for_selector("dialog[open]")
     assert await faults(page) == [], "a dialog"
     await page.keyboard.press("Escape")
-    await page.click("#data")
+    await window.press("#data")
+    await page.wait_for_selector("dialog[open]")
     assert await faults(page) == [], "one's data"
     await page.keyboard.press("Escape")
-    await page.keyboard.press("Control+k")
-    await page.keyboard.type("porto")
+    await window.search("porto")
     await page.wait_for_selector("#found [role=group]:nth-of-type(2)")
     assert await faults(page) == [], "the palette"
     await page.keyboard.press("Escape")
+    await window.close_side()
     window.bench.replier.answers.append(REPLY)
     await window.say("Show me.")
     await page.wait_for_selector(".said .code")

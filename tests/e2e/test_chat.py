@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from omoide.errors import ModelUnavailable
 from omoide.server.keys import Scope
 
-from .conftest import PHONE, Gate
+from .conftest import ON_DESK, ON_PHONE, Gate
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,12 +25,13 @@ expect = playwright.expect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LANGUAGES = {
-    "en": ("Memory", "Load the demo"),
-    "zh": ("记忆", "载入演示"),
-    "ja": ("記憶", "デモを読み込む"),
-    "ko": ("기억", "데모 불러오기"),
-    "vi": ("Ký ức", "Nạp bản mẫu"),
+    "en": ("Memory", "Remove the demo"),
+    "zh": ("记忆", "移除演示"),
+    "ja": ("記憶", "デモを削除"),
+    "ko": ("기억", "데모 지우기"),
+    "vi": ("Ký ức", "Xóa bản demo"),
 }
+"""What the first tab and the button of the demo say."""
 
 
 async def test_a_reply_is_seen_as_it_comes(window: Window) -> None:
@@ -129,23 +130,18 @@ async def test_a_server_that_is_gone_is_told_kindly(window: Window) -> None:
 async def test_sessions_are_listed_by_date(demo: Window) -> None:
     """Each opens what was said in it; a message after an old one begins a new one."""
     page = demo.page
-    groups = await page.locator("#talks h2").all_inner_texts()
-    assert groups == [
-        "This week",
-        "December 2025",
-        "November 2025",
-        "October 2025",
-        "September 2025",
-    ]
+    await expect(await demo.side("#talks h2")).to_have_text(
+        ["This week", "December 2025", "November 2025", "October 2025", "September 2025"]
+    )
     await page.locator("#talks button").last.click()
     await expect(page.locator("#talk-title")).to_have_text("9 September 2025")
     await expect(page.locator(".said").first).to_contain_text("I'm Nadia")
     demo.bench.replier.answers.append("Hello again.")
     await demo.say("Good morning!")
     await expect(page.locator(".said.assistant .text")).to_have_text("Hello again.")
-    await expect(page.locator("#talks h2").first).to_have_text("Today")
+    await expect((await demo.side("#talks h2")).first).to_have_text("Today")
     await expect(page.locator("#talks button").first).to_contain_text("open")
-    await page.click("#new-talk")
+    await demo.press("#new-talk")
     await expect(page.locator(".welcome")).to_be_visible()
     await expect(page.locator("#talks .open-dot")).to_have_count(0)
 
@@ -153,7 +149,8 @@ async def test_sessions_are_listed_by_date(demo: Window) -> None:
 async def test_everyone_has_a_memory_of_their_own(demo: Window) -> None:
     """A person is added by a name, and chosen from the list."""
     page = demo.page
-    await page.click("#add-user")
+    await demo.press("#add-user")
+    await expect(page.get_by_role("dialog").locator("input")).to_be_focused()
     await page.keyboard.type("Ana <b>")
     await page.keyboard.press("Enter")
     await expect(page.locator(".welcome h2")).to_have_text("A friend who remembers")
@@ -161,9 +158,9 @@ async def test_everyone_has_a_memory_of_their_own(demo: Window) -> None:
     demo.bench.replier.answers.append("Hi Ana.")
     await demo.say("Hi!")
     await expect(page.locator(".said.assistant .text")).to_have_text("Hi Ana.")
-    await page.select_option("#user", "demo")
+    await (await demo.side("#user")).select_option("demo")
     await expect(page.locator("#panel-memory")).to_contain_text("Biscuit")
-    await page.select_option("#user", "Ana <b>")
+    await (await demo.side("#user")).select_option("Ana <b>")
     await expect(page.locator(".said .text")).to_have_text(["Hi!", "Hi Ana."])
     assert sorted(await demo.bench.memory().users()) == ["Ana <b>", "demo"]
 
@@ -176,7 +173,7 @@ async def test_words_are_never_markup(window: Window) -> None:
     page = window.page
     await expect(page.locator(".said.assistant .text")).to_have_text(evil)
     await expect(page.locator("#talks .opening")).to_contain_text("<img")
-    await page.click("#tab-why")
+    await window.go("why")
     await expect(page.locator("#panel-why")).to_contain_text("<img")
     assert await page.evaluate("window.hacked") is None
     assert await page.locator(".said img, .said script").count() == 0
@@ -192,6 +189,7 @@ async def test_with_keys_the_page_asks_for_one(
     await page.goto(window.url)
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_contain_text("omoide keys create")
+    await expect(dialog.locator("input")).to_be_focused()
     await page.keyboard.type("omo_wrong")
     await page.keyboard.press("Enter")
     await expect(dialog.locator("input")).to_have_value("")
@@ -199,18 +197,19 @@ async def test_with_keys_the_page_asks_for_one(
     await page.keyboard.type(weak)
     await page.keyboard.press("Enter")
     await window.ready()
-    await page.click("#demo")
+    await window.press("#demo")
     await expect(page.locator("#panel-memory")).to_contain_text("Biscuit")
     stores = await page.evaluate("[{...sessionStorage}, {...localStorage}]")
     assert weak in json.dumps(stores[0])
     assert weak not in json.dumps(stores[1])
-    await page.click("#demo")
+    await window.press("#demo")
     await page.get_by_role("dialog").get_by_role("button", name="Remove the demo").click()
     await expect(page.locator(".toast").last).to_contain_text("may not do that")
-    await page.click("#leave")
+    await window.press("#leave")
     await expect(page.get_by_role("dialog")).to_be_visible()
 
 
+@ON_DESK
 async def test_everything_can_be_done_by_keyboard(demo: Window) -> None:
     """The skip link, a message, the tabs, a sentence's sources and a dialog."""
     page, press = demo.page, demo.page.keyboard.press
@@ -254,11 +253,10 @@ async def test_everything_can_be_done_by_keyboard(demo: Window) -> None:
     await expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-async def test_it_works_on_a_phone(opened: Callable[..., Awaitable[Window]]) -> None:
+@ON_PHONE
+async def test_it_works_on_a_phone(demo: Window) -> None:
     """One part at a time, by the dock; the rest in a drawer; nothing wider than the screen."""
-    window = await opened(viewport=PHONE, is_mobile=True, has_touch=True)
-    await window.demo()
-    page = window.page
+    window, page = demo, demo.page
     wide = "document.documentElement.scrollWidth > innerWidth"
     for view in ("memory", "memos", "events", "why", "cost"):
         await page.tap(f"#dock [data-view={view}]")
@@ -284,23 +282,22 @@ async def test_it_works_on_a_phone(opened: Callable[..., Awaitable[Window]]) -> 
     await expect(page.locator(".said.assistant .text").last).to_have_text("On the go?")
 
 
-async def test_it_is_light_or_dark(opened: Callable[..., Awaitable[Window]]) -> None:
+async def test_it_is_light_or_dark(window: Window) -> None:
     """As the system says, unless the switch says otherwise; the choice is kept."""
-    window = await opened(color_scheme="dark")
-    await window.enter()
-    page = window.page
-    paper = "getComputedStyle(document.body).backgroundColor"
-    dark = await page.evaluate(paper)
-    await page.emulate_media(color_scheme="light")
-    light = await page.evaluate(paper)
-    assert dark != light
-    await page.select_option("#theme", "dark")
-    assert await page.evaluate(paper) == dark
+    page, body = window.page, window.page.locator("body")
+    paper = {"light": "rgb(250, 246, 239)", "dark": "rgb(26, 23, 21)"}
+    system = window.look.scheme
+    other: Literal["light", "dark"] = "light" if system == "dark" else "dark"
+    await expect(body).to_have_css("background-color", paper[system])
+    await page.emulate_media(color_scheme=other)
+    await expect(body).to_have_css("background-color", paper[other])
+    await (await window.side("#theme")).select_option(system)
+    await expect(body).to_have_css("background-color", paper[system])
     await page.reload()
     await window.ready()
-    assert await page.evaluate(paper) == dark
-    await page.select_option("#theme", "auto")
-    assert await page.evaluate(paper) == light
+    await expect(body).to_have_css("background-color", paper[system])
+    await (await window.side("#theme")).select_option("auto")
+    await expect(body).to_have_css("background-color", paper[other])
 
 
 async def test_it_speaks_five_languages(opened: Callable[..., Awaitable[Window]]) -> None:
@@ -309,15 +306,18 @@ async def test_it_speaks_five_languages(opened: Callable[..., Awaitable[Window]]
     await window.demo("ko")
     page = window.page
     await expect(page.locator("#tab-memory")).to_have_text(LANGUAGES["ko"][0])
-    for code, (memory, _) in LANGUAGES.items():
-        await page.select_option("#language", code)
+    for code, (memory, remove) in LANGUAGES.items():
+        await (await window.side("#language")).select_option(code)
         await expect(page.locator("html")).to_have_attribute("lang", code)
         await expect(page.locator("#tab-memory")).to_have_text(memory)
-        for tab in ("memory", "memos", "events", "why", "cost"):
-            await page.click(f"#tab-{tab}")
+        await expect(page.locator("#dock [data-view=memory]")).to_have_text(memory)
+        await expect(page.locator("#demo")).to_have_text(remove)
+        await window.close_side()
+        for tab in ("memory", "facts", "memos", "events", "why", "cost"):
+            await window.go(tab)
             await expect(page.locator(f"#panel-{tab} h2").first).to_be_visible()
     await page.reload()
     await window.ready()
     await expect(page.locator("html")).to_have_attribute("lang", "vi")
-    await page.select_option("#user", "me")
+    await (await window.side("#user")).select_option("me")
     await expect(page.locator(".welcome")).to_be_visible()

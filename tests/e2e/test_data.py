@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import zipfile
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .conftest import PHONE
+from .looking import DROP
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from playwright.async_api import Route
 
     from .conftest import Window
 
@@ -63,7 +67,7 @@ async def test_an_export_comes_in_and_can_be_asked_about(
     opened: Callable[..., Awaitable[Window]],
 ) -> None:
     """In parts, with its titles; what came in is told, and a first question is offered."""
-    window = await opened(viewport=PHONE, mechanisms=("search",))
+    window = await opened(mechanisms=("search",))
     await window.enter()
     page = window.page
     await page.locator(".welcome").get_by_role("button", name="Bring in an export").click()
@@ -78,14 +82,47 @@ async def test_an_export_comes_in_and_can_be_asked_about(
     await page.press("#say", "Enter")
     await expect(page.locator(".said.assistant .text")).to_have_text("You plan to go to Kyoto.")
     assert "Kyoto" in str(window.bench.replier.requests[-1])
-    await page.click("#open-side")
-    await expect(page.locator("#talks .opening").nth(1)).to_have_text("Trip 59")
+    await expect((await window.side("#talks .opening")).nth(1)).to_have_text("Trip 59")
+
+
+async def test_an_import_tells_its_progress_and_goes_on_where_it_broke_off(
+    opened: Callable[..., Awaitable[Window]],
+) -> None:
+    """While each part is under way, and after the server was gone; nothing comes in twice."""
+    window = await opened(mechanisms=("search",))
+    window.expected = ("ERR_FAILED",)
+    await window.enter()
+    page, parts, gone = window.page, asyncio.Semaphore(0), asyncio.Event()
+
+    async def slowly(route: Route) -> None:
+        await parts.acquire()
+        await (route.abort() if gone.is_set() else route.continue_())
+
+    await page.route("**/api/import*", slowly)
+    await window.press("#data")
+    await page.set_input_files("#import-file", given("export.zip", archive(60)))
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("0 of 60 conversations are in")
+    await expect(dialog.locator("progress")).to_have_attribute("max", "60")
+    parts.release()
+    await expect(dialog).not_to_contain_text("0 of 60 conversations are in")
+    came = len(await window.bench.memory().turns("me")) // 2
+    await expect(dialog).to_contain_text(f"{came} of 60 conversations are in")
+    gone.set()
+    parts.release()
+    await expect(dialog).to_contain_text(f"{came} of 60 came in. Trying again goes on")
+    gone.clear()
+    for _ in range(60):
+        parts.release()
+    await dialog.get_by_role("button", name="Try again").click()
+    await expect(dialog).to_contain_text("This came in")
+    assert len(await window.bench.memory().turns("me")) == 120
 
 
 async def test_a_file_that_is_no_export_is_told_kindly(window: Window) -> None:
     """And another can be chosen; a file comes in twice without harm."""
     page = window.page
-    await page.click("#data")
+    await window.press("#data")
     await page.set_input_files("#import-file", given("holiday.jpg", b"\xff\xd8\xff\xe0 no"))
     await expect(page.get_by_role("dialog")).to_contain_text("holiday.jpg has no conversations")
     body = json.dumps([chat(1)]).encode()
@@ -98,23 +135,15 @@ async def test_a_file_that_is_no_export_is_told_kindly(window: Window) -> None:
 async def test_a_file_is_dropped_anywhere(window: Window) -> None:
     """The page takes it instead of leaving for it."""
     page = window.page
-    await page.evaluate(
-        """(text) => {
-          const carried = new DataTransfer();
-          carried.items.add(new File([text], "conversations.json"));
-          for (const type of ["dragover", "drop"])
-            document.body.dispatchEvent(
-              new DragEvent(type, { dataTransfer: carried, bubbles: true, cancelable: true }));
-        }""",
-        json.dumps([chat(1)]),
-    )
+    body = b64encode(json.dumps([chat(1)]).encode()).decode()
+    await page.evaluate(DROP, ["conversations.json", body])
     await expect(page.get_by_role("dialog")).to_contain_text("This came in")
 
 
 async def test_everything_is_saved_and_erased(demo: Window) -> None:
     """Into one file; then with a receipt, and nothing is left."""
     page = demo.page
-    await page.click("#data")
+    await demo.press("#data")
     async with page.expect_download() as download:
         await page.get_by_role("button", name="Save everything to a file").click()
     saved = await download.value

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
-from .conftest import DESK, PHONE
+from .conftest import until
+from .looking import cut_words, too_wide
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -22,11 +22,25 @@ PORTO = "You live in Porto, near the river, with Biscuit."
 
 NOTE = "The user lives in Braga."
 
+LANGUAGES = {
+    "zh": ("纳迪娅，这是我了解的你", "关于你", "你对核桃过敏。", "用户"),
+    "ja": (
+        "ナディアさんについて知っていること",
+        "あなたのこと",
+        "くるみアレルギーである。",
+        "ユーザー",
+    ),
+    "ko": ("나디아 님에 대해 아는 것", "당신에 대해", "호두 알레르기가 있다.", "사용자"),
+    "vi": ("Những điều tôi biết về bạn, Nadia", "Về bạn", "Bạn bị dị ứng", "người dùng"),
+}
+"""The title of the facts, their first heading, a fact as it is said to the person (Japanese and
+Korean leave out the "you"), and the word for "user"."""
+
 
 async def test_facts_stand_in_groups_with_their_words(demo: Window) -> None:
     """What holds, under headings that speak to the person; ended facts are not among them."""
     page = demo.page
-    await page.click("#tab-facts")
+    await demo.go("facts")
     panel = page.locator("#panel-facts")
     await expect(panel.locator("h3")).to_have_text(
         [
@@ -42,6 +56,8 @@ async def test_facts_stand_in_groups_with_their_words(demo: Window) -> None:
     await expect(walnuts.locator(".fine").first).to_contain_text("said 9 Sept")
     await walnuts.locator("> button").click()
     await expect(walnuts.locator(".quote p")).to_contain_text("I'm allergic to walnuts")
+    cake = panel.locator(".known").filter(has_text="lemon cake")
+    await expect(cake.locator(".fine").first).to_contain_text("until 10 Jan")
     guitar = panel.locator(".known").filter(has_text="guitar")
     await expect(guitar.locator(".badge")).to_have_text("no source")
 
@@ -49,7 +65,7 @@ async def test_facts_stand_in_groups_with_their_words(demo: Window) -> None:
 async def test_the_timeline_tells_what_changed_and_why(demo: Window) -> None:
     """Newest first, with what was before, the reason, and the words on a click."""
     page = demo.page
-    await page.click("#tab-facts")
+    await demo.go("facts")
     await page.get_by_role("button", name="Timeline").click()
     moments = page.locator("#panel-facts .moment")
     await expect(moments).to_have_count(17)
@@ -66,7 +82,7 @@ async def test_the_timeline_tells_what_changed_and_why(demo: Window) -> None:
 async def test_a_fact_is_pinned_corrected_and_forgotten(demo: Window) -> None:
     """Each is seen at once, in the memory beside it too."""
     page, memory = demo.page, demo.bench.memory()
-    await page.click("#tab-facts")
+    await demo.go("facts")
     known = page.locator("#panel-facts .known")
     porto = known.filter(has_text=PORTO)
     await porto.locator("> button").click()
@@ -99,10 +115,29 @@ async def test_a_fact_is_pinned_corrected_and_forgotten(demo: Window) -> None:
     assert "I live in Braga." not in [turn.text for turn in await memory.turns("demo")]
 
 
+async def test_what_is_not_undone_is_forgotten_with_its_receipt(demo: Window) -> None:
+    """When the moment to undo is over, without another click; what was undone stays."""
+    page, memory = demo.page, demo.bench.memory()
+    await demo.go("facts")
+    for text in ("guitar", "walnuts"):
+        fact = page.locator("#panel-facts .known").filter(has_text=text)
+        await fact.locator("> button").click()
+        await fact.get_by_role("button", name="Forget").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+        if text == "guitar":
+            await page.get_by_role("button", name="Undo").click()
+            await expect(fact).to_have_count(1)
+    await demo.end_notices()
+    await expect(page.get_by_role("dialog")).to_contain_text("Here is the receipt")
+    known = " ".join(fact.text for fact in await memory.facts("demo", ended=True))
+    assert "guitar" in known
+    assert "walnuts" not in known
+
+
 async def test_leaving_the_page_does_not_bring_back_what_is_forgotten(demo: Window) -> None:
     """The seconds in which it can be undone end at once."""
     page, memory = demo.page, demo.bench.memory()
-    await page.click("#tab-facts")
+    await demo.go("facts")
     guitar = page.locator("#panel-facts .known").filter(has_text="guitar")
     await guitar.locator("> button").click()
     await guitar.get_by_role("button", name="Forget").click()
@@ -110,25 +145,21 @@ async def test_leaving_the_page_does_not_bring_back_what_is_forgotten(demo: Wind
     await expect(page.get_by_role("button", name="Undo")).to_be_visible()
     assert any("guitar" in fact.text for fact in await memory.facts("demo"))
     await page.reload()
-    for _ in range(1_000):  # the request outlives the page that sent it
-        if not any("guitar" in fact.text for fact in await memory.facts("demo", ended=True)):
-            break
-        await asyncio.sleep(0.01)
+
+    async def gone() -> bool:
+        return not any("guitar" in fact.text for fact in await memory.facts("demo", ended=True))
+
+    await until(gone)  # the request outlives the page that sent it
     await page.reload()
     await demo.ready()
-    await page.click("#tab-facts")
+    await demo.go("facts")
     await expect(page.locator("#panel-facts .known")).to_have_count(8)
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-async def test_the_slider_goes_to_any_day(
-    opened: Callable[..., Awaitable[Window]], size: dict[str, int]
-) -> None:
+async def test_the_slider_goes_to_any_day(demo: Window) -> None:
     """With the memory as it was then, and what had happened until then."""
-    window = await opened(viewport=size)
-    await window.demo()
-    page = window.page
-    await page.click("#tab-facts" if size is DESK else "#dock [data-view=facts]")
+    page = demo.page
+    await demo.go("facts")
     await page.get_by_role("button", name="Timeline").click()
     await expect(page.locator(".moment")).to_have_count(17)
     await page.fill("#day", "60")
@@ -147,42 +178,52 @@ async def test_the_slider_goes_to_any_day(
 async def test_it_speaks_to_the_person_by_name(demo: Window) -> None:
     """In the title, in the greeting, never as "the user"; and of itself it says "I"."""
     page = demo.page
-    await page.click("#tab-facts")
+    await demo.go("facts")
     await expect(page.locator("#panel-facts h2")).to_have_text("What I know about you, Nadia")
     for tab in ("memory", "facts", "events"):
-        await page.click(f"#tab-{tab}")
+        await demo.go(tab)
         await expect(page.locator(f"#panel-{tab}")).to_contain_text("You ")
         await expect(page.locator(f"#panel-{tab}")).not_to_contain_text("user")
         await expect(page.locator(f"#panel-{tab}")).not_to_contain_text("assistant")
-    await page.click("#tab-facts")
+    await demo.go("facts")
     await expect(page.locator("#panel-facts")).to_contain_text("I suggested starting with floating")
-    await page.click("#new-talk")
+    await demo.press("#new-talk")
     await expect(page.locator(".welcome h2")).to_have_text("Good to see you again, Nadia")
 
 
-async def test_facts_on_a_phone_in_every_language(
-    opened: Callable[..., Awaitable[Window]],
+@pytest.mark.parametrize("code", LANGUAGES)
+async def test_it_speaks_to_the_person_in_their_language(
+    opened: Callable[..., Awaitable[Window]], code: str
 ) -> None:
-    """The dock has room for the tab, and nothing is wider than the screen."""
-    for code, heading in (
-        ("zh", "关于你"),
-        ("ja", "あなたのこと"),
-        ("ko", "당신에 대해"),
-        ("vi", "Về bạn"),
-    ):
-        window = await opened(viewport=PHONE, locale=code)
-        await window.demo(code)
-        page = window.page
-        await page.click("#dock [data-view=facts]")
-        await expect(page.locator("#panel-facts h3").first).to_have_text(heading)
-        await page.locator("#panel-facts .choice button").last.click()
-        await expect(page.locator("#panel-facts .moment")).to_have_count(17)
-        wide = "document.documentElement.scrollWidth <= innerWidth"
-        assert await page.evaluate(wide)
+    """By name and as "you", never as "the user"; the dock has room for its words, and nothing is
+    wider than the window."""
+    title, heading, fact, user = LANGUAGES[code]
+    window = await opened(locale=code)
+    await window.demo(code)
+    page = window.page
+    for tab in ("memory", "facts", "events"):
+        await window.go(tab)
+        await expect(page.locator(f"#panel-{tab}")).to_contain_text(fact)
+        await expect(page.locator(f"#panel-{tab}")).not_to_contain_text(user, ignore_case=True)
+        assert await too_wide(page) == []
+    for tab in ("memos", "why", "cost"):
+        await window.go(tab)
+        await expect(page.locator(f"#panel-{tab} :is(.card, tbody tr)").first).to_be_visible()
+        assert await too_wide(page) == []
+    await window.go("facts")
+    await expect(page.locator("#panel-facts h2")).to_have_text(title)
+    await expect(page.locator("#panel-facts h3").first).to_have_text(heading)
+    await page.locator("#panel-facts .choice button").last.click()
+    await expect(page.locator("#panel-facts .moment")).to_have_count(17)
+    await expect(page.locator("#panel-facts")).not_to_contain_text(user, ignore_case=True)
+    assert await too_wide(page) == []
+    assert await cut_words(page, "#dock span") == []
 
 
 async def test_an_empty_memory_says_what_will_be_here(window: Window) -> None:
-    """And nothing else."""
+    """And invites to fill it."""
     page = window.page
-    await page.click("#tab-facts")
+    await window.go("facts")
     await expect(page.locator("#panel-facts .empty")).to_contain_text("I don't know you yet.")
+    await page.locator("#panel-facts .empty").get_by_role("button", name="Bring in").click()
+    await expect(page.get_by_role("dialog")).to_contain_text("Drop your ChatGPT or Claude export")

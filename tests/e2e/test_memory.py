@@ -23,6 +23,7 @@ GUITAR = "You play the guitar."
 async def test_each_sentence_shows_the_words_it_rests_on(demo: Window) -> None:
     """On a click; one that nothing supports is flagged, and says so."""
     page = demo.page
+    await demo.go("memory")
     facts = page.locator("#panel-memory .fact")
     await expect(facts).to_have_count(8)
     walnuts = facts.filter(has_text="walnuts")
@@ -41,6 +42,7 @@ async def test_each_sentence_shows_the_words_it_rests_on(demo: Window) -> None:
 async def test_the_slider_goes_through_the_versions_word_by_word(demo: Window) -> None:
     """What came is marked, what went is struck, within a sentence by words."""
     page = demo.page
+    await demo.go("memory")
     panel = page.locator("#panel-memory")
     await page.fill("#version", "4")
     await expect(panel.locator("output")).to_have_text("Version 4 of 5")
@@ -64,6 +66,7 @@ async def test_words_are_told_apart_where_they_are_not_spaced(
     window = await opened(locale="ja-JP")
     await window.demo("ja")
     page = window.page
+    await window.go("memory")
     await page.get_by_role("button", name="変更を表示").click()
     swims = page.locator("#panel-memory .fact").filter(has_text="百メートル")
     await expect(swims.locator("del").first).to_have_text("五十")
@@ -85,6 +88,7 @@ async def test_words_are_told_apart_where_they_are_not_spaced(
 async def test_an_old_version_is_brought_back(demo: Window) -> None:
     """As a new one; nothing goes."""
     page = demo.page
+    await demo.go("memory")
     await page.fill("#version", "3")
     await page.get_by_role("button", name="Bring it back").click()
     await page.get_by_role("dialog").get_by_role("button", name="Bring it back").click()
@@ -98,6 +102,7 @@ async def test_an_old_version_is_brought_back(demo: Window) -> None:
 async def test_a_sentence_is_corrected(demo: Window) -> None:
     """It then rests on the user's own word."""
     page = demo.page
+    await demo.go("memory")
     fact = page.locator("#panel-memory .fact").filter(has_text="guitar")
     await fact.locator("> button").click()
     await fact.get_by_role("button", name="Correct").click()
@@ -117,6 +122,7 @@ async def test_a_sentence_is_corrected(demo: Window) -> None:
 async def test_a_fact_is_forgotten_with_its_words_if_wanted(demo: Window) -> None:
     """Out of every version; what else rests on the words goes with them."""
     page, memory = demo.page, demo.bench.memory()
+    await demo.go("memory")
     facts = page.locator("#panel-memory .fact")
     for text, words in ((GUITAR, False), ("allergic to walnuts", True)):
         fact = facts.filter(has_text=text)

@@ -20,7 +20,7 @@ async def test_a_preset_is_described_and_chosen(demo: Window) -> None:
     """The one that is on is marked; another shows its paper and its departures, and once it is
     chosen the foot of the page says so."""
     page = demo.page
-    await page.locator("#preset").click()
+    await demo.press("#preset")
     dialog = page.get_by_role("dialog")
     await expect(dialog.locator("#preset-name")).to_have_value("omoide")
     await expect(dialog.locator("#preset-use")).to_be_disabled()

@@ -14,8 +14,8 @@ import pytest
 
 from omoide.settings import Settings
 
-from .conftest import DESK, PHONE
-from .looking import AXE, DROP, INK, beneath, cut_words, faults, too_wide, visit
+from .conftest import FOUR, ON_PHONE
+from .looking import AXE, DROP, beneath, cut_words, drawn, faults, too_wide
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -79,7 +79,7 @@ async def remembered(window: Window) -> None:
     page = window.page
     window.bench.replier.answers.append(REPLY)
     window.bench.iterator.answers.append(FACTS)
-    await visit(page, "chat")
+    await window.go("chat")
     await window.say(SAID)
     await expect(page.locator(".said.assistant .text")).to_have_text(REPLY)
     await page.click("#end-talk")
@@ -106,13 +106,10 @@ async def written(line: Locator) -> str:
     return (await line.inner_text()).strip()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-async def test_the_first_day(opened: Open, scheme: str, size: dict[str, int]) -> None:
+@FOUR
+async def test_the_first_day(opened: Open) -> None:
     """Chat, groups of facts, memos, curves, timeline, reasons, cost, an import, the erasure."""
-    window = await opened(
-        settings=DEFAULTS, viewport=size, color_scheme=scheme, reduced_motion="reduce"
-    )
+    window = await opened(settings=DEFAULTS, reduced_motion="reduce")
     await window.enter()
     page = window.page
     await page.evaluate(AXE)
@@ -123,7 +120,7 @@ async def test_the_first_day(opened: Open, scheme: str, size: dict[str, int]) ->
 
     await sound("the welcome")
     for view in VIEWS:  # before anything is known, every tab invites and none wants a setting
-        await visit(page, view)
+        await window.go(view)
         empty = await written(page.locator(f"#panel-{view} .empty").first)
         assert not re.search(r"[A-Z]+_[A-Z]+|settings|does not write", empty), view
         await sound(f"{view}, empty")
@@ -133,13 +130,13 @@ async def test_the_first_day(opened: Open, scheme: str, size: dict[str, int]) ->
     assert await beneath(page, ".toast") == []
     await sound("the chat, with a notice")
 
-    await visit(page, "memory")
+    await window.go("memory")
     await expect(page.locator("#panel-memory")).to_contain_text("You love green tea.")
     await page.locator("#panel-memory .fact > button").first.click()
     await expect(page.locator("#panel-memory .quote p").first).to_have_text(SAID)
     await sound("memory")
 
-    await visit(page, "facts")
+    await window.go("facts")
     groups = ["About you", "Plans and promises", "What you like", "People and animals in your life"]
     await expect(page.locator("#panel-facts h3")).to_have_text(groups)
     tea = page.locator(".known").filter(has_text="You love green tea.")
@@ -150,28 +147,25 @@ async def test_the_first_day(opened: Open, scheme: str, size: dict[str, int]) ->
     await expect(page.locator(".moment")).to_have_count(4)
     await sound("timeline")
 
-    await visit(page, "memos")
+    await window.go("memos")
     await expect(page.locator("#panel-memos .card")).to_contain_text("You have a cat, Miso.")
     await sound("memos")
 
-    await visit(page, "events")
+    await window.go("events")
     await expect(page.locator(".happened")).to_have_count(4)
     await expect(page.locator("#panel-events")).to_contain_text("You fly to Kyoto in April.")
-    assert await page.locator("#panel-events canvas").evaluate(INK) > 500
+    await drawn(page.locator("#panel-events canvas"), 500)
     await expect(page.locator("#recall-effect")).to_contain_text("stay")
     await sound("events")
 
     window.bench.replier.answers.append("Three years already!")
-    await visit(page, "chat")
-    await page.click("#new-talk" if size == DESK else "#open-side")
-    if size != DESK:
-        await page.click("#new-talk")
+    await window.press("#new-talk")
     await window.say("How old is Miso?")
     await expect(page.locator(".said.assistant .text").last).to_have_text("Three years already!")
-    await visit(page, "why")
+    await window.go("why")
     await expect(page.locator("#panel-why .card").first).to_contain_text("Miso")
     await sound("why")
-    await visit(page, "cost")
+    await window.go("cost")
     await expect(page.locator("#panel-cost tbody tr")).to_have_count(3)  # and the index
     await sound("cost")
 
@@ -186,39 +180,33 @@ async def test_the_first_day(opened: Open, scheme: str, size: dict[str, int]) ->
     await expect(dialog).to_contain_text("Here is the receipt")
     await sound("the receipt")
     await dialog.get_by_role("button", name="Close").click()
-    await visit(page, "chat")
+    await window.go("chat")
     await expect(page.locator(".welcome")).to_be_visible()
     assert await window.bench.memory().users() == ()
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-async def test_memos_and_curves_come_without_a_call_of_their_own(
-    opened: Open, size: dict[str, int]
-) -> None:
+async def test_memos_and_curves_come_without_a_call_of_their_own(opened: Open) -> None:
     """One call a session writes all of it, and a recall in a later chat lifts the curve."""
-    window = await opened(settings=DEFAULTS, viewport=size)
+    window = await opened(settings=DEFAULTS)
     await window.enter()
     page = window.page
     await remembered(window)
     assert len(window.bench.iterator.requests) == 1
     tea = page.locator(".happened").filter(has_text="You love green tea.")
-    await visit(page, "events")
+    await window.go("events")
     await expect(tea).to_contain_text("never recalled")
     window.bench.replier.answers.append("Green tea.")
-    await visit(page, "chat")
+    await window.go("chat")
     await window.say("Do you know which tea I love? Green tea?")
     await expect(page.locator(".said.assistant .text").last).to_have_text("Green tea.")
-    await visit(page, "events")
+    await window.go("events")
     await expect(tea).to_contain_text("recalled 1×")
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-async def test_the_event_under_the_pointer_is_named(opened: Open, size: dict[str, int]) -> None:
+async def test_the_event_under_the_pointer_is_named(demo: Window) -> None:
     """With its chance on that day; a click on the line chooses it; elsewhere nothing is named."""
-    window = await opened(viewport=size)
-    await window.demo()
-    page = window.page
-    await visit(page, "events")
+    window, page = demo, demo.page
+    await window.go("events")
     events = await page.locator(".happened .text").all_inner_texts()
     named = await on_chart(page, 0.9)
     assert "Point at a line, or tap it, to see what it is." in named
@@ -235,7 +223,7 @@ async def test_what_a_recall_would_do_is_what_it_does(demo: Window) -> None:
     """The month that is foretold for an event is the one it has after the recall; and however far
     the chart looks ahead, it is the same month."""
     page = demo.page
-    await page.click("#tab-events")
+    await demo.go("events")
     effect, paw = page.locator("#recall-effect"), page.locator("[data-event=demo-paw]")
     await paw.locator("> button").click()
     said = await written(effect)
@@ -252,37 +240,40 @@ async def test_what_a_recall_would_do_is_what_it_does(demo: Window) -> None:
     await expect(paw).to_contain_text("never recalled")
     demo.bench.replier.answers.append("Poor thing.")
     await demo.say(await written(paw.locator(".text")))
+    await demo.go("events")
     await expect(paw).to_contain_text("recalled 1×")
     await paw.locator("> button").click()
     await expect(effect).to_contain_text(f"until {then}")
     await expect(effect).not_to_contain_text(otherwise)
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-async def test_a_notice_covers_nothing(opened: Open, size: dict[str, int]) -> None:
+@FOUR
+async def test_a_notice_covers_nothing(demo: Window) -> None:
     """On any tab and in the chat the rest makes room for it."""
-    window = await opened(viewport=size)
-    await window.demo()
-    page = window.page
+    window, page = demo, demo.page
     show = "import('/page/js/dom.js').then(({ toast }) => toast('Pinned: it stays.'.repeat(4)))"
     for view in ("chat", *VIEWS):
-        await visit(page, view)
+        await window.go(view)
         await page.evaluate(show)
+        await expect(page.locator(".toast")).to_be_visible()
         assert await beneath(page, ".toast") == [], view
         assert await too_wide(page) == [], view
+        await window.end_notices()
+        await expect(page.locator(".toast")).to_have_count(0)
 
 
+@ON_PHONE
 async def test_korean_wraps_between_words(opened: Open) -> None:
     """On a phone, in the chat and on every tab."""
-    window = await opened(viewport=PHONE, locale="ko-KR")
+    window = await opened(locale="ko-KR")
     await window.demo("ko")
     page = window.page
     wrapped = "#panel-{} :is(.text, p, h2, .empty)"
     for view in VIEWS:
-        await visit(page, view)
+        await window.go(view)
         await expect(page.locator(f"#panel-{view} h2").first).to_be_visible()
         assert await cut_words(page, wrapped.format(view)) == [], view
-    await visit(page, "chat")
+    await window.go("chat")
     assert await cut_words(page, ".said .text") == []
     plain = ":lang(ko) { word-break: normal !important }"
     await page.evaluate("(rule) => document.styleSheets[0].insertRule(rule)", plain)

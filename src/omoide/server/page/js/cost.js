@@ -100,15 +100,16 @@ function table() {
 function work() {
   const jobs = state.work;
   if (!jobs.length) return el("p", { class: "fine" }, t("work.none"));
-  const digests = jobs.filter((job) => job.task === "digest");
+  const going = jobs.filter((job) => job.state !== "dead");
+  const digests = going.filter((job) => job.task === "digest");
   const ended = digests.length + state.digested;
   const done = state.digested;
   return el(
     "section",
     { class: "stack", "aria-label": t("work.title") },
-    el("h3", {}, t("work.title")),
-    digests.length && ended ? el("progress", { max: ended, value: done, "aria-label": t("work.progress", { done, of: ended }) }) : null,
-    digests.length && ended ? el("p", { class: "fine" }, t("work.progress", { done, of: ended })) : null,
+    going.length ? el("h3", {}, t("work.title")) : null,
+    digests.length ? el("progress", { max: ended, value: done, "aria-label": t("work.progress", { done, of: ended }) }) : null,
+    digests.length ? el("p", { class: "fine" }, t("work.progress", { done, of: ended })) : null,
     el("ul", { class: "jobs" }, jobs.map(job)),
   );
 }
@@ -139,7 +140,6 @@ async function retry(one) {
 
 export function start() {
   on("talks said digested changed language", load);
-  on("jobs", draw);
-  on("theme", draw);
+  on("jobs theme listed", draw); // the list has the dates by which conversations are named
   on("tab", () => state.tab === "cost" && draw());
 }

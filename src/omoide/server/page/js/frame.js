@@ -61,7 +61,10 @@ export function choices() {
 
 export function start() {
   tabs();
-  on("show", show);
+  on("show", (name) => {
+    if (at("app").classList.contains("side-open")) drawer(false); // it would lie over what was asked for
+    show(name);
+  });
   on("talk user", () => {
     if (at("app").classList.contains("side-open")) drawer(false);
     if (state.view !== "chat") show("chat");

@@ -30,6 +30,7 @@ export async function load() {
   if (!older.length) oldest = page.length === FIRST ? from : null;
   state.talks = [...shownCards(page), ...older];
   draw();
+  tell("listed");
 }
 
 /** Load the next older ones; whether there are more. */

@@ -21,7 +21,7 @@ async function load() {
     again = false;
     if (!latest) latest = await worked();
     const weighed = latest ? await weigh(latest.text, latest.time) : [];
-    if (latest) latest = { ...latest, contributions: await asSaid(latest.contributions) };
+    if (latest) latest = { ...latest, contributions: await asSaid(latest.contributions, weighed) };
     if (still()) draw(latest, weighed);
   } catch (problem) {
     if (still()) fill(place(), trouble(problem, load));
@@ -31,12 +31,15 @@ async function load() {
 const weigh = async (text, time) => (await post("/api/explain", time ? { text, at: time } : { text })).items;
 
 /** What was recalled, as it was said: turns in their own words instead of the prompt's, sentences of
- * the memory with the time when they were said instead of that of their version. */
-async function asSaid(contributions) {
+ * the memory with the time when they were said instead of that of their version, events without the
+ * prompt's "three months ago", since their date stands beside them. */
+async function asSaid(contributions, weighed) {
+  const events = new Map(weighed.map((item) => [item.event.id, item.event.addressed]));
   const sources = (item) => ({ turn: [item.id], sentence: item.sources })[item.kind] ?? [];
   const found = await turnsOf([...new Set(contributions.flatMap(sources))]);
   const known = new Map(found.map((turn) => [turn.id, turn]));
   return contributions.map((item) => {
+    if (events.has(item.id)) return { ...item, addressed: events.get(item.id) };
     const turn = known.get(sources(item).findLast((id) => known.has(id)));
     if (!turn) return item;
     return { ...item, time: turn.time, addressed: item.kind === "turn" ? turn.text : item.addressed };
