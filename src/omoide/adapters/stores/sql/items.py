@@ -226,7 +226,7 @@ def postings_of(
     postings: list[Posting] = []
     others: list[int] = []
     for item, findable, words in rows:
-        expected = set(_counted(words))
+        expected = set(counted(words))
         stored = connection.execute(
             "SELECT term, tf, length FROM postings WHERE owner = ? "
             "AND term IN (SELECT value FROM json_each(?)) AND kind = ? AND item = ?",
