@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.erasing import FoundMemories
+    from omoide.adapters.stores.sql.erasure_findings import FoundMemories
     from omoide.domain import Fact, Owner
 
 
