@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.erasing import FoundMemories
+    from omoide.adapters.stores.sql.erasure_findings import FoundMemories
     from omoide.domain import Fact, Owner
 
 
@@ -117,6 +117,13 @@ async def test_an_interrupted_erasure_is_finished_at_the_next_opening(
     store = await SqliteStore.open(path)
     await chatted(store, ANN, "Zqxann", turns=400)
     await chatted(store, BOB, "Kept", turns=3)
+    with apsw.Connection(str(path)) as other:  # more jobs than a transaction removes
+        other.executemany(
+            "INSERT INTO jobs (owner, tenant, task, session, state, created, due) "
+            "VALUES (1, 'acme', 'digest', ?, 'waiting', 0, 0)",
+            [(number,) for number in range(2, 700)],
+        )
+    other.close()
     with pytest.MonkeyPatch.context() as patched:
 
         def interrupt(*_: object) -> None:
@@ -131,7 +138,6 @@ async def test_an_interrupted_erasure_is_finished_at_the_next_opening(
         assert await store.index.search_words(ANN, ["zqxannword1"], k=5) == ()
         assert await store.archive.owners(ANN.tenant) == (BOB,)
         now = START + 100 * HOUR
-        await store.turns.end_idle(ANN.tenant, before=now)
         worked = set()
         while job := await store.jobs.claim(ANN.tenant, worker="w", now=now, lease=HOUR):
             worked.add(job.owner)

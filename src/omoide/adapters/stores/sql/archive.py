@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from omoide.adapters.stores.sql.connection import Connection, Database
-    from omoide.adapters.stores.sql.erasing import ErasurePlan, FoundMemories
+    from omoide.adapters.stores.sql.erasing import ErasurePlan
+    from omoide.adapters.stores.sql.erasure_findings import FoundMemories
     from omoide.adapters.stores.sql.external import ExternalErasure, ExternalStorage
     from omoide.adapters.stores.sql.items import Posting
     from omoide.adapters.stores.sql.turn_tables import TurnTableCache
@@ -164,8 +165,8 @@ class SqlArchive:
 
     async def _erase_part(self, owner: Owner, wanted: ErasureRequest) -> StartedErasure:
         """Look for what must go without a lock, and remove it if nothing changed meanwhile. After
-        a few vain tries both is done under the lock."""
-        for _ in range(_TRIES):
+        a few vain tries, or for texts, both is done under the lock."""
+        for _ in range(_TRIES if wanted.only_turns else 0):
 
             def look(connection: Connection) -> FoundErasure | None:
                 number = owner_id(connection, owner)
@@ -173,7 +174,7 @@ class SqlArchive:
                 return None if plan is None or plan.empty else self._found(connection, plan)
 
             found = await self._database.read(owner.tenant, look)
-            if found is None or found.memories.plan.texts:
+            if found is None:
                 break
             apply = partial(self._apply_part, owner=owner, wanted=wanted, found=found)
             if started := await self._database.write(owner.tenant, apply):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from omoide.adapters.stores.sql.erasure_findings import FoundItem, FoundItems, FoundMemories
 from omoide.adapters.stores.sql.fact_rows import ABOUT_OTHERS, CHANGING
 from omoide.adapters.stores.sql.facts import all_facts, facts_by_number, update_facts
 from omoide.adapters.stores.sql.items import (
@@ -46,6 +47,11 @@ class ErasureRequest:
     turns: tuple[str, ...]
     sentences: tuple[str, ...]
     facts: tuple[str, ...]
+
+    @property
+    def only_turns(self) -> bool:
+        """Whether nothing is to be looked for by its text."""
+        return not (self.sentences or self.facts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,45 +324,6 @@ class ErasurePlan:
             ((self.owner, kind, key) for kind, key in gone),
         )
         return len(gone)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FoundItem:
-    """An event or memo that an erasure removes."""
-
-    item: int
-    id: str
-    successor: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class FoundItems:
-    """The events or the memos that an erasure removes."""
-
-    gone: tuple[FoundItem, ...]
-    successors: frozenset[str | None]
-    """Ids of all that have replaced any."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FoundMemories:
-    """What an erasure removes and changes beside turns."""
-
-    plan: ErasurePlan
-    state: tuple[object, ...]
-    touched: dict[int, Fact]
-    """The facts that are removed or changed, as they were found, by number."""
-    removed: tuple[int, ...]
-    """Numbers of the facts that go."""
-    changed: dict[int, Fact]
-    """The others as they are afterwards."""
-    thinned: dict[int, str]
-    """The sentences that stay, by version."""
-    sentences: int
-    """How many go."""
-    rejected: tuple[int, ...]
-    items: dict[ItemTable, FoundItems]
-    postings: dict[ItemTable, list[Posting]]
 
 
 def _texts(table: ItemTable, columns: Sequence[str]) -> tuple[str, ...]:
