@@ -326,7 +326,7 @@ FAULTS = (
         "mechanisms/search/recall.py",
         "k if room is None else max(k, DEPTH)",
         "k",
-        "unit/test_ranking_rules",
+        "unit/test_recall",
     ),
     _fault(
         "rank future",

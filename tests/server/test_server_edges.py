@@ -23,6 +23,7 @@ from omoide.server.keys import Scope as Access
 from omoide.server.metrics import Histogram
 from omoide.server.options import Options
 from omoide.server.problems import HttpProblem, answer
+from omoide.server.protocols.threads import Threads
 from omoide.server.routes import ROUTES
 from omoide.server.run import upstream_of
 from omoide.server.upstream import HttpUpstream
@@ -379,3 +380,22 @@ async def test_tokens_are_those_that_the_upstream_counted(
     details = [n for value in usage.values() if isinstance(value, dict) for n in value.values()]
     assert sorted(n for n in numbers if n) == sorted(counts)
     assert not any(details)
+
+
+async def test_entries_of_a_thread_keep_their_order(bench: Bench) -> None:
+    """Also after one was removed: the next one is the last, and none takes another's place."""
+    runtime = bench.server.runtime
+    owner = Owner(tenant="default", user="ana")
+    threads = Threads(runtime.store.notes, owner, runtime.clock)
+    name, said, thread = "0" * 24, list[str](), None
+    for number in range(12):
+        await threads.add(name, after=thread, input=[{"type": "message", "content": str(number)}])
+        said.append(str(number))
+        thread = await threads._thread(f"conv_{name}", "conv")
+        assert thread is not None
+        if number in (3, 5, 6):
+            await threads.remove(thread, thread.entries[1])
+            del said[1]
+            thread = await threads._thread(f"conv_{name}", "conv")
+            assert thread is not None
+        assert [entry.input[0]["content"] for entry in thread.entries] == said

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import copy
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
 
 from omoide import MemoryKind, Speaker, Utterance, When
 from omoide.adapters.models.lazy import LazyChat
-from omoide.domain import ChangeKind, JobState, JobTask, Origin
+from omoide.domain import CallPurpose, ChangeKind, JobState, JobTask, Origin
 from omoide.errors import (
     BadInput,
     BadReply,
@@ -428,3 +429,15 @@ async def test_one_dead_job_or_all_are_tried_again(world: World) -> None:
     assert await states("ana") == [waits, waits]
     assert await states("ben") == [dead, dead]
     assert await world.memory.retry("ana") == ()
+
+
+async def test_every_call_says_how_long_it_took(world: World) -> None:
+    """Replies, digests and embeddings: no longer than all of them together."""
+    began = monotonic()
+    await two_sessions(world)
+    took = monotonic() - began
+    calls = await world.memory.calls("ana")
+    assert {call.purpose for call in calls} >= {CallPurpose.REPLY, CallPurpose.EMBED}
+    assert len({call.purpose for call in calls}) >= 3
+    assert all(0 <= call.seconds <= took for call in calls)
+    assert sum(call.seconds for call in calls) <= took

@@ -16,6 +16,7 @@ from omoide.mechanisms.parts import budget_for
 from omoide.mechanisms.search.gate import (
     BUDGETS,
     CALIBRATED,
+    Bars,
     RecallBudget,
     admitted,
     is_open,
@@ -48,6 +49,32 @@ def item(score: float) -> RecalledItem:
     return RecalledItem(
         kind=MemoryKind.TURN, text="x", score=score, sources=("x",), time=time, tokens=1
     )
+
+
+@pytest.mark.parametrize("space", ["", "own"])
+@pytest.mark.parametrize(
+    ("bar", "kind"),
+    [
+        ("personal", {"personal": True}),
+        ("personal", {"personal": True, "addressed": True}),
+        ("addressed", {"addressed": True}),
+        ("asked", {}),
+        ("said", {"asks": False, "personal": True}),
+    ],
+)
+def test_the_gate_opens_at_the_bar_of_what_was_said(
+    bar: str, kind: dict[str, bool], space: str
+) -> None:
+    """At the bar itself and above it, not below; each space of vectors has bars of its own."""
+    bars = {"": (0.1, 0.2, 0.3, 0.4), "own": (0.5, 0.6, 0.7, 0.8)}
+    named = {
+        name: Bars(personal=p, asked=a, addressed=b, said=c) for name, (p, a, b, c) in bars.items()
+    }
+    budget = replace(BUDGETS["small"], words=named[""], spaces={"own": named["own"]})
+    height = getattr(named[space], bar)
+    for known, opens in ((height, True), (height + 0.01, True), (height - 0.01, False)):
+        support = replace(SURE, known=known, space=space, **{"asks": True, **kind})
+        assert is_open(support, budget) is opens
 
 
 def test_more_words_and_meaning_make_it_likelier_and_a_larger_memory_less() -> None:

@@ -41,14 +41,6 @@ async def test_the_turn_with_more_of_the_words_is_first(store: SqliteStore) -> N
     assert texts(found)[0] == "The garden has roses and tulips."
 
 
-async def test_recall_reads_on_where_the_best_do_not_fit(store: SqliteStore) -> None:
-    """If the two best are too long for the budget, the next ones are looked at."""
-    long = [f"tea tea tea tea number {i} {'and more cake with cream ' * 30}" for i in range(2)]
-    await tell(store, *long, "tea please", "a tea for me")
-    found = await search(store, "tea", k=2, budget=30)
-    assert set(texts(found)) == {"tea please", "a tea for me"}
-
-
 @pytest.mark.parametrize("with_vectors", [True, False])
 async def test_events_of_the_future_and_those_in_the_prompt_stay_out(
     store: SqliteStore, with_vectors: bool

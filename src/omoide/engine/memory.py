@@ -372,8 +372,7 @@ class Memory(Editor):
         """Remove for good: the user, or a session, or turns, or sentences of the summary, or facts
         by their ids. The result counts what was removed, and has a signed `receipt`."""
         what = ErasureTarget(session=session, turns=turns, sentences=sentences, facts=facts)
-        owner = self._owner(user)
-        erased = await self._services.erasures.erase(owner, what)
+        erased = await self._services.erasures.erase(owner := self._owner(user), what)
         self._services.methods.forget(owner)
         return erased
 

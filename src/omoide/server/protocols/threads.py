@@ -144,8 +144,9 @@ class Threads:
         about: dict[str, Any] | None = None,
     ) -> None:
         """Store an entry at the end of a thread; durable on return."""
-        count = len(after.entries) if after else 0
-        key = _HEAD if about else f"{count + 1:06d}-{secrets.token_hex(4)}"
+        last = after.entries[-1].key if after and after.entries else _HEAD
+        number = int(last[: len(_HEAD)]) + 1  # not their count: some may have been removed
+        key = _HEAD if about else f"{number:06d}-{secrets.token_hex(4)}"
         value = {"input": input, "response": response or {}, "about": about or {}}
         note = Note(
             kind=_kind(thread),
