@@ -159,6 +159,8 @@ class Window:
     async def go(self, view: str) -> None:
         """Go to a tab, or with `chat` to the chat: by the tabs, on a phone by the dock."""
         if self.look.phone:
+            if await self.page.locator(".app.side-open").count():
+                await self.close_side()
             await self.page.tap(f"#dock [data-view={view}]")
         elif view != "chat":
             await self.page.click(f"#tab-{view}")

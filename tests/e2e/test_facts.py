@@ -208,7 +208,9 @@ async def test_it_speaks_to_the_person_in_their_language(
         assert await too_wide(page) == []
     for tab in ("memos", "why", "cost"):
         await window.go(tab)
-        await expect(page.locator(f"#panel-{tab} :is(.card, tbody tr)").first).to_be_visible()
+        await expect(
+            page.locator(f"#panel-{tab} :is(.quote, .card, tbody tr)").first
+        ).to_be_visible()
         assert await too_wide(page) == []
     await window.go("facts")
     await expect(page.locator("#panel-facts h2")).to_have_text(title)

@@ -124,7 +124,7 @@ async def test_why_something_came_to_mind_is_told_with_its_figures(demo: Window)
     assert not re.search(r"\d{4}-\d\d-\d\d|months ago", shown)
     await page.reload()  # the server remembers
     await demo.ready()
-    await page.click("#tab-why")
+    await demo.go("why")
     await event.get_by_text("The numbers").click()
     await expect(figures).to_have_text([r, t, g, p])
     await page.fill("#try", "a birthday cake for the neighbour")

@@ -139,7 +139,7 @@ async function retry(one) {
 }
 
 export function start() {
-  on("talks said digested changed language", load);
-  on("jobs theme listed", draw); // the list has the dates by which conversations are named
+  on("talks said digested changed language jobs", load); // a job that was given up has made calls too
+  on("theme listed", draw); // the list has the dates by which conversations are named
   on("tab", () => state.tab === "cost" && draw());
 }
