@@ -31,6 +31,11 @@ class AnswerPair:
     turn: str
     question: str
 
+    @property
+    def ids(self) -> tuple[str, str]:
+        """Both ids."""
+        return self.turn, self.question
+
 
 def pair_turns(
     table: TurnTable, ids: Sequence[str], *, joined: bool = False
