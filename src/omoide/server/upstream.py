@@ -148,6 +148,7 @@ class HttpUpstream:
         if transport is None and proxy_to(self._base) is None:
             transport = DirectTransport(verify=certificates())
         self._transport = transport_to(endpoint, api_key=self._key, inner=transport)
+        self._urls: dict[str, httpx.URL] = {}
         # All other timeouts are enforced here.
         self._timeout = httpx.Timeout(None, connect=connect).as_dict()
 
@@ -165,7 +166,7 @@ class HttpUpstream:
         try:
             request = httpx.Request(
                 forward.method,
-                self._base + forward.path,
+                self._url(forward.path),
                 content=forward.body,
                 headers={"accept": "*/*", "user-agent": f"omoide/{__version__}", **headers},
                 extensions={"timeout": self._timeout},
@@ -202,6 +203,15 @@ class HttpUpstream:
     async def close(self) -> None:
         """See `Upstream.close`."""
         await self._transport.aclose()
+
+    def _url(self, path: str) -> httpx.URL:
+        """The URL of a path, which is parsed once, unless it has a query of its own."""
+        if (known := self._urls.get(path)) is not None:
+            return known
+        url = httpx.URL(self._base + path)
+        if "?" not in path:
+            self._urls[path] = url
+        return url
 
     def _timed_out(self) -> HttpProblem:
         return HttpProblem(
