@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import httpx
 
-from omoide.server.buffering import buffered
+from omoide.server.buffering import buffered, unbuffered
 from omoide.server.problems import HttpProblem
 from omoide.version import __version__
 from omoide.wire.address import EndpointAddress
@@ -189,8 +189,9 @@ class HttpUpstream:
 
     async def _blocks(self, response: httpx.Response) -> AsyncGenerator[bytes]:
         try:
-            blocks = buffered(decoded(response), patience=self._wait)
-            async with aclosing(blocks) as incoming:
+            streamed = "event-stream" in response.headers.get("content-type", "")
+            reading = buffered if streamed else unbuffered
+            async with aclosing(reading(decoded(response), patience=self._wait)) as incoming:
                 async for block in incoming:
                     yield block
         except TimeoutError as error:

@@ -251,7 +251,7 @@ def _asking(table: TurnTable) -> Floats:
     if table.features is None:
         return np.zeros(len(table.ids), np.float32)
     stated = -FULL * np.log(np.maximum(1 - table.features.values, np.float32(1e-6)))
-    share = np.clip(1 - stated / np.maximum(table.length, 1), 0, 1)
+    share = np.minimum(np.maximum(1 - stated / np.maximum(table.length, 1), 0), 1)
     return np.where((table.length > 0) & (stated < MOST_STATED), share, 0).astype(np.float32)
 
 

@@ -226,10 +226,10 @@ class Recall:
         ended: dict[str, Fact] = {}
         for batch in filter(None, (ids[:k], ids[k:])):
             new = pair_turns(search.table, batch, joined=joined)
-            wanted = {*batch, *(name for pair in new.values() for name in pair.ids)}
+            wanted = sorted({*batch, *(name for pair in new.values() for name in pair.ids)})
             turns, over = await asyncio.gather(
-                self._store.turns.read(owner, ids=sorted(wanted)),
-                ended_facts(self._store, owner, sorted(wanted)),
+                self._store.turns.read(owner, ids=wanted),
+                ended_facts(self._store, owner, wanted),
             )
             pairs |= new
             read |= {turn.id: turn for turn in turns}
