@@ -25,12 +25,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, log
+from math import log
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from omoide.domain import Support
-from omoide.language.terms import FULL
+from omoide.mechanisms.search.table_shape import K1, KERNEL, SESSION_K1, shape_of
 from omoide.mechanisms.search.weights import KINDS
 
 if TYPE_CHECKING:
@@ -41,39 +40,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from omoide.mechanisms.search.question import ParsedQuery
+    from omoide.mechanisms.search.table_shape import TableShape
     from omoide.mechanisms.search.weights import EvidenceWeights
     from omoide.ports.store import Postings, SearchData, TurnTable
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
-KERNEL = tuple(exp(-distance / 1.5) for distance in (1, 2, 3))
-"""Weight of a neighbouring turn, by distance."""
 LIKE, LIKE_SPEAKER = 0.5, 0.25
 """Factors if the query is not a question: for neighbours and question; and for the speaker, also if
 that is only guessed."""
-K1, B = 0.9, 0.9
-"""BM25 parameters for a turn. An assistant's turns are often ten times as long as the user's: a
-lower `B` would put them first whatever is asked."""
-SESSION_K1, SESSION_B = 1.2, 0.4
-"""BM25 parameters for a session."""
 FADE = 10
 """Days over which the time evidence falls by a factor of e."""
 FREQUENT_TERM_RATIO = 25
 """A term is frequent if more than one in this many turns has it."""
-MOST_STATED = 100
-"""Terms outside questions above which a turn counts as a statement; its informativeness is too
-near to 1 to tell how many there are."""
 MOST_CELLS = 50_000
 """Turns times terms up to which all terms are counted at once."""
 SUBJECT_TERMS = 20
 """Number of terms that name what a long message is about."""
 MAX_SPAN_DAYS = 40
 """Longest period, in days, that counts as a date: a whole year says little."""
-_EPOCH = 719_163
-"""1 January 1970 as `date.toordinal`."""
-_DAY = 86_400_000_000
-"""Microseconds in a day."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -177,82 +163,6 @@ def _of(table: TurnTable, voices: AbstractSet[int]) -> NDArray[np.bool_]:
     wanted[list(voices)] = True
     mine: NDArray[np.bool_] = wanted[table.voice]
     return mine
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TableShape:
-    """What every query needs to know about a turn table."""
-
-    beside: list[NDArray[np.bool_]]
-    """By distance: for each turn, whether the turn that far after it is in the same session."""
-    group: Ints
-    """The session of each turn, counted from 0."""
-    starts: Ints
-    """The first row of each session."""
-    turns: Ints
-    """Number of turns of each session."""
-    size: NDArray[np.float64]
-    """Number of terms of each session."""
-    norm: Floats
-    """What BM25 adds to the count of a term in each turn, by the turn's length."""
-    session_norm: NDArray[np.float64]
-    """The same for each session."""
-    day: NDArray[np.int32]
-    """The day of each turn, as `date.toordinal`."""
-    asking: Floats
-    """The share of each turn that only asks."""
-    only_asking: Floats
-    """The same, fading with the turn's length."""
-    follows: NDArray[np.bool_]
-    """For each turn but the last, whether somebody else speaks next in the same session."""
-    taking_turns: float
-    """How often the speaker changes from one turn to the next, 0 to 1."""
-
-
-_shapes: WeakKeyDictionary[TurnTable, TableShape] = WeakKeyDictionary()
-
-
-def shape_of(table: TurnTable) -> TableShape:
-    """The shape of a turn table, cached until a turn is added."""
-    import numpy as np
-
-    if (known := _shapes.get(table)) is not None:
-        return known
-    session, count = table.session, len(table.session)
-    beside = session[1:] == session[:-1]
-    starts = np.concatenate(([0], np.flatnonzero(~beside) + 1)) if count else np.zeros(0, np.int64)
-    turns = np.concatenate((starts[1:], [count])) - starts if count else starts
-    size = np.add.reduceat(table.length, starts, dtype=np.float64) if count else np.zeros(0)
-    mean_length = max(float(size.sum()) / max(count, 1), 1)
-    mean_size = max(float(size.sum()) / max(len(size), 1), 1)
-    day = (table.time.astype(np.int64) // _DAY).astype(np.int32)
-    follows = beside & (table.voice[1:] != table.voice[:-1])
-    shape = _shapes[table] = TableShape(
-        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < count],
-        group=np.repeat(np.arange(len(turns)), turns),
-        starts=starts,
-        turns=turns,
-        size=size,
-        norm=K1 * (1 - B + B * table.length / mean_length),
-        session_norm=SESSION_K1 * (1 - SESSION_B + SESSION_B * size / mean_size),
-        day=day + np.int32(_EPOCH),
-        asking=(asking := _asking(table)),
-        only_asking=asking * np.exp(table.length * np.float32(-1 / FULL)),
-        follows=follows,
-        taking_turns=float(follows.sum() / max(int(beside.sum()), 1)),
-    )
-    return shape
-
-
-def _asking(table: TurnTable) -> Floats:
-    """The share of each turn's terms that are in questions, from its informativeness."""
-    import numpy as np
-
-    if table.features is None:
-        return np.zeros(len(table.ids), np.float32)
-    stated = -FULL * np.log(np.maximum(1 - table.features.values, np.float32(1e-6)))
-    share = np.minimum(np.maximum(1 - stated / np.maximum(table.length, 1), 0), 1)
-    return np.where((table.length > 0) & (stated < MOST_STATED), share, 0).astype(np.float32)
 
 
 def _answers(asked: Floats, shape: TableShape) -> Floats:

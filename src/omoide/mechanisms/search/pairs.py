@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from omoide.language.sentences import QUESTION, split_sentences
-from omoide.mechanisms.search.evidence import shape_of
+from omoide.mechanisms.search.table_shape import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
