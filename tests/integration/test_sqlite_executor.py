@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,24 @@ async def test_one_that_fails_fails_alone(threads: ThreadPoolExecutor) -> None:
     )
     assert (first, third) == (1, 3)
     assert isinstance(second, ValueError)
+
+
+async def test_a_batch_shares_what_is_around_it(threads: ThreadPoolExecutor) -> None:
+    """It is entered once for all work of the batch, and if that fails, all of it does."""
+    entered: list[int] = []
+
+    @contextmanager
+    def around() -> Iterator[tuple[int]]:
+        entered.append(len(entered))
+        if len(entered) > 1:
+            raise OSError("no connection")
+        yield (40,)
+
+    errands = BatchingExecutor(threads, around=around)
+    assert [*await asyncio.gather(errands.run(max, 7), errands.run(max, 70))] == [40, 70]
+    assert entered == [0]
+    failed = await asyncio.gather(errands.run(max, 7), errands.run(max, 8), return_exceptions=True)
+    assert [type(error) for error in failed] == [OSError, OSError]
 
 
 async def test_work_that_nobody_waits_for_is_left_undone(threads: ThreadPoolExecutor) -> None:

@@ -141,6 +141,8 @@ class Exchange:
     """When the message came."""
     stored: Stored = Stored.YES
     """Whether all that was said so far is stored."""
+    waited: bool = False
+    """Whether any of its words were to be kept to wait."""
     keeping: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     """Held while its words are kept to wait, or dropped because they are stored."""
 

@@ -69,6 +69,8 @@ class Context:
     """Whether that reply is cut off once it repeats itself endlessly."""
     window: int | None = None
     """The window that the settings give, if the model's may be larger."""
+    to_mark: tuple[FactLayer, ...] | None = None
+    """The layers that may have something to note about the reply; None if that is not known."""
 
     @property
     def recalled(self) -> tuple[Contribution, ...]:
@@ -144,6 +146,7 @@ class ContextBuilder:
         self._company = company or Participants()
         self._mechanisms = tuple(mechanisms)
         self._layers = tuple(layers)
+        self._marking = tuple(layer for layer in layers if layer.marks)
         self._form = form
         self._budget = budget
 
@@ -233,7 +236,7 @@ class ContextBuilder:
         for mechanism in self._mechanisms:
             used = [c for c in context.contributions if c.mechanism == mechanism.name]
             await mechanism.mark_used(context.reply_request, used)
-        for layer in self._layers:
+        for layer in self._layers if context.to_mark is None else context.to_mark:
             await layer.mark_used(context.reply_request, context.contributions)
 
     def _current(
@@ -250,11 +253,15 @@ class ContextBuilder:
     async def _build(
         self, request: ReplyRequest, *, budget: int | None, on_failure: OnFailure | None = None
     ) -> Context:
-        # Mechanisms only read here, so they can run concurrently.
+        # Mechanisms and layers only read here, so they can run concurrently.
+        marking = asyncio.gather(
+            *(layer.may_mark(request) for layer in self._marking), return_exceptions=True
+        )
         results = await asyncio.gather(
             *(mechanism.contribute(request) for mechanism in self._mechanisms),
             return_exceptions=True,
         )
+        may_mark = zip(self._marking, await marking, strict=True)
         offered: list[Contribution] = []
         for result in results:
             if isinstance(result, Exception) and on_failure is not None:
@@ -272,6 +279,8 @@ class ContextBuilder:
             checked=self._checked,
             cut_loops=self._cut_loops,
             window=self._window,
+            # One that fails may have something to note: it says so when it is asked to.
+            to_mark=tuple(layer for layer, may in may_mark if may),
         )
 
     async def _shortened(self, request: ReplyRequest) -> ReplyRequest:

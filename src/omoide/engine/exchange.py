@@ -179,8 +179,9 @@ class Exchanges:
     async def _build(self, exchange: Exchange) -> None:
         asking, began = exchange.asking, monotonic()
         method = await self._methods.of(asking.owner)
-        context, newest = await asyncio.gather(
-            method.contexts.for_turn(
+        finding = asyncio.ensure_future(self._store.summaries.find(asking.owner))
+        try:
+            context = await method.contexts.for_turn(
                 exchange.turn,
                 owner=asking.owner,
                 now=asking.at or self._clock.now(),
@@ -188,9 +189,11 @@ class Exchanges:
                 sent=asking.messages or None,
                 budget=asking.budget,
                 on_failure=(lambda error: _note(exchange, error)) if asking.tolerant else None,
-            ),
-            self._store.summaries.find(asking.owner),
-        )
+            )
+        except BaseException:
+            finding.cancel()
+            raise
+        newest = await finding
         exchange.seconds = monotonic() - began
         late = any(isinstance(problem, TimeoutError) for problem in exchange.problems)
         if not late:  # else the request was sent without memory

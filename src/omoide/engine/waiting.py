@@ -112,7 +112,7 @@ class WaitingExchanges:
         async with exchange.keeping:
             exchange.stored = Stored.YES
             self._in_flight.pop(exchange.id, None)
-            if self.spool is not None:
+            if self.spool is not None and exchange.waited:
                 await self._guarded(self.spool.drop(exchange.id))
 
     async def replay(self, owner: Owner | None = None) -> int:
@@ -146,6 +146,7 @@ class WaitingExchanges:
 
     async def _keep(self, exchange: Exchange, item: Waiting) -> None:
         kept = False
+        exchange.waited = True
         if self.spool is not None:
             kept = await self._guarded(self.spool.keep(item))
         if kept:

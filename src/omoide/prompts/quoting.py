@@ -60,6 +60,8 @@ def quoted(text: str) -> str:
     the first are indented so that they do not look like ours."""
     if _is_suspect(text):
         text = _TAG.sub("‹", without_template_tokens(text))
+    if text.isprintable():  # so it has no line breaks of any kind
+        return text.strip()
     lines = [line.strip() for line in text.splitlines()]
     return "\n  ".join(line for line in lines if line)
 

@@ -1,8 +1,9 @@
-"""Reads a stream ahead of its consumer."""
+"""Reads an answer: a stream ahead of its consumer, any other in its turn."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,6 +31,18 @@ async def buffered(blocks: AsyncIterator[bytes], *, patience: float) -> AsyncGen
         await asyncio.wait({reading})
         if not reading.cancelled():
             reading.exception()  # mark as retrieved: the consumer has already left
+
+
+async def unbuffered(blocks: AsyncGenerator[bytes], *, patience: float) -> AsyncGenerator[bytes]:
+    """The same for bytes that are wanted as a whole: without a task that reads ahead, which would
+    cost more than the reading."""
+    async with aclosing(blocks):
+        while True:
+            async with asyncio.timeout(patience):
+                block = await anext(blocks, None)
+            if block is None:
+                return
+            yield block
 
 
 class StreamBuffer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
@@ -62,6 +63,7 @@ class Options:
         return is_loopback(self.host)
 
 
+@lru_cache(maxsize=256)
 def is_loopback(host: str) -> bool:
     """Whether a host name or address is this machine's own. Names other than `localhost` do not
     count, since they may resolve to something else later."""

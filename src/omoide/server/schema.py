@@ -25,6 +25,7 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool),
     "null": lambda v: v is None,
 }
+_ANY = tuple(_TYPES)
 _LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     "minimum": (lambda v, limit: v >= limit, "be at least"),
     "maximum": (lambda v, limit: v <= limit, "be at most"),
@@ -58,16 +59,20 @@ def check(schema: Schema, value: object, *, where: str, known: Mapping[str, Sche
     if "anyOf" in schema:
         _check_any(schema["anyOf"], value, where=where, known=known)
         return
-    declared = schema.get("type", list(_TYPES))
-    types = [declared] if isinstance(declared, str) else declared
-    if not any(_TYPES[name](value) for name in types):
+    declared = schema.get("type", _ANY)
+    types = (declared,) if isinstance(declared, str) else declared
+    for name in types:
+        if _TYPES[name](value):
+            break
+    else:
         raise _invalid(where, f"be {' or '.join(types)}, not {type(value).__name__}")
     if isinstance(value, str) and not _is_unicode(value):
         raise _invalid(where, "be valid Unicode: it contains an unpaired surrogate \\u escape")
     for keyword, (holds, demand) in _LIMITS.items():
-        applies = keyword in schema and isinstance(value, _APPLIES.get(keyword, (object,)))
-        if applies and not holds(value, schema[keyword]):
-            raise _invalid(where, f"{demand} {schema[keyword]}")
+        if keyword in schema and isinstance(value, _APPLIES.get(keyword, object)):
+            wanted = schema[keyword]
+            if not holds(value, wanted):
+                raise _invalid(where, f"{demand} {wanted}")
     if schema.get("format") == "date-time" and isinstance(value, str):
         parse_time(value, where=where)
     if isinstance(value, dict):
@@ -135,6 +140,8 @@ def parse_time(text: str, *, where: str) -> datetime:
 
 
 def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import httpx
 
-from omoide.server.buffering import buffered
+from omoide.server.buffering import buffered, unbuffered
 from omoide.server.problems import HttpProblem
 from omoide.version import __version__
 from omoide.wire.address import EndpointAddress
-from omoide.wire.connecting import transport_to
+from omoide.wire.certificates import certificates
+from omoide.wire.connecting import proxy_to, transport_to
 from omoide.wire.decoding import decoded
+from omoide.wire.direct import DirectTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -143,7 +145,10 @@ class HttpUpstream:
         self._model = model or endpoint.model
         self._key = api_key.strip()
         self._wait = wait
+        if transport is None and proxy_to(self._base) is None:
+            transport = DirectTransport(verify=certificates())
         self._transport = transport_to(endpoint, api_key=self._key, inner=transport)
+        self._urls: dict[str, httpx.URL] = {}
         # All other timeouts are enforced here.
         self._timeout = httpx.Timeout(None, connect=connect).as_dict()
 
@@ -161,7 +166,7 @@ class HttpUpstream:
         try:
             request = httpx.Request(
                 forward.method,
-                self._base + forward.path,
+                self._url(forward.path),
                 content=forward.body,
                 headers={"accept": "*/*", "user-agent": f"omoide/{__version__}", **headers},
                 extensions={"timeout": self._timeout},
@@ -184,8 +189,9 @@ class HttpUpstream:
 
     async def _blocks(self, response: httpx.Response) -> AsyncGenerator[bytes]:
         try:
-            blocks = buffered(decoded(response), patience=self._wait)
-            async with aclosing(blocks) as incoming:
+            streamed = "event-stream" in response.headers.get("content-type", "")
+            reading = buffered if streamed else unbuffered
+            async with aclosing(reading(decoded(response), patience=self._wait)) as incoming:
                 async for block in incoming:
                     yield block
         except TimeoutError as error:
@@ -198,6 +204,15 @@ class HttpUpstream:
     async def close(self) -> None:
         """See `Upstream.close`."""
         await self._transport.aclose()
+
+    def _url(self, path: str) -> httpx.URL:
+        """The URL of a path, which is parsed once, unless it has a query of its own."""
+        if (known := self._urls.get(path)) is not None:
+            return known
+        url = httpx.URL(self._base + path)
+        if "?" not in path:
+            self._urls[path] = url
+        return url
 
     def _timed_out(self) -> HttpProblem:
         return HttpProblem(

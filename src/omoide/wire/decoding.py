@@ -46,5 +46,7 @@ async def decoded(response: httpx.Response) -> AsyncGenerator[bytes]:
 
 
 async def _raw(response: httpx.Response) -> AsyncGenerator[bytes]:
-    async for block in response.aiter_raw():
+    # Not by `aiter_raw`, which cuts and counts: whoever reads closes the response.
+    assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - of an async transport
+    async for block in response.stream:
         yield block

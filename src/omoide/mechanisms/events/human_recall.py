@@ -194,6 +194,16 @@ class HumanRecall:
             if candidate.recalled
         )
 
+    async def may_recall(self, request: ReplyRequest) -> bool:
+        """Whether `contribute` might give anything: not if events are only found by words and none
+        shares one with the message. Takes one lookup."""
+        if self._embedder is not None:
+            return True
+        terms = query_terms(request.text)
+        return bool(
+            await self._store.index.search_words(request.owner, terms, k=1, kind=MemoryKind.EVENT)
+        )
+
     async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Consolidate the events used in a reply (eq. 9), all at once."""
         ours = [

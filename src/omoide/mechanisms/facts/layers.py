@@ -44,6 +44,16 @@ class FactLayer:
         except BadReply:
             return
 
+    @property
+    def marks(self) -> bool:
+        """Whether `mark_used` ever changes anything."""
+        return isinstance(self.mechanism, HumanRecall)
+
+    async def may_mark(self, request: ReplyRequest) -> bool:
+        """Whether `mark_used` might change anything after the reply. Asked with what else is read
+        for the prompt, this takes no round trip of its own, as `mark_used` does."""
+        return isinstance(self.mechanism, HumanRecall) and await self.mechanism.may_recall(request)
+
     async def mark_used(self, request: ReplyRequest, contributions: Sequence[Contribution]) -> None:
         """Consolidate the events that the message brings to mind by Hou et al. and that the reply
         was given: what was recalled for the prompt rests on the same turns."""

@@ -23,52 +23,43 @@ one owner; docs/recall.md shows what each kind contributes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from math import exp, log
+from math import log
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from omoide.domain import Support
-from omoide.language.terms import FULL
+from omoide.mechanisms.search.table_shape import K1, KERNEL, SESSION_K1, shape_of
 from omoide.mechanisms.search.weights import KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
+
     import numpy as np
     from numpy.typing import NDArray
 
     from omoide.mechanisms.search.question import ParsedQuery
+    from omoide.mechanisms.search.table_shape import TableShape
     from omoide.mechanisms.search.weights import EvidenceWeights
-    from omoide.ports.store import SearchData, TurnTable
+    from omoide.ports.store import Postings, SearchData, TurnTable
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
-KERNEL = tuple(exp(-distance / 1.5) for distance in (1, 2, 3))
-"""Weight of a neighbouring turn, by distance."""
 LIKE, LIKE_SPEAKER = 0.5, 0.25
 """Factors if the query is not a question: for neighbours and question; and for the speaker, also if
 that is only guessed."""
-K1, B = 0.9, 0.9
-"""BM25 parameters for a turn. An assistant's turns are often ten times as long as the user's: a
-lower `B` would put them first whatever is asked."""
-SESSION_K1, SESSION_B = 1.2, 0.4
-"""BM25 parameters for a session."""
 FADE = 10
 """Days over which the time evidence falls by a factor of e."""
 FREQUENT_TERM_RATIO = 25
 """A term is frequent if more than one in this many turns has it."""
-MOST_STATED = 100
-"""Terms outside questions above which a turn counts as a statement; its informativeness is too
-near to 1 to tell how many there are."""
+MOST_CELLS = 50_000
+"""Turns times terms up to which all terms are counted at once."""
 SUBJECT_TERMS = 20
 """Number of terms that name what a long message is about."""
 MAX_SPAN_DAYS = 40
 """Longest period, in days, that counts as a date: a whole year says little."""
-_EPOCH = 719_163
-"""1 January 1970 as `date.toordinal`."""
-_DAY = 86_400_000_000
-"""Microseconds in a day."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -143,7 +134,7 @@ def weigh_evidence(
     if question.wants_time:
         when = none.copy()
         when[features.spans[:, 0]] = 1
-    about = np.array(sorted(question.about or question.likely), np.int64)
+    about = question.about or question.likely
     matching = 1.0 if question.asks and question.about else LIKE_SPEAKER
     asked = 3 * words / (possible or 1) + np.maximum(meaning, 0)
     return TurnEvidence(
@@ -153,7 +144,7 @@ def weigh_evidence(
         meaning=meaning,
         near_meaning=near_meaning,
         session=session,
-        speaker=np.float32(matching) * np.isin(table.voice, about) if len(about) else none,
+        speaker=np.float32(matching) * _of(table, about) if about else none,
         time=_time(features.spans, shape, question) if question.days else none,
         when=when,
         question=np.float32(strength) * shape.only_asking,
@@ -164,69 +155,14 @@ def weigh_evidence(
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TableShape:
-    """What every query needs to know about a turn table."""
-
-    beside: list[NDArray[np.bool_]]
-    """By distance: for each turn, whether the turn that far after it is in the same session."""
-    group: Ints
-    """The session of each turn, counted from 0."""
-    turns: Ints
-    """Number of turns of each session."""
-    size: NDArray[np.float64]
-    """Number of terms of each session."""
-    day: NDArray[np.int32]
-    """The day of each turn, as `date.toordinal`."""
-    asking: Floats
-    """The share of each turn that only asks."""
-    only_asking: Floats
-    """The same, fading with the turn's length."""
-    follows: NDArray[np.bool_]
-    """For each turn but the last, whether somebody else speaks next in the same session."""
-    taking_turns: float
-    """How often the speaker changes from one turn to the next, 0 to 1."""
-
-
-_shapes: WeakKeyDictionary[TurnTable, TableShape] = WeakKeyDictionary()
-
-
-def shape_of(table: TurnTable) -> TableShape:
-    """The shape of a turn table, cached until a turn is added."""
+def _of(table: TurnTable, voices: AbstractSet[int]) -> NDArray[np.bool_]:
+    """Which turns are of these voices."""
     import numpy as np
 
-    if (known := _shapes.get(table)) is not None:
-        return known
-    session = table.session
-    starts = np.flatnonzero(np.diff(session, prepend=-1))
-    turns = np.diff(starts, append=len(session))
-    size = np.add.reduceat(table.length, starts, dtype=np.float64) if len(starts) else np.zeros(0)
-    day = (table.time.astype(np.int64) // _DAY).astype(np.int32)
-    beside = session[1:] == session[:-1]
-    follows = beside & (table.voice[1:] != table.voice[:-1])
-    shape = _shapes[table] = TableShape(
-        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < len(session)],
-        group=np.repeat(np.arange(len(turns)), turns),
-        turns=turns,
-        size=size,
-        day=day + np.int32(_EPOCH),
-        asking=(asking := _asking(table)),
-        only_asking=asking * np.exp(table.length * np.float32(-1 / FULL)),
-        follows=follows,
-        taking_turns=float(follows.sum() / max(int(beside.sum()), 1)),
-    )
-    return shape
-
-
-def _asking(table: TurnTable) -> Floats:
-    """The share of each turn's terms that are in questions, from its informativeness."""
-    import numpy as np
-
-    if table.features is None:
-        return np.zeros(len(table.ids), np.float32)
-    stated = -FULL * np.log(np.maximum(1 - table.features.values, np.float32(1e-6)))
-    share = np.clip(1 - stated / np.maximum(table.length, 1), 0, 1)
-    return np.where((table.length > 0) & (stated < MOST_STATED), share, 0).astype(np.float32)
+    wanted = np.zeros(len(table.speakers), bool)
+    wanted[list(voices)] = True
+    mine: NDArray[np.bool_] = wanted[table.voice]
+    return mine
 
 
 def _answers(asked: Floats, shape: TableShape) -> Floats:
@@ -246,36 +182,73 @@ def _words(
     maximum, and the rarities of the query's terms, which add up to that maximum."""
     import numpy as np
 
-    table = data.table
-    count, length = len(table.ids), table.length
-    words, best = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    count = len(data.table.ids)
     if not count:
-        return words, best, words, []
-    size = shape.size
-    mean_length = max(float(size.sum()) / count, 1)
-    session_norm = SESSION_K1 * (1 - SESSION_B + SESSION_B * size / max(float(size.mean()), 1))
-    sessions, scratch = np.zeros(len(size)), np.zeros(count, np.float32)
+        nothing = np.zeros(0, np.float32)
+        return nothing, nothing, nothing, []
     rarities: list[float] = []
+    found: list[tuple[float, Postings]] = []
     for term in question.terms:
         postings = data.postings.get(term)
         having = len(postings.rows) if postings else 0
         rarity = log(1 + (count - having + 0.5) / (having + 0.5))
         if having or not term.startswith("~"):  # an unknown folded form says nothing
             rarities.append(rarity)
-        if postings is None:
-            continue
+        if postings is not None:
+            found.append((rarity, postings))
+    small = count * len(found) <= MOST_CELLS
+    words, best, sessions = (_count_at_once if small else _count_by_term)(
+        found, data.table, shape, strength
+    )
+    shares = (sessions / (sum(rarities) or 1)).astype(np.float32)
+    return words, np.maximum(best - words, 0), np.repeat(shares, shape.turns), rarities
+
+
+def _count_at_once(
+    found: Sequence[tuple[float, Postings]], table: TurnTable, shape: TableShape, strength: float
+) -> tuple[Floats, Floats, NDArray[np.float64]]:
+    """BM25 of each turn, the same with the best of each term among neighbours, and BM25 of each
+    session. All terms in one array: with few turns a call of numpy costs more than its work."""
+    import numpy as np
+
+    times = np.zeros((len(found), len(table.ids)), np.float32)
+    for row, (_, postings) in zip(times, found, strict=True):
+        row[postings.rows] = postings.counts
+    rarity = np.array([rarity for rarity, _ in found])[:, None]
+    gain = (rarity * (K1 + 1)).astype(np.float32) * times / (times + shape.norm)
+    best = gain.copy()
+    for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
+        part = np.float32(strength * share) * same
+        before, after = best[:, :-distance], best[:, distance:]
+        np.maximum(before, part * gain[:, distance:], out=before)
+        np.maximum(after, part * gain[:, :-distance], out=after)
+    inside = np.add.reduceat(times, shape.starts, axis=1, dtype=np.float64)
+    sessions = rarity * (SESSION_K1 + 1) * inside / (inside + shape.session_norm)
+    return gain.sum(axis=0), best.sum(axis=0), sessions.sum(axis=0)
+
+
+def _count_by_term(
+    found: Sequence[tuple[float, Postings]], table: TurnTable, shape: TableShape, strength: float
+) -> tuple[Floats, Floats, NDArray[np.float64]]:
+    """`_count_at_once` for many turns, of which a term is in few."""
+    import numpy as np
+
+    count = len(table.ids)
+    words, best = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    sessions, scratch = np.zeros(len(shape.size)), np.zeros(count, np.float32)
+    for rarity, postings in found:
         where, times = postings.rows, postings.counts
-        norm = K1 * (1 - B + B * length[where] / mean_length)
-        gain = (rarity * (K1 + 1) * times / (times + norm)).astype(np.float32, copy=False)
+        gain = (rarity * (K1 + 1) * times / (times + shape.norm[where])).astype(
+            np.float32, copy=False
+        )
         words[where] += gain
-        if having * FREQUENT_TERM_RATIO > count:
+        if len(where) * FREQUENT_TERM_RATIO > count:
             _add_best_frequent(best, where, gain, shape=shape, strength=strength)
         else:
             _add_best(best, where, gain, scratch=scratch, session=table.session, strength=strength)
-        inside = np.bincount(shape.group[where], weights=times, minlength=len(size))
-        sessions += rarity * (SESSION_K1 + 1) * inside / (inside + session_norm)
-    shares = (sessions / (sum(rarities) or 1)).astype(np.float32)
-    return words, np.maximum(best - words, 0), np.repeat(shares, shape.turns), rarities
+        inside = np.bincount(shape.group[where], weights=times, minlength=len(shape.size))
+        sessions += rarity * (SESSION_K1 + 1) * inside / (inside + shape.session_norm)
+    return words, best, sessions
 
 
 def _add_best(
@@ -367,26 +340,27 @@ def judge_support(data: SearchData, question: ParsedQuery, evidence: TurnEvidenc
     `gate`."""
     import numpy as np
 
-    table, words = data.table, evidence.words
-    total = evidence.total
-    found = Support(
-        best=float(total.max(initial=0)),
-        mismatch=0.0,
+    words, total = evidence.words, evidence.total
+    best = mismatch = share = 0.0
+    cosine: float | None = None
+    if len(total):
+        best, top = max(float(total.max()), 0.0), int(total.argmax())
+        plenty = max(evidence.plenty, 1e-6)
+        heard = float((words[top] + evidence.near_words[top]) / plenty)
+        share = min(max(heard, float(words.max()) / plenty), 1.0)
+        if data.cosines is not None and evidence.spread is not None:
+            cosine = float(np.nanmax(data.cosines))
+        if question.about:
+            theirs = _of(data.table, question.about)
+            best_of_others = words[~theirs].max(initial=0)
+            mismatch = float(best_of_others - words[theirs].max(initial=0))
+    return Support(
+        best=best,
+        mismatch=mismatch,
+        words=share,
+        cosine=cosine,
         turns=len(total),
         asks=question.asks,
         personal=question.personal,
         addressed=question.addressed,
     )
-    if not len(total):
-        return found
-    plenty = max(evidence.plenty, 1e-6)
-    heard = (words + evidence.near_words)[int(total.argmax())] / plenty
-    own = float(words.max()) / plenty
-    found = replace(found, words=min(max(float(heard), own), 1.0))
-    if data.cosines is not None and evidence.spread is not None:
-        found = replace(found, cosine=float(np.nanmax(data.cosines)))
-    if question.about:
-        theirs = np.isin(table.voice, np.array(sorted(question.about)))
-        best_of_others = words[~theirs].max(initial=0)
-        found = replace(found, mismatch=float(best_of_others - words[theirs].max(initial=0)))
-    return found

@@ -7,6 +7,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Speaker, empty_summary
+from omoide.domain.building import build
 from omoide.language import detect_language, pack
 from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
@@ -65,7 +66,8 @@ class SearchMechanism(ReadOnlyMechanism):
         items = admitted(items, found.support, budget=self._budget)
         labelled = _labeller(request)
         return tuple(
-            Contribution(
+            build(
+                Contribution,
                 mechanism=self.name,
                 place=PromptPlace.RECALLED,
                 kind=MemoryKind.TURN,
@@ -84,10 +86,12 @@ class SearchMechanism(ReadOnlyMechanism):
         """As many of the items as the budget allows; one that is too long is skipped."""
         kept: list[RecalledItem] = []
         left = self._budget.tokens
-        for item in items:
-            if len(kept) < self._budget.items and item.tokens <= left:
+        for item in items if self._budget.items else ():
+            if item.tokens <= left:
                 kept.append(item)
                 left -= item.tokens
+                if len(kept) == self._budget.items:
+                    break
         return tuple(kept)
 
 

@@ -22,18 +22,26 @@ STEPS = 8
 """How often what replaced a fact may itself have been replaced."""
 
 
+async def ended_facts(store: Store, owner: Owner, turns: Sequence[str]) -> tuple[Fact, ...]:
+    """The ended facts that rest on at least one of these turns, of which there is at least one."""
+    return await store.facts.read(owner, only=FactFilter(turns=turns, ended=True))
+
+
 async def with_endings(
-    store: Store, owner: Owner, items: Sequence[RecalledItem], *, at: datetime
+    store: Store,
+    owner: Owner,
+    items: Sequence[RecalledItem],
+    *,
+    ended: Iterable[Fact],
+    at: datetime,
 ) -> tuple[RecalledItem, ...]:
-    """The items, each turn with what had ended by `at` of the facts that rest on it."""
-    turns = [item.id for item in items if item.kind is MemoryKind.TURN]
-    if not turns:
-        return tuple(items)
-    # Few turns have any, and only these need their other facts too.
-    ended = await store.facts.read(owner, only=FactFilter(turns=turns, ended=True))
-    over = [fact for fact in ended if _over(fact, at)]
+    """The items, each turn with what had ended by `at` of the facts that rest on it. `ended` are
+    the `ended_facts` of these turns, and maybe of others."""
+    turns = {item.id for item in items if item.kind is MemoryKind.TURN}
+    over = [f for f in ended if _over(f, at) and not turns.isdisjoint(f.sources)]
     if not over:
         return tuple(items)
+    # Few turns have any, and only these need their other facts too.
     stale = sorted({source for fact in over for source in fact.sources}.intersection(turns))
     facts = await store.facts.read(owner, only=FactFilter(turns=stale))
     newer = await _replacements(store, owner, over, at=at)

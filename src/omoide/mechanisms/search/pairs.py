@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from omoide.language.sentences import QUESTION, split_sentences
-from omoide.mechanisms.search.evidence import shape_of
+from omoide.mechanisms.search.table_shape import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,11 @@ class AnswerPair:
     turn: str
     question: str
 
+    @property
+    def ids(self) -> tuple[str, str]:
+        """Both ids."""
+        return self.turn, self.question
+
 
 def pair_turns(
     table: TurnTable, ids: Sequence[str], *, joined: bool = False
@@ -38,18 +43,16 @@ def pair_turns(
     """The pairs that these turns belong to, by the turn's id: as the answer or, if `joined`, as the
     question."""
     shape, pairs = shape_of(table), dict[str, AnswerPair]()
+    answered = shape.follows & (shape.asking[:-1] >= ASKS)
+    if not answered.any():
+        return pairs
+    only_asks = answered & (shape.asking[:-1] >= ONLY_ASKS) & (table.length[1:] <= LONG_ANSWER)
     last = len(table.ids) - 1
     for name in ids:
         row = table.row_by_id[name]
-        if row > 0 and shape.follows[row - 1] and shape.asking[row - 1] >= ASKS:
+        if row > 0 and answered[row - 1]:
             pairs[name] = AnswerPair(turn=name, question=table.ids[row - 1])
-        elif (
-            joined
-            and row < last
-            and shape.follows[row]
-            and shape.asking[row] >= ONLY_ASKS
-            and table.length[row + 1] <= LONG_ANSWER
-        ):
+        elif joined and row < last and only_asks[row]:
             pairs[name] = AnswerPair(turn=table.ids[row + 1], question=name)
     return pairs
 

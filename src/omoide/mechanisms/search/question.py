@@ -18,6 +18,7 @@ from omoide.language.times import day_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
+    from collections.abc import Set as AbstractSet
     from datetime import date
 
     from omoide.language.tables import Names
@@ -77,7 +78,8 @@ def parse_query(
     how = pack(detect_language(text)).questions
     names = {term for voice in voices if voice.name for term in _terms_of_name(voice.name)}
     asks = bool(how.asks.search(text))
-    about = _about(text, voices, asker)
+    words = frozenset(terms(text))
+    about = _about(text, words, voices, asker)
     return ParsedQuery(
         terms=tuple(term for term in candidates if term not in names) or candidates,
         about=about,
@@ -85,7 +87,7 @@ def parse_query(
         days=tuple(day_numbers(text, asked)),
         wants_time=bool(how.wants_time.search(text)),
         asks=asks,
-        personal=asks and _personal(text, voices, known),
+        personal=asks and _personal(text, words, voices, known),
         addressed=asks and _addressed(text),
     )
 
@@ -98,12 +100,13 @@ def _of_user(voices: Sequence[NamedSpeaker]) -> frozenset[int]:
     return frozenset(i for i, voice in enumerate(voices) if voice.speaker is Speaker.USER)
 
 
-def _personal(text: str, voices: Sequence[NamedSpeaker], known: Container[str]) -> bool:
+def _personal(
+    text: str, words: AbstractSet[str], voices: Sequence[NamedSpeaker], known: Container[str]
+) -> bool:
     """Whether a question needs memory: about somebody whose name memory knows, the asker or what
     was said, or for help with what the asker just told. Where the subject is mostly left out, one
     that does not say "you" may be about the asker."""
     rules = pack(detect_language(text))
-    words = set(terms(text))
     if any(voice.name and _names(voice.name, text, words) for voice in voices):
         return True
     if rules.questions.after_replies.search(text):
@@ -137,10 +140,11 @@ def _terms_of_name(name: str) -> set[str]:
     return {*terms(name), *query_terms(name)}
 
 
-def _about(text: str, voices: Sequence[NamedSpeaker], asker: Speaker) -> frozenset[int]:
+def _about(
+    text: str, words: AbstractSet[str], voices: Sequence[NamedSpeaker], asker: Speaker
+) -> frozenset[int]:
     """Whose turns a query is about: of the person it names, or else of its first pronoun. A request
     without either ("Can you suggest a snack?") is about the asker."""
-    words = set(terms(text))
     names = {voice.name for voice in voices if voice.name and _names(voice.name, text, words)}
     if len(names) == 1:
         (name,) = names
@@ -158,7 +162,7 @@ def _about(text: str, voices: Sequence[NamedSpeaker], asker: Speaker) -> frozens
     return frozenset()
 
 
-def _names(name: str, text: str, words: set[str]) -> bool:
+def _names(name: str, text: str, words: AbstractSet[str]) -> bool:
     """Whether a text names someone. "Will" and "May" must be capitalised to count."""
     distinctive = set(terms(name)) - stop_stems()
     return bool(words & distinctive) if distinctive else name in text

@@ -8,6 +8,7 @@ ended of the facts that rest on it (`outdated`).
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from omoide.language.terms import is_prefix
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
 from omoide.mechanisms.search.gate import judged
-from omoide.mechanisms.search.outdated import with_endings
+from omoide.mechanisms.search.outdated import ended_facts, with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
 from omoide.mechanisms.search.question import parse_query, search_terms
 from omoide.mechanisms.search.recalled import derived_item, fitting, turn_item
@@ -28,14 +29,15 @@ from omoide.mechanisms.search.weights import reads, weights_for
 from omoide.ports import query_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from omoide.domain import Owner, Summary
+    from omoide.domain import Owner, Summary, Turn
     from omoide.mechanisms.search.evidence import TurnEvidence
+    from omoide.mechanisms.search.pairs import AnswerPair
     from omoide.mechanisms.search.question import ParsedQuery
     from omoide.mechanisms.search.weights import EvidenceWeights
     from omoide.ports import Embedder, Hit, Store, Vectors
@@ -112,6 +114,14 @@ class _Search:
     """Ids of the facts that are returned: what else states them is not."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _FoundTurns:
+    """The turns that were found, and the ended facts that rest on them."""
+
+    items: list[RecalledItem]
+    ended: tuple[Fact, ...]
+
+
 class Recall:
     """Searches an owner's turns and what was derived from them."""
 
@@ -182,57 +192,59 @@ class Recall:
         if only.wants(MemoryKind.SENTENCE):
             items += _sentences(search, summary)
         items = [item for item in items if only.admits(item.time)]
+        ended: Sequence[Fact] = ()
         if only.wants(MemoryKind.TURN):
             room = None if budget is None else budget - sum(item.tokens for item in items)
-            turns = await self._turns(owner, search, k=k, room=room, explained=explained)
-            items = [*await self._with_questions(owner, table, turns, joined=joined), *items]
+            turns = await self._turns(
+                owner, search, k=k, room=room, explained=explained, joined=joined
+            )
+            items, ended = [*turns.items, *items], turns.ended
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         support = judged(judge_support(data, question, search.evidence), name)
         chosen = fitting(items, k=k, budget=budget)
-        marked = await with_endings(self._store, owner, chosen, at=at)
+        marked = await with_endings(self._store, owner, chosen, ended=ended, at=at)
         return RecallResult(marked, support=support, degraded=data.degraded)
 
     async def _turns(
-        self, owner: Owner, search: _Search, *, k: int, room: int | None, explained: bool
-    ) -> list[RecalledItem]:
-        """The `k` best turns that match by more than their speaker. More than `k` if
-        these do not all fit into `room`, since some may then be skipped."""
+        self,
+        owner: Owner,
+        search: _Search,
+        *,
+        k: int,
+        room: int | None,
+        explained: bool,
+        joined: bool,
+    ) -> _FoundTurns:
+        """The `k` best turns that match by more than their speaker, with the questions that they
+        answer. More than `k` if these do not all fit into `room`, since some may then be skipped.
+        Turns, questions and ended facts are read in one round trip."""
         scores = _best(search, k if room is None else max(k, DEPTH))
-        ids, items = list(scores), list[RecalledItem]()
-        rows, evidence = search.table.row_by_id, search.evidence
+        rows, evidence, ids = search.table.row_by_id, search.evidence, list(scores)
+        items: list[RecalledItem] = []
+        read: dict[str, Turn] = {}
+        pairs: dict[str, AnswerPair] = {}
+        ended: dict[str, Fact] = {}
         for batch in filter(None, (ids[:k], ids[k:])):
-            turns = await self._store.turns.read(owner, ids=batch)
+            new = pair_turns(search.table, batch, joined=joined)
+            wanted = sorted({*batch, *(name for pair in new.values() for name in pair.ids)})
+            turns, over = await asyncio.gather(
+                self._store.turns.read(owner, ids=wanted),
+                ended_facts(self._store, owner, wanted),
+            )
+            pairs |= new
+            read |= {turn.id: turn for turn in turns}
+            ended |= {fact.id: fact for fact in over}
+            here = set(batch)
             for turn in reversed(turns):
-                counted = evidence.parts(rows[turn.id]) if explained else ()
-                items.append(turn_item(turn, scores[turn.id], counted=counted))
+                if turn.id in here:
+                    counted = evidence.parts(rows[turn.id]) if explained else ()
+                    items.append(turn_item(turn, scores[turn.id], counted=counted))
             if room is None or sum(item.tokens for item in items) <= room:
                 break
-        return items
-
-    async def _with_questions(
-        self, owner: Owner, table: TurnTable, items: list[RecalledItem], *, joined: bool
-    ) -> list[RecalledItem]:
-        """The turns with the questions that they answer. If `joined`, questions give way to their
-        replies."""
-        pairs = pair_turns(table, [item.id for item in items], joined=joined)
-        if not pairs:
-            return items
-        wanted = {name for pair in pairs.values() for name in (pair.turn, pair.question)}
-        turns = await self._store.turns.read(owner, ids=sorted(wanted))
-        by_id = {turn.id: turn for turn in turns}
-        result: dict[str, RecalledItem] = {}
-        for item in items:
-            pair = pairs.get(item.id)
-            if pair is None or pair.turn not in by_id or pair.question not in by_id:
-                result.setdefault(item.id, item)
-                continue
-            shown = item
-            if pair.turn != item.id:  # a question gives way to its reply
-                shown = turn_item(by_id[pair.turn], item.score, counted=item.counted)
-            answers = last_question(by_id[pair.question].text)
-            tokens = shown.tokens + estimate_tokens(answers)
-            result.setdefault(shown.id, replace(shown, answers=answers, tokens=tokens))
-        return list(result.values())
+        return _FoundTurns(
+            items=_with_questions(items, pairs, read) if pairs else items,
+            ended=tuple(ended.values()),
+        )
 
     async def _written(self, owner: Owner, search: _Search, kind: MemoryKind) -> list[RecalledItem]:
         """Facts, events or memos that match by their own words or meaning."""
@@ -271,6 +283,26 @@ class Recall:
             events = await store.events.read(owner, ids=ids)
             return [e for e in events if e.time <= search.at and e.fact not in search.stated]
         return [memo for memo in await store.memos.read(owner, ids=ids) if memo.time <= search.at]
+
+
+def _with_questions(
+    items: Sequence[RecalledItem], pairs: Mapping[str, AnswerPair], turns: Mapping[str, Turn]
+) -> list[RecalledItem]:
+    """The items with the questions that they answer. A question that is paired as such gives way to
+    its reply."""
+    result: dict[str, RecalledItem] = {}
+    for item in items:
+        pair = pairs.get(item.id)
+        if pair is None or pair.turn not in turns or pair.question not in turns:
+            result.setdefault(item.id, item)
+            continue
+        shown = item
+        if pair.turn != item.id:
+            shown = turn_item(turns[pair.turn], item.score, counted=item.counted)
+        answers = last_question(turns[pair.question].text)
+        tokens = shown.tokens + estimate_tokens(answers)
+        result.setdefault(shown.id, replace(shown, answers=answers, tokens=tokens))
+    return list(result.values())
 
 
 def _best(search: _Search, k: int) -> dict[str, float]:

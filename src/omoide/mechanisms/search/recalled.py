@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Fact, Memo, MemoryKind, RecalledItem
+from omoide.domain.building import build
 from omoide.language import estimate_tokens
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 def turn_item(turn: Turn, score: float, *, counted: tuple[tuple[str, float], ...]) -> RecalledItem:
     """A turn as an item, with what counted for it."""
-    return RecalledItem(
+    return build(
+        RecalledItem,
         kind=MemoryKind.TURN,
         id=turn.id,
         name=turn.name,

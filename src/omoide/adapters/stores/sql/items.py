@@ -139,6 +139,13 @@ def make_findable(
         f"AND {table.hidden} IS NULL ORDER BY {table.item}",
         (owner, list(items)),
     ).fetchall()
+    add_postings(connection, owner, table, rows)
+
+
+def add_postings(
+    connection: Connection, owner: int, table: ItemTable, rows: Sequence[tuple[int, int, str]]
+) -> None:
+    """`make_findable` for new items, given the number, time and searched text of each, in order."""
     if not rows:
         return
     connection.executemany(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.items import (
     TURNS,
+    add_postings,
     last_number,
-    make_findable,
     new_numbers,
     remove_turns,
 )
@@ -153,7 +153,12 @@ class _Batch:
         )
         write_turn_features(self.connection, self.owner, self.turns)
         new_numbers(self.connection, self.owner, TURNS, count=len(self.turns))
-        make_findable(self.connection, self.owner, TURNS, [turn.position for turn in self.turns])
+        add_postings(
+            self.connection,
+            self.owner,
+            TURNS,
+            [(turn.position, to_micros(turn.time), turn.text) for turn in self.turns],
+        )
 
     def _newest(self) -> Session | None:
         """The newest session with the caller's key (or without a key), if it is open."""

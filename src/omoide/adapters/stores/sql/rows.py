@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Speaker, Turn
+from omoide.domain.building import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ def to_micros(time: datetime) -> int:
 def from_micros(value: int) -> datetime:
     """The time that `to_micros` encoded. Raises `ValueError` if it cannot be one."""
     try:
-        return _EPOCH + timedelta(microseconds=value)
+        return _EPOCH + timedelta(0, 0, value)  # by position: half of the time
     except OverflowError as error:
         raise ValueError(f"{value} is not a time") from error
 
@@ -89,7 +90,8 @@ def ensured_owner(connection: Connection, owner: Owner) -> tuple[int, str]:
 
 def turn_of(row: tuple[Any, ...]) -> Turn:
     """The turn of a row with `TURN_COLUMNS`."""
-    return Turn(
+    return build(
+        Turn,
         id=row[0],
         session=row[1],
         position=row[2],

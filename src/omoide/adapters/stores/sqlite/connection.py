@@ -11,7 +11,7 @@ import errno
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from queue import SimpleQueue
+from queue import LifoQueue
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import apsw
@@ -51,14 +51,15 @@ class SqliteDatabase:
         self.read_only = read_only
         self._writer = writer
         self._all = [writer, *readers]
-        self._free: SimpleQueue[apsw.Connection] = SimpleQueue()
+        # The last one used comes first: it has in memory what was just read.
+        self._free: LifoQueue[apsw.Connection] = LifoQueue()
         for reader in readers:
             self._free.put(reader)
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="omoide-write")
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="omoide-read")
         self._to_write, self._to_read = (
             BatchingExecutor(self._writing),
-            BatchingExecutor(self._reading),
+            BatchingExecutor(self._reading, around=self._snapshot),
         )
         self._closed = False
 
@@ -82,7 +83,7 @@ class SqliteDatabase:
         del tenant
         if self.in_memory:
             return await self._in_thread(self._to_write, self._read_on, self._writer, work)
-        return await self._in_thread(self._to_read, self._read_on_free, work)
+        return await self._in_thread(self._to_read, self._read_within, work)
 
     def read_inline(self, tenant: str, work: Work[T]) -> T:
         """See `Database.read_inline`."""
@@ -123,6 +124,25 @@ class SqliteDatabase:
             return self._read_on(connection, work)
         finally:
             self._free.put(connection)
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[tuple[apsw.Connection]]:
+        """A free connection in a transaction, for all reads of a batch."""
+        connection = self._free.get()
+        try:
+            with translate_errors(self.where, connection):
+                connection.execute("BEGIN DEFERRED")
+                try:
+                    yield (connection,)
+                finally:
+                    if connection.in_transaction:  # a failure may have rolled it back
+                        connection.execute("ROLLBACK")
+        finally:
+            self._free.put(connection)
+
+    def _read_within(self, connection: apsw.Connection, work: Work[T]) -> T:
+        with translate_errors(self.where, connection):
+            return work(connection)
 
     def _read_on(self, connection: apsw.Connection, work: Work[T]) -> T:
         with translate_errors(self.where, connection), transaction(connection, "DEFERRED"):

@@ -3,18 +3,23 @@
 A round trip wakes a thread and then the loop. That costs some tenths of a millisecond of CPU, more
 than many statements. So work requested in one iteration of the loop is sent together, a few items
 at a time: the reads that several mechanisms make for one reply, or a reply's turn and its cost.
-Each item still has its own transaction and its own result.
+Each item still has its own result. Items that write have a transaction each; those that read share
+one, so that pages are looked up and locked once.
 """
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import ThreadPoolExecutor
+    from contextlib import AbstractContextManager
+
+    Around = Callable[[], AbstractContextManager[tuple[object, ...]]]
 
 T = TypeVar("T")
 
@@ -42,8 +47,13 @@ class _Batch:
 class BatchingExecutor:
     """Runs work in a thread pool, batched by loop iteration."""
 
-    def __init__(self, threads: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, threads: ThreadPoolExecutor, *, around: Around = lambda: nullcontext(())
+    ) -> None:
+        """`around` is entered in the thread for each batch; what it gives are the first arguments
+        of all work in the batch. If it fails, all of them do."""
         self._threads = threads
+        self._around = around
         self._batch: _Batch | None = None
         self.trips = 0
         """Number of round trips: what batching saves."""
@@ -72,21 +82,25 @@ class BatchingExecutor:
             chunk = items[first : first + TOGETHER]
             self.trips += 1
             try:
-                self._threads.submit(_run, batch.loop, chunk)
+                self._threads.submit(_run, batch.loop, chunk, self._around)
             except RuntimeError as error:  # the interpreter is shutting down
                 _resolve([(item, None, error) for item in chunk])
 
 
-def _run(loop: asyncio.AbstractEventLoop, items: Sequence[_WorkItem]) -> None:
+def _run(loop: asyncio.AbstractEventLoop, items: Sequence[_WorkItem], around: Around) -> None:
     """Run the items in a thread, and wake the loop once with all results."""
     outcomes: list[tuple[_WorkItem, Any, BaseException | None]] = []
-    for item in items:
-        if item.waiting.cancelled():
-            continue
-        try:
-            outcomes.append((item, item.work(*item.arguments), None))
-        except BaseException as error:  # noqa: BLE001 - passed on to the caller
-            outcomes.append((item, None, error))
+    try:
+        with around() as given:
+            for item in items:
+                if item.waiting.cancelled():
+                    continue
+                try:
+                    outcomes.append((item, item.work(*given, *item.arguments), None))
+                except BaseException as error:  # noqa: BLE001 - passed on to the caller
+                    outcomes.append((item, None, error))
+    except BaseException as error:  # noqa: BLE001 - passed on to the callers
+        outcomes = [(item, None, error) for item in items]
     loop.call_soon_threadsafe(_resolve, outcomes)
 
 

@@ -1,0 +1,110 @@
+"""The shape of a turn table: what every query needs to know about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from omoide.language.terms import FULL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from omoide.ports.store import TurnTable
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
+KERNEL = tuple(exp(-distance / 1.5) for distance in (1, 2, 3))
+"""Weight of a neighbouring turn, by distance."""
+K1, B = 0.9, 0.9
+"""BM25 parameters for a turn. An assistant's turns are often ten times as long as the user's: a
+lower `B` would put them first whatever is asked."""
+SESSION_K1, SESSION_B = 1.2, 0.4
+"""BM25 parameters for a session."""
+MOST_STATED = 100
+"""Terms outside questions above which a turn counts as a statement; its informativeness is too
+near to 1 to tell how many there are."""
+_EPOCH = 719_163
+"""1 January 1970 as `date.toordinal`."""
+_DAY = 86_400_000_000
+"""Microseconds in a day."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableShape:
+    """What every query needs to know about a turn table."""
+
+    beside: list[NDArray[np.bool_]]
+    """By distance: for each turn, whether the turn that far after it is in the same session."""
+    group: Ints
+    """The session of each turn, counted from 0."""
+    starts: Ints
+    """The first row of each session."""
+    turns: Ints
+    """Number of turns of each session."""
+    size: NDArray[np.float64]
+    """Number of terms of each session."""
+    norm: Floats
+    """What BM25 adds to the count of a term in each turn, by the turn's length."""
+    session_norm: NDArray[np.float64]
+    """The same for each session."""
+    day: NDArray[np.int32]
+    """The day of each turn, as `date.toordinal`."""
+    asking: Floats
+    """The share of each turn that only asks."""
+    only_asking: Floats
+    """The same, fading with the turn's length."""
+    follows: NDArray[np.bool_]
+    """For each turn but the last, whether somebody else speaks next in the same session."""
+    taking_turns: float
+    """How often the speaker changes from one turn to the next, 0 to 1."""
+
+
+_shapes: WeakKeyDictionary[TurnTable, TableShape] = WeakKeyDictionary()
+
+
+def shape_of(table: TurnTable) -> TableShape:
+    """The shape of a turn table, cached until a turn is added."""
+    import numpy as np
+
+    if (known := _shapes.get(table)) is not None:
+        return known
+    session, count = table.session, len(table.session)
+    beside = session[1:] == session[:-1]
+    starts = np.concatenate(([0], np.flatnonzero(~beside) + 1)) if count else np.zeros(0, np.int64)
+    turns = np.concatenate((starts[1:], [count])) - starts if count else starts
+    size = np.add.reduceat(table.length, starts, dtype=np.float64) if count else np.zeros(0)
+    mean_length = max(float(size.sum()) / max(count, 1), 1)
+    mean_size = max(float(size.sum()) / max(len(size), 1), 1)
+    day = (table.time.astype(np.int64) // _DAY).astype(np.int32)
+    follows = beside & (table.voice[1:] != table.voice[:-1])
+    shape = _shapes[table] = TableShape(
+        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < count],
+        group=np.repeat(np.arange(len(turns)), turns),
+        starts=starts,
+        turns=turns,
+        size=size,
+        norm=K1 * (1 - B + B * table.length / mean_length),
+        session_norm=SESSION_K1 * (1 - SESSION_B + SESSION_B * size / mean_size),
+        day=day + np.int32(_EPOCH),
+        asking=(asking := _asking(table)),
+        only_asking=asking * np.exp(table.length * np.float32(-1 / FULL)),
+        follows=follows,
+        taking_turns=float(follows.sum() / max(int(beside.sum()), 1)),
+    )
+    return shape
+
+
+def _asking(table: TurnTable) -> Floats:
+    """The share of each turn's terms that are in questions, from its informativeness."""
+    import numpy as np
+
+    if table.features is None:
+        return np.zeros(len(table.ids), np.float32)
+    stated = -FULL * np.log(np.maximum(1 - table.features.values, np.float32(1e-6)))
+    share = np.minimum(np.maximum(1 - stated / np.maximum(table.length, 1), 0), 1)
+    return np.where((table.length > 0) & (stated < MOST_STATED), share, 0).astype(np.float32)
