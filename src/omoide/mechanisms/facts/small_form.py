@@ -44,9 +44,9 @@ SHOWN = 24
 """How many of the known facts the model is shown."""
 MOST_ENDED = 4
 """How many known facts one note may end."""
-QUIET = 3.0
-"""By how much the word for nothing is favoured. Of the sessions that tell something, none was seen
-in which it was less than 8 behind (docs/experiments/2026-11-18-what-changed-is-ended.md)."""
+QUIET = 2.0
+"""By how much the word for nothing is favoured. Where the model notes the only thing that a talk
+tells, it is 4 or more behind (docs/experiments/2026-11-18-what-changed-is-ended.md)."""
 _UNTRUE = re.compile(r"\s*[(（](\d{1,2}(?:\s*[,，、]\s*\d{1,2})*)[)）]\s*[.。]?$")
 """The numbers of known facts at the end of a note."""
 
