@@ -360,20 +360,6 @@ async def test_control_tokens_in_text_are_only_letters(model: EmbeddedChat, llam
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("wanted", ["yes", "no"])
-async def test_a_favoured_answer_is_given_unless_another_is_likelier(
-    model: EmbeddedChat, wanted: str
-) -> None:
-    """By much it is given whatever the model would say; by nothing it changes nothing."""
-    messages = (Message(role="user", content="Is it?"),)
-    free = Request(messages=messages, max_tokens=5, grammar='root ::= "yes" | "no"')
-    _, own = await answer(model, free)
-    _, favoured = await answer(model, replace(free, favoured=wanted, favoured_by=50.0))
-    _, unchanged = await answer(model, replace(free, favoured=wanted))
-    assert (favoured.text, unchanged.text) == (wanted, own.text)
-
-
-@pytest.mark.model
 async def test_answers_can_be_held_to_a_form(model: EmbeddedChat) -> None:
     """A grammar and a schema both bind even a model that understands neither."""
     messages = ask().messages

@@ -77,11 +77,6 @@ class Request:
     grammar: str | None = None
     """GBNF grammar of the answer; only llama.cpp supports these. If both are given, the grammar is
     the stricter one: a model that supports it uses it, any other uses the schema."""
-    favoured: str = ""
-    """An answer that is given unless another is clearly likelier, such as the word for nothing.
-    Only embedded models can do it."""
-    favoured_by: float = 0.0
-    """How much is added to the log-odds of its first token."""
     skill: Skill | None = None
     """The skill to use, if the model has an adapter for it. Best effort, and not part of the
     prompt."""

@@ -290,7 +290,6 @@ class EmbeddedChat:
             try:
                 model = self._ready()
                 post({})
-                body |= _favouring(request, model)
                 if not stop.is_set():
                     with self._slots.taken(body, adapter=chosen) as slotted:
                         slotted.begin(model, fixed=request.fixed, stopped=stopped)
@@ -348,10 +347,3 @@ class EmbeddedChat:
         if error.get("code") == 400:
             return ModelRefused(f"{self._name} rejected this request: {message}")
         return ModelUnavailable(f"{self._name} failed: {message}")
-
-
-def _favouring(request: Request, model: LoadedModel) -> dict[str, object]:
-    """What makes the first token of the favoured answer likelier. It is so in all places, but where
-    a grammar does not allow the token that changes nothing, and inside a sentence hardly ever."""
-    tokens = model.tokens(request.favoured) if request.favoured and request.favoured_by else []
-    return {"logit_bias": [[tokens[0], request.favoured_by]]} if tokens else {}

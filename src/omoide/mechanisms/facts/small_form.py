@@ -44,9 +44,6 @@ SHOWN = 24
 """How many of the known facts the model is shown."""
 MOST_ENDED = 4
 """How many known facts one note may end."""
-QUIET = 2.0
-"""By how much the word for nothing is favoured. Where the model notes the only thing that a talk
-tells, it is 4 or more behind (docs/experiments/2026-11-18-what-changed-is-ended.md)."""
 _UNTRUE = re.compile(r"\s*[(（](\d{1,2}(?:\s*[,，、]\s*\d{1,2})*)[)）]\s*[.。]?$")
 """The numbers of known facts at the end of a note."""
 
@@ -174,8 +171,6 @@ class TunedForm(SmallForm):
             messages=prompt.messages,
             max_tokens=480,
             grammar=grammar(*speaking, language=language, numbered=len(shown), leave_out=True),
-            favoured=vocabulary(language)["none"],
-            favoured_by=QUIET,
             skill=Skill.FACTS,
         )
         return FormRequest(request=request, prompt=prompt.hash)

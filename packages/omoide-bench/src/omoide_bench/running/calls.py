@@ -128,8 +128,6 @@ def key_of(model: str, request: Request) -> bytes:
     """The cache key of a call: model name and request. The skill is left out: each skill has its
     own prompts, and the model's name includes its LoRA adapters."""
     question = {name: value for name, value in asdict(request).items() if name != "skill"}
-    if not request.favoured:  # most requests: their keys are those of older files
-        question = {name: v for name, v in question.items() if not name.startswith("favoured")}
     payload = json.dumps([model, question], ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(payload.encode()).digest()
 
