@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -202,3 +203,27 @@ def test_an_assistants_question_stands_before_the_answer() -> None:
     chat = form.request.messages[-1].content.partition("Chat:")[2]
     shown = "User: I moved!\nAssistant: Where did you move to?\nUser: Bergen, last week."
     assert chat.strip().startswith(shown)
+
+
+BOTH_TELL = {
+    "en": ("I live in Leeds with my sister.", "I work as a nurse in York."),
+    "zh": ("我和姐姐一起住在苏州。", "我在南京的医院当护士。"),
+    "ja": ("私は姉と横浜に住んでいます。", "私は名古屋の病院で看護師をしています。"),
+    "ko": ("저는 언니와 함께 수원에 살아요.", "저는 부산 병원에서 간호사로 일해요."),
+    "vi": ("Tôi sống ở Huế với chị gái.", "Tôi làm y tá ở bệnh viện Đà Nẵng."),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nobody_who_told_nothing_must_be_written_about(language: str) -> None:
+    """Where both speak there may be notes about both, about either alone, or none."""
+    session = [
+        Line(speaker=speaker, text=text, turn=speaker.value)
+        for speaker, text in zip(Speaker, BOTH_TELL[language], strict=True)
+    ]
+    asked = TunedFactForm(Partner()).ask(known=[], session=session, language=language)
+    assert asked is not None
+    assert asked.request.grammar is not None
+    root = asked.request.grammar.splitlines()[0].removeprefix("root ::= ")
+    subjects = [re.findall(r"\b(user|assistant) \(", way) for way in root.split(" | ")]
+    assert subjects == [[], ["user", "assistant"], ["user"], ["assistant"]]

@@ -170,7 +170,7 @@ class TunedForm(SmallForm):
         request = Request(
             messages=prompt.messages,
             max_tokens=480,
-            grammar=grammar(*speaking, language=language, numbered=len(shown)),
+            grammar=grammar(*speaking, language=language, numbered=len(shown), leave_out=True),
             skill=Skill.FACTS,
         )
         return FormRequest(request=request, prompt=prompt.hash)

@@ -143,9 +143,12 @@ def grammar(
     shortest: int = 3,
     most: int = MAX_FACTS,
     numbered: int = 0,
+    leave_out: bool = False,
 ) -> str:
     """GBNF grammar: for each speaker in turn, at most `most` notes that begin with the speaker;
-    or the word for "none". A note may end with numbers up to `numbered`, if there are any."""
+    or the word for "none". A note may end with numbers up to `numbered`, if there are any. With
+    `leave_out` there may be notes about the second speaker alone, or about the first: held to write
+    about both, a model makes something up about one who told nothing."""
     how = phrasing(language)
     unit = how.unit.replace("%s", _OUT + how.banned)
     rules = [
@@ -153,12 +156,10 @@ def grammar(
         f"unit{{{shortest},{max_chars}}}{how.last}{' numbers?' if numbered else ''}"
         for speaker in speakers
     ]
-    notes = " ".join(
-        f'{speaker.value} ("\\n" {speaker.value}){{0,{most - 1}}}'
-        if i == 0
-        else f'("\\n" {speaker.value}){{1,{most}}}'
-        for i, speaker in enumerate(speakers)
-    )
+    lines = [f'{s.value} ("\\n" {s.value}){{0,{most - 1}}}' for s in speakers]
+    notes = ' "\\n" '.join(lines)
+    if leave_out and len(speakers) > 1:
+        notes = " | ".join([notes, *lines])
     nothing = vocabulary(language)["none"]
     rules.append(f"unit ::= {unit}")
     if numbered:
