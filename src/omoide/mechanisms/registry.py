@@ -58,6 +58,7 @@ def _summary(parts: MechanismParts) -> Mechanism:
             store=parts.store,
             keeper=parts.keeper,
             limit=parts.settings.max_sentences,
+            further=parts.profile.further,
             embedder=parts.embedder,
             near=repeated_sentences(parts.settings),
         )

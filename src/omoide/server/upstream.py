@@ -15,10 +15,8 @@ from omoide.server.buffering import buffered, unbuffered
 from omoide.server.problems import HttpProblem
 from omoide.version import __version__
 from omoide.wire.address import EndpointAddress
-from omoide.wire.certificates import certificates
-from omoide.wire.connecting import proxy_to, transport_to
+from omoide.wire.connecting import transport_to
 from omoide.wire.decoding import decoded
-from omoide.wire.direct import DirectTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -145,8 +143,6 @@ class HttpUpstream:
         self._model = model or endpoint.model
         self._key = api_key.strip()
         self._wait = wait
-        if transport is None and proxy_to(self._base) is None:
-            transport = DirectTransport(verify=certificates())
         self._transport = transport_to(endpoint, api_key=self._key, inner=transport)
         self._urls: dict[str, httpx.URL] = {}
         # All other timeouts are enforced here.

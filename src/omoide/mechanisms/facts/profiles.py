@@ -41,6 +41,9 @@ class Profile:
     newest: int
     """How many of the newest it is shown, whether or not the session has their words. A large model
     is shown as many as fit, so that it also sees what changed in other words."""
+    further: int
+    """How many facts besides the summary's go into every prompt. Each is one short sentence: twenty
+    of them hold less than the twenty sentences that a large model would write itself."""
 
     def form_for(self, model: ChatModel, partner: Partner) -> FactForm:
         """The form in which that model is asked."""
@@ -50,8 +53,8 @@ class Profile:
 
 
 PROFILES = {
-    "small": Profile(name="small", form=SmallForm, tuned=TunedForm, known=60, newest=12),
-    "large": Profile(name="large", form=lambda _: LargeForm(), known=48, newest=48),
+    "small": Profile(name="small", form=SmallForm, tuned=TunedForm, known=60, newest=12, further=0),
+    "large": Profile(name="large", form=lambda _: LargeForm(), known=48, newest=48, further=40),
 }
 
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omoide.domain import FactKind, Origin, Summary
+from omoide.domain import FactFilter, FactKind, MemoryKind, Origin, Summary
 from omoide.errors import StaleVersion
-from omoide.mechanisms.base import MemoryPart
+from omoide.mechanisms.base import Contribution, MemoryPart, PromptPlace
 from omoide.mechanisms.facts.choosing import choose, sentence
+from omoide.mechanisms.facts.keeper import CANDIDATES
 from omoide.mechanisms.summary.mechanism import NEAR, ShownSentence, SummaryInPrompt, part_of
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
-    from omoide.domain import Owner
+    from omoide.domain import Fact, Owner
     from omoide.mechanisms.base import ReplyRequest, SessionToDigest
     from omoide.mechanisms.facts.keeper import FactKeeper
     from omoide.mechanisms.facts.writing import FactDigest
@@ -34,12 +35,44 @@ class FactSummary(SummaryInPrompt):
         store: Store,
         keeper: FactKeeper,
         limit: int,
+        further: int = 0,
         embedder: Embedder | None,
         near: int = NEAR,
     ) -> None:
+        """With `further`, at most so many other facts that hold follow the summary in a prompt."""
         super().__init__(store=store, embedder=embedder, near=near)
         self._keeper = keeper
         self._limit = limit
+        self._further = further
+
+    async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
+        """The summary, and further facts after it."""
+        stated = await super().contribute(request)
+        if not stated or not self._further:
+            return stated
+        told = {contribution.text for contribution in stated}
+        recent = FactFilter(at=request.now, newest=CANDIDATES)
+        facts = [
+            fact
+            for fact in await self._store.facts.read(request.owner, only=recent)
+            if fact.text not in told and not fact.overdue(request.now.date())
+        ]
+        chosen = choose(facts, at=request.now, limit=self._further)
+        return (*stated, *(self._contribution(fact) for fact in chosen))
+
+    def _contribution(self, fact: Fact) -> Contribution:
+        return Contribution(
+            mechanism=self.name,
+            place=PromptPlace.MEMORY,
+            kind=MemoryKind.FACT,
+            id=fact.id,
+            text=fact.text,
+            value=0.9,
+            sources=fact.sources,
+            time=fact.said,
+            why="a fact that holds, besides those of the summary",
+            part=_part(fact),
+        )
 
     async def digest(self, to_digest: SessionToDigest) -> None:
         """Write the session's facts and commit M_i. Raises `BadReply` if the model gave nothing
@@ -82,8 +115,7 @@ class FactSummary(SummaryInPrompt):
                 continue
             overdue = fact is not None and fact.overdue(request.now.date())
             text = f"{stated.text} {passed}" if overdue else stated.text
-            planned = fact is not None and fact.kind in (FactKind.PLAN, FactKind.PROMISE)
-            part = MemoryPart.OPEN if planned and not overdue else part_of(stated)
+            part = part_of(stated) if fact is None or overdue else _part(fact)
             shown.append(ShownSentence(number, replace(stated, text=text), part))
         return shown
 
@@ -100,3 +132,10 @@ class FactSummary(SummaryInPrompt):
     def _author(self, written: FactDigest) -> str:
         by = next((c.by for c in written.completions if c.by), "")
         return by or (self._keeper.model.name if written.completions else "")
+
+
+def _part(fact: Fact) -> MemoryPart:
+    """The part of the memory that a fact belongs to, if it is no plan that is overdue."""
+    if fact.kind in (FactKind.PLAN, FactKind.PROMISE):
+        return MemoryPart.OPEN
+    return part_of(sentence(fact))

@@ -7,7 +7,6 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Speaker, empty_summary
-from omoide.domain.building import build
 from omoide.language import detect_language, pack
 from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
@@ -66,8 +65,7 @@ class SearchMechanism(ReadOnlyMechanism):
         items = admitted(items, found.support, budget=self._budget)
         labelled = _labeller(request)
         return tuple(
-            build(
-                Contribution,
+            Contribution(
                 mechanism=self.name,
                 place=PromptPlace.RECALLED,
                 kind=MemoryKind.TURN,

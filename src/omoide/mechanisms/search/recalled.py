@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import Fact, Memo, MemoryKind, RecalledItem
-from omoide.domain.building import build
 from omoide.language import estimate_tokens
 
 if TYPE_CHECKING:
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 
 def turn_item(turn: Turn, score: float, *, counted: tuple[tuple[str, float], ...]) -> RecalledItem:
     """A turn as an item, with what counted for it."""
-    return build(
-        RecalledItem,
+    return RecalledItem(
         kind=MemoryKind.TURN,
         id=turn.id,
         name=turn.name,

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Speaker, Turn
-from omoide.domain.building import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,8 +89,7 @@ def ensured_owner(connection: Connection, owner: Owner) -> tuple[int, str]:
 
 def turn_of(row: tuple[Any, ...]) -> Turn:
     """The turn of a row with `TURN_COLUMNS`."""
-    return build(
-        Turn,
+    return Turn(
         id=row[0],
         session=row[1],
         position=row[2],
