@@ -97,7 +97,7 @@ async def test_what_a_search_reads_is_not_written_over(tmp_path: Path) -> None:
     await store.index.put(ANN, SPACE, ids=ids, vectors=vectors)
     await store.index.nearest(ANN, SPACE, vectors[:1], k=1)
     [matrix] = matrices(store).values()
-    read = matrix.columns, matrix.items
+    read = matrix.rows, matrix.items, matrix.scales
     before = [array.copy() for array in read]
     await other.archive.erase(ANN, turns=["a"])
     [hit] = await store.index.nearest(ANN, SPACE, vectors[1:2], k=1)
