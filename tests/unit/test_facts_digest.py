@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from omoide.domain import FactFilter, FactKind, Owner, Trust
+from omoide.domain import FactFilter, FactKind, MemoryKind, Owner, Trust
 from omoide.errors import StoreError
+from omoide.mechanisms.base import MemoryPart, PromptPlace
 
 from .conftest import SETTINGS
 
@@ -66,6 +67,25 @@ async def test_a_large_model_sees_every_fact_that_fits(make_world: Make) -> None
     await world.session("ana", "Nice weather.", answers=(answer(),))
     asked = world.iterator.requests[-1].messages[-1].content
     assert [n for n in range(40) if f"thing number {n}." not in asked] == []
+
+
+async def test_a_large_model_gets_further_facts_after_the_summary(make_world: Make) -> None:
+    """Those of both speakers that hold, each in its part and once; what ended does not come."""
+    world = await make_world(settings=LARGE)
+    told = [change(f"User owns thing number {n}.", 1, kind="state") for n in range(25)]
+    own = change("Assistant has two dogs.", 2, about="assistant", kind="state")
+    await world.session("ana", "I own things.", answers=(answer(*told, own),))
+    ended = change("User gave thing 3 away.", 1, do="replace", facts=[4], why="given away")
+    await world.session("ana", "I gave one away.", answers=(answer(ended),))
+    brought = (await world.memory.context("ana", "Hello!")).contributions
+    assert [c.kind for c in brought].count(MemoryKind.SENTENCE) == 20
+    further = [c for c in brought if c.kind is MemoryKind.FACT]
+    assert len({c.text for c in brought}) == len(brought) == 26
+    assert {c.text for c in brought} >= {"Assistant has two dogs.", "User gave thing 3 away."}
+    assert "User owns thing number 3." not in {c.text for c in brought}
+    assert {c.place for c in further} == {PromptPlace.MEMORY}
+    [dogs] = [c for c in brought if c.text == "Assistant has two dogs."]
+    assert dogs.part is MemoryPart.ASSISTANT
 
 
 async def test_a_changed_fact_is_ended_and_the_summary_has_the_new_one(make_world: Make) -> None:
