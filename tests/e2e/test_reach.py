@@ -24,8 +24,15 @@ SMALLEST = {"desk": 20, "phone": 30}
 close together; a mouse is more exact than a finger."""
 
 
+STILL = """Promise.all(document.getAnimations()
+  .filter((a) => a.effect.getComputedTiming().endTime < Infinity)
+  .map((a) => a.finished.catch(() => null)))"""
+"""Ends when every movement with an end has come to it."""
+
+
 async def sound(window: Window, stop: str) -> None:
-    """Nothing is out of reach here."""
+    """Nothing is out of reach here, once what moves stands still."""
+    await window.page.evaluate(STILL)
     least = SMALLEST["phone" if window.look.phone else "desk"]
     assert await out_of_reach(window.page, least) == [], stop
     assert await too_wide(window.page) == [], stop
