@@ -96,10 +96,15 @@ NOT_HERE = {"wake the worker"}
 """Steps that this request may not come to."""
 
 
+PATIENCE = (0.1, 1.0, 10.0, 100.0)
+"""Seconds to wait for what hangs, in turn: on a busy machine a step before it may take longer than
+the first ones, so that the request never comes to the fault."""
+
+
 @asynccontextmanager
-async def patient(folder: Path, kind: str) -> AsyncIterator[Bench]:
+async def patient(folder: Path, kind: str, patience: float) -> AsyncIterator[Bench]:
     """A server that waits for memory for a moment only, if it is to hang."""
-    options = Options(patience=0.1 if kind == "hang" else 600.0, work=False)
+    options = Options(patience=patience if kind == "hang" else 600.0, work=False)
     async with serving(folder, options=options, spool=FileSpool(folder / "spool")) as bench:
         bench.server.runtime.exchanges.waiting.patience = 600.0
         yield bench
@@ -113,28 +118,38 @@ async def test_a_fault_of_memory_never_stops_a_chat(
     tmp_path: Path, path: str, step: str, kind: str, streamed: bool
 ) -> None:
     """Whatever fails, and however."""
-    async with patient(tmp_path, kind) as bench:
-        fault = STEPS[step](bench, kind)
-        if streamed:
-            bench.upstairs.answers.append(stream("I ", "see."))
-        response = await bench.client.post(
-            path, json={"model": "m", **PROTOCOLS[path], "stream": streamed}, headers=ANA
-        )
-        assert response.status_code == 200
-        assert "see." in response.text
-        told = response.headers["x-omoide-stored"]
-        assert told in ("yes", "waiting")
-        if step == "record anything" and not streamed:
-            assert told == "waiting"
-            assert response.headers["x-omoide-status"].startswith("degraded")
-        fault.lifted.set()
-        runtime = bench.server.runtime
-        await runtime.exchanges.settled()
-        await runtime.exchanges.waiting.replay()
-        assert fault.hit or step in NOT_HERE
-        assert await bench.said() == ["Hi there", "I see."]
-        assert runtime.spool is not None
-        assert (await runtime.spool.status()).exchanges == 0
+    for number, patience in enumerate(PATIENCE if kind == "hang" else PATIENCE[:1]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        async with patient(folder, kind, patience) as bench:
+            fault = STEPS[step](bench, kind)
+            await goes_on(bench, fault, path=path, step=step, streamed=streamed)
+        if fault.hit or step in NOT_HERE:
+            return
+    pytest.fail(f"the request never came to {step!r}")
+
+
+async def goes_on(bench: Bench, fault: Fault, *, path: str, step: str, streamed: bool) -> None:
+    """A chat with that fault is answered, told the truth, and stored once in the end."""
+    if streamed:
+        bench.upstairs.answers.append(stream("I ", "see."))
+    response = await bench.client.post(
+        path, json={"model": "m", **PROTOCOLS[path], "stream": streamed}, headers=ANA
+    )
+    assert response.status_code == 200
+    assert "see." in response.text
+    told = response.headers["x-omoide-stored"]
+    assert told in ("yes", "waiting")
+    if step == "record anything" and not streamed:
+        assert told == "waiting"
+        assert response.headers["x-omoide-status"].startswith("degraded")
+    fault.lifted.set()
+    runtime = bench.server.runtime
+    await runtime.exchanges.settled()
+    await runtime.exchanges.waiting.replay()
+    assert await bench.said() == ["Hi there", "I see."]
+    assert runtime.spool is not None
+    assert (await runtime.spool.status()).exchanges == 0
 
 
 @pytest.mark.parametrize("kind", FAULTS[:2])
@@ -143,7 +158,7 @@ async def test_words_that_can_neither_be_stored_nor_kept_are_reported_lost(
     tmp_path: Path, path: str, kind: str
 ) -> None:
     """The chat goes on, and the response does not promise anything."""
-    async with patient(tmp_path, kind) as bench:
+    async with patient(tmp_path, kind, 0.1) as bench:
         bench.server.runtime.exchanges.waiting.patience = 0.1 if kind == "hang" else 600.0
         faults = [
             STEPS["record anything"](bench, kind),
