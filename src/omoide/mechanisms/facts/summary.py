@@ -7,6 +7,7 @@ nothing is lost when it is full, and each sentence names its fact.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from omoide.domain import FactFilter, FactKind, MemoryKind, Origin, Summary
 from omoide.errors import StaleVersion
 from omoide.mechanisms.base import Contribution, MemoryPart, PromptPlace
 from omoide.mechanisms.facts.choosing import choose, sentence
-from omoide.mechanisms.facts.keeper import CANDIDATES
 from omoide.mechanisms.summary.mechanism import NEAR, ShownSentence, SummaryInPrompt, part_of
 from omoide.prompts import vocabulary
 
@@ -47,18 +47,16 @@ class FactSummary(SummaryInPrompt):
 
     async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The summary, and further facts after it."""
-        stated = await super().contribute(request)
-        if not stated or not self._further:
-            return stated
+        if not self._further:
+            return await super().contribute(request)
+        recent = FactFilter(at=request.now, newest=self._limit + 2 * self._further)
+        stated, holding = await asyncio.gather(  # one trip to the database
+            super().contribute(request), self._store.facts.read(request.owner, only=recent)
+        )
         told = {contribution.text for contribution in stated}
-        recent = FactFilter(at=request.now, newest=CANDIDATES)
-        facts = [
-            fact
-            for fact in await self._store.facts.read(request.owner, only=recent)
-            if fact.text not in told and not fact.overdue(request.now.date())
-        ]
+        facts = [f for f in holding if f.text not in told and not f.overdue(request.now.date())]
         chosen = choose(facts, at=request.now, limit=self._further)
-        return (*stated, *(self._contribution(fact) for fact in chosen))
+        return (*stated, *(self._contribution(fact) for fact in chosen)) if stated else ()
 
     def _contribution(self, fact: Fact) -> Contribution:
         return Contribution(

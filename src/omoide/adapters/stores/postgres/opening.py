@@ -165,11 +165,11 @@ def prepare(
 def _reindex(connection: psycopg.Connection[Any]) -> None:
     """Write postings again, past the policies, which would hide every row."""
     tables = ("owners", "turns", "events", "memos", "facts", "postings", "outlines")
-    for forced in ("NO FORCE", "FORCE"):
-        if forced == "FORCE":
-            reindex(PostgresConnection(connection))
-        for table in tables:
-            connection.execute(f"ALTER TABLE {table} {forced} ROW LEVEL SECURITY".encode())
+    for table in tables:
+        connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY".encode())
+    reindex(PostgresConnection(connection))
+    for table in tables:
+        connection.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY".encode())
 
 
 def _close_partitions(connection: psycopg.Connection[Any]) -> None:

@@ -246,7 +246,8 @@ class SqlArchive:
     def _leave_turns(
         self, connection: Connection, plan: ErasurePlan, positions: Sequence[int]
     ) -> None:
-        """Note, in the erasure's transaction, which turns `_finish` has to remove."""
+        """Note, in the erasure's transaction, which turns `_finish` has to remove. Needed only with
+        `TURNS_AT_ONCE`."""
         raise NotImplementedError
 
     async def _finish(self, started: StartedErasure) -> Erased:

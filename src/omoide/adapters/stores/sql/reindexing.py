@@ -25,15 +25,12 @@ _CHUNK = 2000
 """Items held in memory at a time."""
 
 
-def reindex(connection: Connection) -> int:
-    """Write the postings of such items again. Returns how many there were."""
-    changed = 0
+def reindex(connection: Connection) -> None:
+    """Write the postings of such items again."""
     for (owner,) in connection.execute("SELECT id FROM owners ORDER BY id").fetchall():
         for table in ITEM_TABLES:
             for item, words in _glued(connection, owner, table):
                 _rewrite(connection, owner, table, item, words)
-                changed += 1
-    return changed
 
 
 def _glued(connection: Connection, owner: int, table: ItemTable) -> Iterator[tuple[int, str]]:
