@@ -53,6 +53,8 @@ class Relative:
     timeless: re.Pattern[str] = NEVER
     """Words of a sentence whose dates without a year come every year, or in a year told: a
     birthday, "in 2019"."""
+    habit: re.Pattern[str] = NEVER
+    """Words of a clause that is true every year if it has no tense: "is busiest in"."""
     periods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for a unit counted from now: "day-1" are those for yesterday. The units are day,
     week, weekend, month and year."""
