@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from omoide.claims import Partner
 from omoide.domain import Fact, Speaker
 from omoide.language import LANGUAGES
-from omoide.mechanisms.facts import PROFILES, SHOWN, TunedFactForm, standing
+from omoide.mechanisms.facts import PROFILES, SHOWN, TunedFactForm
 from omoide.mechanisms.facts.operations import Action, FormAnswer
 from omoide.ports import Request, Skill
 from omoide.prompts import vocabulary
@@ -95,42 +95,6 @@ def test_a_number_that_was_not_shown_ends_nothing() -> None:
     """The note is kept without it."""
     answer = read("User sold the boat. (9)", "I sold the boat.")
     assert [(o.action, o.facts) for o in answer.operations] == [(Action.ADD, ())]
-
-
-def test_what_is_over_ends_without_a_note_of_its_own() -> None:
-    """The last line says of each known fact whether it holds; it is no note."""
-    answer = read("User moved to York. (1)\n1x 2= 3x", "I moved to York, away from the river.")
-    moved, rowing = answer.operations
-    assert (moved.action, moved.facts) == (Action.REPLACE, ("f1",))
-    assert (rowing.action, rowing.facts) == (Action.END, ("f3",))
-    assert answer.aside == ()
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "(none)\n1x 2x 3x",  # nothing was told
-        "User lives in Leeds.\n1x 2= 3=",  # it was said again
-        "User sold the boat.\n1= 2= 3= 4x 0x",  # no such fact
-        "The weather is fine.\nUser sold the boat.\n1= 2= 3=",
-    ],
-)
-def test_nothing_is_over_without_reason(answer: str) -> None:
-    """Only a known fact ends, and only beside something new."""
-    got = read(answer, "I sold the boat, and I live in Leeds.")
-    assert all(operation.action is not Action.END for operation in got.operations)
-
-
-def test_the_answer_ends_with_what_is_over() -> None:
-    """As the worked example and the grammar say; where nothing is known there is no such line."""
-    form = TunedFactForm()
-    asked = form.ask(known=facts(KNOWN), session=said("I bought a boat."), language="en")
-    assert asked is not None
-    assert asked.request.messages[2].content.splitlines()[-1] == standing({1, 3}, known=3)
-    assert 'standing ::= "1" holds " 2" holds " 3" holds' in str(asked.request.grammar)
-    asked = form.ask(known=(), session=said("I bought a boat."), language="en")
-    assert asked is not None
-    assert "standing" not in str(asked.request.grammar)
 
 
 def test_what_the_model_ends_is_not_divided_by_rule() -> None:

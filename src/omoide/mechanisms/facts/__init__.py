@@ -4,15 +4,6 @@ them."""
 from omoide.mechanisms.facts.keeper import FactKeeper
 from omoide.mechanisms.facts.profiles import PROFILES, Profile, profile_for
 from omoide.mechanisms.facts.small_form import SHOWN
-from omoide.mechanisms.facts.tuned_form import TunedForm as TunedFactForm
-from omoide.mechanisms.facts.tuned_form import standing
+from omoide.mechanisms.facts.small_form import TunedForm as TunedFactForm
 
-__all__ = [
-    "PROFILES",
-    "SHOWN",
-    "FactKeeper",
-    "Profile",
-    "TunedFactForm",
-    "profile_for",
-    "standing",
-]
+__all__ = ["PROFILES", "SHOWN", "FactKeeper", "Profile", "TunedFactForm", "profile_for"]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
 from omoide.mechanisms.facts.large_form import LargeForm
-from omoide.mechanisms.facts.small_form import SmallForm
-from omoide.mechanisms.facts.tuned_form import TunedForm
+from omoide.mechanisms.facts.small_form import SmallForm, TunedForm
 from omoide.ports import Skill, is_tuned_for
 
 if TYPE_CHECKING:

@@ -146,10 +146,9 @@ def grammar(
     leave_out: bool = False,
 ) -> str:
     """GBNF grammar: for each speaker in turn, at most `most` notes that begin with the speaker;
-    or the word for "none". A note may end with numbers up to `numbered`, if there are any, and a
-    last line says of each of them whether it holds (`facts.tuned_form`). With `leave_out` there may
-    be notes about the second speaker alone, or about the first: held to write about both, a model
-    makes something up about one who told nothing."""
+    or the word for "none". A note may end with numbers up to `numbered`, if there are any. With
+    `leave_out` there may be notes about the second speaker alone, or about the first: held to write
+    about both, a model makes something up about one who told nothing."""
     how = phrasing(language)
     unit = how.unit.replace("%s", _OUT + how.banned)
     rules = [
@@ -166,7 +165,4 @@ def grammar(
     if numbered:
         number = " | ".join(f'"{n}"' for n in range(1, numbered + 1))
         rules += ['numbers ::= " (" number (", " number){0,3} ")"', f"number ::= {number}"]
-        standing = " holds ".join(f'"{" " if n > 1 else ""}{n}"' for n in range(1, numbered + 1))
-        rules += [f"standing ::= {standing} holds", 'holds ::= "=" | "x"']
-        notes = f'({notes}) "\\n" standing'
     return "\n".join([f'root ::= "{nothing}" | {notes}', *rules])

@@ -15,7 +15,6 @@ from omoide.bootstrap import make_embedder, temporary_store
 from omoide.domain import Speaker
 from omoide.engine import Runtime
 from omoide.language import LANGUAGES, estimate_tokens
-from omoide.mechanisms.facts import standing
 from omoide.ports import Completion, Skill
 from omoide.prompts import vocabulary
 from omoide.settings import Settings
@@ -25,7 +24,7 @@ from omoide_tune.written import spoken
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Iterator, Sequence
     from pathlib import Path
 
     from omoide import Memory
@@ -187,10 +186,11 @@ class RightAnswers:
         return f"{self.name}+{request.skill}" if request.skill is Skill.FACTS else self.name
 
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
-        """The author's notes, and what they make untrue."""
+        """The author's notes, each with the numbers of what it makes untrue."""
         answer = vocabulary(self.story.language)["none"]
         if request.skill is Skill.FACTS and self.notes:
-            answer = _right_answer(self.notes, request.messages[-1].content.splitlines())
+            known = request.messages[-1].content.splitlines()
+            answer = "\n".join(_numbered(note, known) for note in self.notes)
         changed = any(note.untrue for note in self.notes)
         hard = "changed" if changed else "" if self.notes else "nothing"
         self.keep("facts", request, answer, hard=hard)
@@ -207,25 +207,18 @@ class RightAnswers:
         """Nothing to release."""
 
 
-def _right_answer(notes: Sequence[StoryNote], asked: Sequence[str]) -> str:
-    """The notes, each with the numbers of the known facts that it names, and which of the known
-    are over."""
-    known = {
-        int(number): text
-        for line in asked
+def _numbered(note: StoryNote, known: Sequence[str]) -> str:
+    """The note, with the numbers of the known facts that it names at its end."""
+    facts = {
+        number: text
+        for line in known
         for number, dot, text in [line.partition(". ")]
         if dot and number.isdigit()
     }
-    lines, over = [], set[int]()
-    for note in notes:
-        numbers = list(dict.fromkeys(n for old in note.untrue if (n := _nearest(old, known))))
-        over.update(numbers)
-        lines.append(f"{note.text} ({', '.join(map(str, numbers))})" if numbers else note.text)
-    return "\n".join([*lines, standing(over, known=len(known))] if known else lines)
-
-
-def _nearest(old: str, known: Mapping[int, str]) -> int | None:
-    """The number of the known fact that a note names, if there is one like it."""
-    likeness = {n: SequenceMatcher(None, old, text).ratio() for n, text in known.items()}
-    nearest = max(likeness, key=lambda n: likeness[n], default=None)
-    return nearest if nearest is not None and likeness[nearest] >= ALIKE else None
+    numbers = []
+    for old in note.untrue:
+        likeness = {n: SequenceMatcher(None, old, text).ratio() for n, text in facts.items()}
+        nearest = max(likeness, key=lambda n: likeness[n], default="")
+        if nearest and likeness[nearest] >= ALIKE and nearest not in numbers:
+            numbers.append(nearest)
+    return f"{note.text} ({', '.join(numbers)})" if numbers else note.text

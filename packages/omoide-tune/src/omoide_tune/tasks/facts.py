@@ -1,4 +1,4 @@
-"""A session's facts in one call: what is new, and which of the known facts are over."""
+"""A session's facts in one call: what is new, and the numbers of what it makes untrue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from omoide.claims import Partner
 from omoide.domain import Fact
 from omoide.errors import BadReply
-from omoide.mechanisms.facts import SHOWN, TunedFactForm, standing
+from omoide.mechanisms.facts import SHOWN, TunedFactForm
 from omoide.prompts import vocabulary
 from omoide_tune.chains import known_after
 from omoide_tune.checked_talks import START
@@ -40,16 +40,13 @@ def facts(chain: Sequence[CheckedTalk], known: Sequence[NotedFact]) -> Iterator[
 
 
 def _answer(checked: CheckedTalk, before: Sequence[NotedFact]) -> str:
-    """The new facts, one a line, and which of the known are over; the word for nothing if there are
-    no new ones."""
+    """The new facts, one a line; the word for nothing if there are none."""
     numbers = {new: before.index(old) + 1 for old, new in checked.changed if old in before}
     lines = [
         fact.sentence(checked.language) + (f" ({numbers[fact]})" if fact in numbers else "")
         for fact in checked.of()
         if fact not in before
     ]
-    if lines and before:
-        lines.append(standing(set(numbers.values()), known=len(before)))
     return "\n".join(lines) or vocabulary(checked.language)["none"]
 
 
