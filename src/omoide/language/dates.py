@@ -34,7 +34,7 @@ _PASSES: Final = 4
 """Times that a text is gone through: a date that was written may free the words beside it."""
 _FAR: Final = {"future": 10, None: 8, "past": 6}
 """How many months ahead a month without a year may be, by the tense of its sentence, if its clause
-has none. Chosen on half of 620 labelled notes (docs/experiments/2026-11-18-bare-months.md)."""
+has none. Chosen on half of 627 labelled notes (docs/experiments/2026-11-18-bare-months.md)."""
 _SENTENCE: Final = re.compile(r"[.!?。！？\n]")
 
 
