@@ -45,7 +45,7 @@ def test_questions_from_the_annotations_of_msc() -> None:
         ("test_1", "What is my sister's name?"): "Lea",
     }
     sister = asked["test_1", "What is my sister's name?"]
-    assert (sister.evidence, sister.category) == ({"s3.1"}, "told in session 3")
+    assert (sister.evidence, sister.category) == (frozenset({"s3.1"}), "told in session 3")
 
 
 def test_what_was_noted_twice_or_said_twice_is_not_asked(tmp_path: Path) -> None:
