@@ -131,7 +131,7 @@ async def test_sessions_are_listed_by_date(demo: Window) -> None:
     """Each opens what was said in it; a message after an old one begins a new one."""
     page = demo.page
     await expect(await demo.side("#talks h2")).to_have_text(
-        ["This week", "December 2025", "November 2025", "October 2025", "September 2025"]
+        ["Last 7 days", "December 2025", "November 2025", "October 2025", "September 2025"]
     )
     await page.locator("#talks button").last.click()
     await expect(page.locator("#talk-title")).to_have_text("9 September 2025")

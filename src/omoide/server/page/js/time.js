@@ -35,6 +35,9 @@ export function daysAgo(time) {
   return Math.round((midnight(now()) - midnight(time)) / 86_400_000);
 }
 
+/** Entries with a time, newest first; of those with the same time, the later in the list first. */
+export const newestFirst = (entries) => [...entries].reverse().sort((one, other) => new Date(other.time) - new Date(one.time));
+
 /** A number of days from now, in words. */
 export function inDays(days) {
   const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
