@@ -321,3 +321,19 @@ async def test_it_speaks_five_languages(opened: Callable[..., Awaitable[Window]]
     await expect(page.locator("html")).to_have_attribute("lang", "vi")
     await (await window.side("#user")).select_option("me")
     await expect(page.locator(".welcome")).to_be_visible()
+
+
+@ON_DESK
+async def test_dates_have_the_form_of_the_language(demo: Window) -> None:
+    """Day and time as they are written there; a title leaves out this year, which is cut else."""
+    page = demo.page
+    forms = {
+        "en": ("3 January", "3 Jan, 17:50"),
+        "zh": ("1月3日", "1月3日 17:50"),
+        "ja": ("1月3日", "1月3日 17:50"),
+        "ko": ("1월 3일", "1월 3일 오후 5:50"),
+    }
+    for code, (title, hour) in forms.items():
+        await page.locator("#language").select_option(code)
+        await expect(page.locator("#talk-title")).to_have_text(title)
+        await expect(page.locator(".hour").first).to_have_text(hour)

@@ -9,6 +9,8 @@ import pytest
 from omoide import Speaker, Utterance
 from omoide.transfer import read_values
 
+from .conftest import ON_DESK
+
 if TYPE_CHECKING:
     from .conftest import Window
 
@@ -79,6 +81,19 @@ async def test_the_palette_finds_commands_conversations_and_words(demo: Window) 
     await expect(field).to_be_focused()
     await press("Escape")
     await expect(field).to_have_count(0)
+
+
+@ON_DESK
+async def test_one_line_of_the_palette_is_chosen_by_keys_and_pointer(demo: Window) -> None:
+    """Both move the same choice: no second line looks as if Enter would take it."""
+    page = demo.page
+    await demo.search("")
+    third = page.locator("#found [role=option]").nth(2)
+    await third.hover()
+    await expect(third).to_have_attribute("aria-selected", "true")
+    await page.keyboard.press("ArrowDown")
+    await expect(page.locator("#found [aria-selected=true]")).to_have_count(1)
+    await expect(third).to_have_css("background-color", "rgba(0, 0, 0, 0)")
 
 
 async def nodes(window: Window) -> int:
@@ -161,7 +176,7 @@ async def test_imported_conversations_stand_at_their_own_time(demo: Window) -> N
     headings, cards = await demo.side("#talks h2"), page.locator("#talks [data-talk]")
     await expect(headings.nth(0)).to_have_text("Today")
     await expect(headings.nth(1)).to_have_text("Last 7 days")
-    await expect(page.locator("#talk-title")).to_have_text("5 January 2026")
+    await expect(page.locator("#talk-title")).to_have_text("5 January")
     await page.locator("#talks").evaluate("(list) => { list.scrollTop = list.scrollHeight; }")
     await expect(cards).to_have_count(46)
     demo.bench.replier.answers.append("Still here.")

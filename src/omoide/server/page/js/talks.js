@@ -6,7 +6,7 @@ import { confirm, prompt } from "./dialog.js";
 import { at, el, fill, toast } from "./dom.js";
 import { receipt } from "./receipt.js";
 import { state, tell, turns } from "./state.js";
-import { clock, date, daysAgo, longDate, month } from "./time.js";
+import { clock, date, daysAgo, month, titleDate } from "./time.js";
 import { told } from "./trouble.js";
 import { t } from "./words.js";
 
@@ -121,7 +121,7 @@ function row(card) {
 /** The bar above the conversation. */
 export function head() {
   const card = shown();
-  at("talk-title").textContent = card ? card.title || longDate(card.started) : t("talk.new");
+  at("talk-title").textContent = card ? card.title || titleDate(card.started) : t("talk.new");
   at("end-talk").hidden = !card || Boolean(card.ended) || state.busy;
   at("rename-talk").hidden = at("delete-talk").hidden = !card || state.busy;
   at("log").toggleAttribute("data-open", Boolean(card && !card.ended && !state.busy));

@@ -23,11 +23,18 @@ function format(options) {
 
 export const shortDate = format({ day: "numeric", month: "short" });
 const dateWithYear = format({ day: "numeric", month: "short", year: "numeric" });
-export const date = (time) => (new Date(time).getFullYear() === now().getFullYear() ? shortDate : dateWithYear)(time);
+const isThisYear = (time) => new Date(time).getFullYear() === now().getFullYear();
+export const date = (time) => (isThisYear(time) ? shortDate : dateWithYear)(time);
 export const longDate = format({ day: "numeric", month: "long", year: "numeric" });
+const longDateThisYear = format({ day: "numeric", month: "long" });
+/** For a title: in full, but without the year where it is this one. */
+export const titleDate = (time) => (isThisYear(time) ? longDateThisYear : longDate)(time);
 export const month = format({ month: "long", year: "numeric" });
-export const clock = format({ hour: "2-digit", minute: "2-digit" });
-export const moment = (time) => `${date(time)}, ${clock(time)}`;
+const CLOCK = { hour: "numeric", minute: "2-digit" };
+export const clock = format(CLOCK);
+const momentThisYear = format({ day: "numeric", month: "short", ...CLOCK });
+const momentWithYear = format({ day: "numeric", month: "short", year: "numeric", ...CLOCK });
+export const moment = (time) => (isThisYear(time) ? momentThisYear : momentWithYear)(time);
 
 /** How many days ago, counted by calendar days. */
 export function daysAgo(time) {
