@@ -12,11 +12,14 @@ export const setClock = (now) => {
 /** The current time. */
 export const now = () => new Date(Date.now() + ahead);
 
+/** 09:00, but 9:00 where "in the morning" stands beside it. */
+const hour = () => (new Intl.DateTimeFormat(locale(), { hour: "numeric" }).resolvedOptions().hour12 ? "numeric" : "2-digit");
+
 /** A format for times; the browser takes long to make one, so each is made once a language. */
 function format(options) {
   const made = new Map();
   return (time) => {
-    if (!made.has(locale())) made.set(locale(), new Intl.DateTimeFormat(locale(), options));
+    if (!made.has(locale())) made.set(locale(), new Intl.DateTimeFormat(locale(), { ...options, ...(options.minute ? { hour: hour() } : {}) }));
     return made.get(locale()).format(new Date(time));
   };
 }
@@ -30,7 +33,7 @@ const longDateThisYear = format({ day: "numeric", month: "long" });
 /** For a title: in full, but without the year where it is this one. */
 export const titleDate = (time) => (isThisYear(time) ? longDateThisYear : longDate)(time);
 export const month = format({ month: "long", year: "numeric" });
-const CLOCK = { hour: "numeric", minute: "2-digit" };
+const CLOCK = { minute: "2-digit" }; // brings the hour with it
 export const clock = format(CLOCK);
 const momentThisYear = format({ day: "numeric", month: "short", ...CLOCK });
 const momentWithYear = format({ day: "numeric", month: "short", year: "numeric", ...CLOCK });
