@@ -12,6 +12,7 @@ from omoide.errors import ModelUnavailable
 from omoide.server.keys import Scope
 
 from .conftest import ON_DESK, ON_PHONE, Gate
+from .looking import cut_words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -337,3 +338,18 @@ async def test_dates_have_the_form_of_the_language(demo: Window) -> None:
         await page.locator("#language").select_option(code)
         await expect(page.locator("#talk-title")).to_have_text(title)
         await expect(page.locator(".hour").first).to_have_text(hour)
+
+
+@ON_PHONE
+async def test_a_chinese_word_on_a_button_is_not_cut(
+    opened: Callable[..., Awaitable[Window]],
+) -> None:
+    """Chinese breaks anywhere: "Cancel" stays whole beside the notice that a message changes."""
+    window = await opened(locale="zh-CN")
+    await window.enter()
+    window.bench.replier.answers.append("Hello.")
+    await window.say("Hi!")
+    await expect(window.page.locator(".said.assistant .text")).to_have_text("Hello.")
+    await window.page.locator(".said.user .while-open").tap()
+    await expect(window.page.locator("#stop-editing")).to_be_visible()
+    assert await cut_words(window.page, "#stop-editing") == []
