@@ -205,6 +205,47 @@ async def test_short_queries_in_every_language(store: SqliteStore, said: str, qu
     assert texts(await search(store, query))[0] == said
 
 
+ECHOES = [
+    ("我在Google工作了3年。", "Google！真不错。", "Google"),
+    ("我养了一只猫，它的名字叫米粒", "米粒真可爱！", "米粒"),
+    ("I have been at Google for three years, in the maps team.", "Google is great!", "Google"),
+    ("My sister Nora moved to Lisbon and works as a nurse.", "Nora in Lisbon!", "Nora, Lisbon"),
+    ("昨日、友達とリスボンに行って魚を食べました", "リスボンはいいですね！", "リスボン"),
+    ("저는 구글에서 3년 동안 일했고 지금은 쉬고 있어요", "구글에서 3년이라니 대단해요!", "구글"),
+    ("Tôi làm việc ở Google được 3 năm rồi", "Google là nơi tuyệt vời!", "Google"),
+    ("Tôi chuyển đến Đà Nẵng năm ngoái cùng gia đình", "Đà Nẵng đẹp lắm!", "Da Nang"),
+]
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+@pytest.mark.parametrize("later", [False, True], ids=["at once", "later"])
+@pytest.mark.parametrize(("said", "echo", "query"), ECHOES)
+async def test_what_the_user_said_comes_before_its_echo(
+    store: SqliteStore, said: str, echo: str, query: str, later: bool, with_vectors: bool
+) -> None:
+    """Though the assistant's reply is shorter, and so nearer to a query of a word or a name."""
+    between = ("Good morning", "Hello", "I like tea", "Green or black") if later else ()
+    await tell(store, "It is raining", "Take care", said, *between[1:], *between[:1], echo)
+    embedder = await embed(store) if with_vectors else None
+    found = texts(await search(store, query, embedder=embedder))
+    assert found[0] == said
+    assert echo in found
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+async def test_what_only_the_assistant_said_is_found(
+    store: SqliteStore, with_vectors: bool
+) -> None:
+    """By its word; and what it repeated, by a question about its replies."""
+    echo = "Lisbon is lovely, I suggest the tram 28!"
+    await tell(store, "I am off to Lisbon in May with all of my family", echo)
+    await tell(store, "Where can I eat?", "At Da Mario", "Thanks", "Enjoy", key="s2")
+    embedder = await embed(store) if with_vectors else None
+    assert texts(await search(store, "Mario", embedder=embedder))[0] == "At Da Mario"
+    asked = "What did you suggest for Lisbon?"
+    assert texts(await search(store, asked, embedder=embedder))[0] == echo
+
+
 async def test_diacritics_that_differ_do_not_match(store: SqliteStore) -> None:
     """Typed with diacritics, a word finds only those who have the same."""
     await tell(store, "Má tôi ở nhà.", "Con ma này đáng sợ.")
