@@ -28,6 +28,9 @@ SHORT: Final = 8
 """Most terms of a short query: a word, a name, a few of either. A Japanese name alone may have
 five, since its terms are pairs of characters."""
 
+MOST_APART: Final = 4
+"""Most questions of one message that are searched for one by one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedQuery:
@@ -69,6 +72,19 @@ def _lone(text: str) -> list[str]:
     between = () if how.between is NEVER else how.between.split(text)
     words = [*between, *how.lone.findall(text)]
     return [word for word in words if len(word) == 1 and word not in how.empty]
+
+
+def questions_apart(text: str) -> tuple[str, ...]:
+    """The sentences of a text that ask, if there are several but no more than `MOST_APART`.
+
+    >>> questions_apart("Who is older, Ana or Ben? And where did I ski?")
+    ('Who is older, Ana or Ben?', 'And where did I ski?')
+    >>> questions_apart("I am off to Lisbon. Where did I ski?")
+    ()
+    """
+    asks = pack(detect_language(text)).questions.asks
+    asked = [s for s in split_sentences(text) if asks.search(s) and search_terms(s)]
+    return tuple(asked) if 1 < len(asked) <= MOST_APART else ()
 
 
 def parse_query(
