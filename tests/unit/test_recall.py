@@ -22,12 +22,14 @@ from omoide.domain import (
     Sentence,
     Speaker,
     Summary,
+    Support,
     empty_summary,
 )
 from omoide.domain.event import Event
 from omoide.domain.memo import Memo
 from omoide.mechanisms.search.gate import BUDGETS
 from omoide.mechanisms.search.mechanism import SearchMechanism, _unrepeated
+from omoide.mechanisms.search.merging import Found, merged
 from omoide.mechanisms.search.recall import Recall, RecallFilter
 from omoide.testing import HashEmbedder
 
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 ANN = Owner(tenant="t", user="ann")
 NOW = datetime(2023, 6, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
+TEXT = RecalledItem(
+    kind=MemoryKind.TURN, id="a", text="a", score=0.0, sources=("a",), time=NOW, tokens=1
+)
 
 
 @pytest.fixture
@@ -203,6 +208,67 @@ async def test_short_queries_in_every_language(store: SqliteStore, said: str, qu
     """Two characters find their turn, and Vietnamese is found with and without diacritics."""
     await tell(store, "The weather is fine.", said, "再见", "はい", "네", "Vâng", key="x")
     assert texts(await search(store, query))[0] == said
+
+
+TWO_QUESTIONS = [
+    (
+        "My aunt Ida plays chess on Sundays.",
+        "The workshop on glass blowing and stained windows takes place in the old brewery.",
+        "Where is the workshop on glass blowing and stained windows? And what does Ida play?",
+    ),
+    (
+        "婶婶平时喜欢下象棋。",
+        "探讨医疗行业前沿技术、分享临床经验的研讨会在旧啤酒厂举行。",
+        "探讨医疗行业前沿技术、分享临床经验的研讨会在哪里举行？另外，婶婶平时喜欢什么？",
+    ),
+    (
+        "伯母は日曜日に将棋を指します。",
+        "ガラス工芸とステンドグラスの体験講座は古い醸造所で開かれます。",
+        "ガラス工芸とステンドグラスの体験講座はどこで開かれますか？あと、伯母は何を指しますか？",
+    ),
+    (
+        "이모는 일요일마다 장기를 둬요.",
+        "유리공예와 스테인드글라스 체험 강좌는 오래된 양조장에서 열려요.",
+        "유리공예와 스테인드글라스 체험 강좌는 어디에서 열려요? 그리고 이모는 무엇을 둬요?",
+    ),
+    (
+        "Dì Lan chơi cờ vào chủ nhật.",
+        "Lớp học thổi thủy tinh và kính màu diễn ra ở nhà máy bia cũ.",
+        "Lớp học thổi thủy tinh và kính màu diễn ra ở đâu? Còn dì Lan chơi gì?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("short", "long", "query"), TWO_QUESTIONS)
+async def test_each_question_of_a_message_is_answered(
+    store: SqliteStore, short: str, long: str, query: str
+) -> None:
+    """What answers the shorter one is not so far behind that a small model's prompt leaves it out:
+    by the words of both together it would be."""
+    await tell(store, short, "Good.", long, "Good.", *["So it is.", "Good."] * 10)
+    far = BUDGETS["small"].far
+    found = await search(store, query)
+    near = [item.text for item in found if item.score >= found[0].score - far]
+    assert {short, long} <= set(near[:3])
+
+
+def test_a_question_that_memory_knows_nothing_about_takes_no_room() -> None:
+    """Its items weigh as much as memory is likely to know anything about it."""
+
+    def found(known: float, *names: str) -> Found:
+        items = [
+            replace(TEXT, id=name, text=name, score=5.0 - position)
+            for position, name in enumerate(names)
+        ]
+        support = Support(best=5.0, known=known, mismatch=0.0)
+        return Found(items=items, ended=(), support=support, degraded="")
+
+    whole, first, second = found(0.9, "a", "b", "c"), found(0.9, "a", "b"), found(0.01, "c", "d")
+    ranked = merged([whole, first, second])
+    assert [item.id for item in ranked] == ["a", "b", "c", "d"]
+    assert ranked[0].score == pytest.approx(5.0)
+    assert ranked[-1].score < 5.0 - BUDGETS["small"].far
+    assert merged([found(0.9), found(0.1)]) == []
 
 
 ECHOES = [

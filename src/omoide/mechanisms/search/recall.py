@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC
-from math import exp, log
 from typing import TYPE_CHECKING
 
 from omoide.claims.overlap import coverage, rarity
@@ -21,6 +20,7 @@ from omoide.language.terms import is_prefix
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
 from omoide.mechanisms.search.gate import judged
+from omoide.mechanisms.search.merging import Found, merged
 from omoide.mechanisms.search.outdated import ended_facts, with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
 from omoide.mechanisms.search.question import parse_query, questions_apart, search_terms
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from omoide.domain import Owner, Summary, Support, Turn
+    from omoide.domain import Owner, Summary, Turn
     from omoide.mechanisms.search.evidence import TurnEvidence
     from omoide.mechanisms.search.pairs import AnswerPair
     from omoide.mechanisms.search.question import ParsedQuery
@@ -48,8 +48,6 @@ DEPTH = 50
 """How many turns are ranked at least, so that long ones can be skipped to meet a budget."""
 WIDTH = 20
 """How many events and memos are looked up by words, and how many by meaning."""
-LEAST_KNOWN = 0.001
-"""Least weight of one of several questions in a message."""
 NEAR = 0.05
 """Time evidence above which a turn counts as a match: 30 days from a day that the query names."""
 
@@ -125,16 +123,6 @@ class _FoundTurns:
     ended: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Found:
-    """What was found for one query, best first."""
-
-    items: Sequence[RecalledItem]
-    ended: Sequence[Fact]
-    support: Support
-    degraded: str
-
-
 class Recall:
     """Searches an owner's turns and what was derived from them."""
 
@@ -190,7 +178,7 @@ class Recall:
             )
             for text in (query, *questions_apart(query))
         ]
-        items = found[0].items if len(found) == 1 else _merged(found)
+        items = found[0].items if len(found) == 1 else merged(found)
         chosen = fitting(items, k=k, budget=budget)
         ended = tuple({fact.id: fact for part in found for fact in part.ended}.values())
         marked = await with_endings(self._store, owner, chosen, ended=ended, at=at)
@@ -210,7 +198,7 @@ class Recall:
         only: RecallFilter,
         joined: bool,
         explained: bool,
-    ) -> _Found:
+    ) -> Found:
         """All candidates for one query, best first; more than `k` if not all of them fit."""
         # A language that the embedder cannot read is searched by words only.
         embedder = self._embedder if reads(self._space, detect_language(query)) else None
@@ -254,7 +242,7 @@ class Recall:
             items, ended = [*turns.items, *items], turns.ended
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         support = judged(judge_support(data, question, search.evidence), name)
-        return _Found(items=items, ended=ended, support=support, degraded=data.degraded)
+        return Found(items=items, ended=ended, support=support, degraded=data.degraded)
 
     async def _turns(
         self,
@@ -334,30 +322,6 @@ class Recall:
             events = await store.events.read(owner, ids=ids)
             return [e for e in events if e.time <= search.at and e.fact not in search.stated]
         return [memo for memo in await store.memos.read(owner, ids=ids) if memo.time <= search.at]
-
-
-def _merged(found: Sequence[_Found]) -> list[RecalledItem]:
-    """The items for a message and for each of its questions, best first. Scores are log odds among
-    all items, so each search gives its items probabilities. They are added, weighted by how likely
-    memory is to know anything about what was searched for. In one search for all of it, the
-    question with more words would have all the room."""
-    shares: dict[str, float] = {}
-    items: dict[str, RecalledItem] = {}
-    for part in found:
-        odds = [exp(item.score - part.items[0].score) for item in part.items]
-        for item, chance in zip(part.items, odds, strict=True):
-            share = max(part.support.known, LEAST_KNOWN) * chance / sum(odds)
-            shares[item.id] = shares.get(item.id, 0.0) + share
-            items.setdefault(item.id, item)
-    if not items:
-        return []
-    best = max(shares.values())
-    top = max(item.score for item in items.values())
-    merged = [
-        replace(item, score=top + log(max(shares[name] / best, 1e-30)))
-        for name, item in items.items()
-    ]
-    return sorted(merged, key=lambda item: -item.score)
 
 
 def _with_questions(
