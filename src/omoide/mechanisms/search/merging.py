@@ -50,3 +50,9 @@ def merged(found: Sequence[Found]) -> list[RecalledItem]:
         for key, item in items.items()
     ]
     return sorted(scored, key=lambda item: -item.score)
+
+
+def best_supported(found: Sequence[Found]) -> Support:
+    """The support of the question that memory knows most about, of those that only memory can
+    answer if there are any. No turn has many of the words of two questions."""
+    return max((part.support for part in found), key=lambda s: (s.personal, s.known))

@@ -20,7 +20,7 @@ from omoide.language.terms import is_prefix
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
 from omoide.mechanisms.search.gate import judged
-from omoide.mechanisms.search.merging import Found, merged
+from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import ended_facts, with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
 from omoide.mechanisms.search.question import parse_query, questions_apart, search_terms
@@ -158,7 +158,7 @@ class Recall:
         question is returned instead of the question, which it names. Unless `explained`, turns come
         without what each kind of evidence added (`RecalledItem.counted`), which takes a third of
         the time for 60 turns. A message with several questions is searched as a whole and for each
-        of them; the support is that of the whole.
+        of them; the support is that of the question that memory knows most about.
         """
         only = only or RecallFilter()
         skipped = frozenset(besides)
@@ -182,7 +182,7 @@ class Recall:
         chosen = fitting(items, k=k, budget=budget)
         ended = tuple({fact.id: fact for part in found for fact in part.ended}.values())
         marked = await with_endings(self._store, owner, chosen, ended=ended, at=at)
-        return RecallResult(marked, support=found[0].support, degraded=found[0].degraded)
+        return RecallResult(marked, support=best_supported(found), degraded=found[0].degraded)
 
     async def _found(
         self,
