@@ -27,10 +27,11 @@ from omoide.domain import (
 )
 from omoide.domain.event import Event
 from omoide.domain.memo import Memo
+from omoide.mechanisms.search.filter import RecallFilter
 from omoide.mechanisms.search.gate import BUDGETS
 from omoide.mechanisms.search.mechanism import SearchMechanism, _unrepeated
 from omoide.mechanisms.search.merging import Found, merged
-from omoide.mechanisms.search.recall import Recall, RecallFilter
+from omoide.mechanisms.search.recall import Recall
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:

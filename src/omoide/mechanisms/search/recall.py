@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from datetime import UTC
 from typing import TYPE_CHECKING
 
 from omoide.claims.overlap import coverage, rarity
@@ -19,6 +18,7 @@ from omoide.language import content_terms, detect_language, estimate_tokens
 from omoide.language.terms import is_prefix
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
+from omoide.mechanisms.search.filter import RecallFilter
 from omoide.mechanisms.search.gate import judged
 from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import ended_facts, with_endings
@@ -32,9 +32,6 @@ from omoide.ports import query_vectors
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from omoide.domain import Owner, Summary, Turn
     from omoide.mechanisms.search.evidence import TurnEvidence
@@ -50,53 +47,6 @@ WIDTH = 20
 """How many events and memos are looked up by words, and how many by meaning."""
 NEAR = 0.05
 """Time evidence above which a turn counts as a match: 30 days from a day that the query names."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecallFilter:
-    """Which items may be returned. Neighbours and sessions still count as evidence."""
-
-    kinds: frozenset[MemoryKind] = frozenset(MemoryKind)
-    since: datetime | None = None
-    until: datetime | None = None
-    speaker: Speaker | None = None
-    """Only turns of this speaker; everything but turns is left out."""
-    about: str | None = None
-    """Only facts about this person."""
-    tags: frozenset[str] = frozenset()
-    """Only facts with one of these tags."""
-
-    def wants(self, kind: MemoryKind) -> bool:
-        """Whether items of the kind may be returned."""
-        if (self.about is not None or self.tags) and kind is not MemoryKind.FACT:
-            return False
-        return kind in self.kinds and (self.speaker is None or kind is MemoryKind.TURN)
-
-    def admits_fact(self, fact: Fact) -> bool:
-        """Whether a fact of that time, person and tags may be returned."""
-        tagged = not self.tags or not self.tags.isdisjoint(fact.tags)
-        return self.about in (None, fact.about) and tagged and self.admits(fact.said)
-
-    def admits(self, time: datetime) -> bool:
-        """Whether an item of that time may be returned."""
-        after = self.since is None or time >= self.since
-        return after and (self.until is None or time <= self.until)
-
-    def rows(self, table: TurnTable) -> NDArray[np.bool_] | None:
-        """Which turns may be returned; None for all."""
-        import numpy as np
-
-        if self.since is None and self.until is None and self.speaker is None:
-            return None
-        keep = np.ones(len(table.ids), bool)
-        for limit, compare in ((self.since, np.greater_equal), (self.until, np.less_equal)):
-            if limit is not None:
-                bound = np.datetime64(limit.astimezone(UTC).replace(tzinfo=None), "us")
-                keep &= compare(table.time, bound)
-        if self.speaker is not None:
-            theirs = [i for i, who in enumerate(table.speakers) if who.speaker is self.speaker]
-            keep &= np.isin(table.voice, theirs)
-        return keep
 
 
 @dataclass(frozen=True, kw_only=True)
