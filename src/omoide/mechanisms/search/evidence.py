@@ -135,10 +135,11 @@ def weigh_evidence(
     possible = sum(rarities)
     meaning, near_meaning, spread = _meaning(data, shape, near)
     if question.echoes:
-        own = weights.words * words + weights.meaning * meaning
-        for echo, said in _echoes(data, question, own):
-            words[echo] = np.minimum(words[echo], words[said])
-            meaning[echo] = np.minimum(meaning[echo], meaning[said])
+        for echo, said in _echoes(data, question):
+            own = weights.words * words[said] + weights.meaning * meaning[said]
+            best = said[own.argmax()]
+            words[echo] = np.minimum(words[echo], words[best])
+            meaning[echo] = np.minimum(meaning[echo], meaning[best])
     when = none
     if question.wants_time:
         when = none.copy()
@@ -177,25 +178,25 @@ def _of(table: TurnTable, voices: AbstractSet[int]) -> NDArray[np.bool_]:
     return mine
 
 
-def _echoes(
-    data: SearchData, question: ParsedQuery, own: Floats
-) -> Iterator[tuple[Ints, np.int64]]:
-    """The assistant's turns by the terms of the query that they have, each group with the best of
-    the other turns that have the same terms at least. A short reply that repeats the user's word
-    would else come before the user's own sentence, both by words and by meaning."""
+def _echoes(data: SearchData, question: ParsedQuery) -> Iterator[tuple[Ints, Ints]]:
+    """The assistant's turns by the terms of the query that they have, each group with the other
+    turns that have the same terms at least. A short reply that repeats the user's word would else
+    come before the user's own sentence, both by words and by meaning."""
     import numpy as np
 
     table = data.table
+    having = np.zeros(len(table.ids), np.int32)
     found = [p for term in question.terms if (p := data.postings.get(term)) is not None]
-    having = np.zeros(len(table.ids), np.int64)
     for bit, postings in enumerate(found):
         having[postings.rows] |= 1 << bit
-    repeats = _of(table, question.echoes)
-    echoes, others = (np.flatnonzero((having > 0) & who) for who in (repeats, ~repeats))
-    for terms in np.unique(having[echoes]):
-        said = others[having[others] & terms == terms]
+    rows = np.flatnonzero(having)
+    having, repeats = having[rows], _of(table, question.echoes)[rows]
+    echoes, others, their = rows[repeats], rows[~repeats], having[~repeats]
+    terms_of = having[repeats]
+    for terms in np.flatnonzero(np.bincount(terms_of)).tolist():
+        said = others[their & terms == terms]
         if len(said):
-            yield echoes[having[echoes] == terms], said[own[said].argmax()]
+            yield echoes[terms_of == terms], said
 
 
 def _answers(asked: Floats, shape: TableShape) -> Floats:
