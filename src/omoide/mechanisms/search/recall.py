@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from datetime import UTC
 from typing import TYPE_CHECKING
 
 from omoide.claims.overlap import coverage, rarity
@@ -19,10 +18,12 @@ from omoide.language import content_terms, detect_language, estimate_tokens
 from omoide.language.terms import is_prefix
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
+from omoide.mechanisms.search.filter import RecallFilter
 from omoide.mechanisms.search.gate import judged
+from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import ended_facts, with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
-from omoide.mechanisms.search.question import parse_query, search_terms
+from omoide.mechanisms.search.question import parse_query, questions_apart, search_terms
 from omoide.mechanisms.search.recalled import derived_item, fitting, turn_item
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import reads, weights_for
@@ -31,9 +32,6 @@ from omoide.ports import query_vectors
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from omoide.domain import Owner, Summary, Turn
     from omoide.mechanisms.search.evidence import TurnEvidence
@@ -49,53 +47,6 @@ WIDTH = 20
 """How many events and memos are looked up by words, and how many by meaning."""
 NEAR = 0.05
 """Time evidence above which a turn counts as a match: 30 days from a day that the query names."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecallFilter:
-    """Which items may be returned. Neighbours and sessions still count as evidence."""
-
-    kinds: frozenset[MemoryKind] = frozenset(MemoryKind)
-    since: datetime | None = None
-    until: datetime | None = None
-    speaker: Speaker | None = None
-    """Only turns of this speaker; everything but turns is left out."""
-    about: str | None = None
-    """Only facts about this person."""
-    tags: frozenset[str] = frozenset()
-    """Only facts with one of these tags."""
-
-    def wants(self, kind: MemoryKind) -> bool:
-        """Whether items of the kind may be returned."""
-        if (self.about is not None or self.tags) and kind is not MemoryKind.FACT:
-            return False
-        return kind in self.kinds and (self.speaker is None or kind is MemoryKind.TURN)
-
-    def admits_fact(self, fact: Fact) -> bool:
-        """Whether a fact of that time, person and tags may be returned."""
-        tagged = not self.tags or not self.tags.isdisjoint(fact.tags)
-        return self.about in (None, fact.about) and tagged and self.admits(fact.said)
-
-    def admits(self, time: datetime) -> bool:
-        """Whether an item of that time may be returned."""
-        after = self.since is None or time >= self.since
-        return after and (self.until is None or time <= self.until)
-
-    def rows(self, table: TurnTable) -> NDArray[np.bool_] | None:
-        """Which turns may be returned; None for all."""
-        import numpy as np
-
-        if self.since is None and self.until is None and self.speaker is None:
-            return None
-        keep = np.ones(len(table.ids), bool)
-        for limit, compare in ((self.since, np.greater_equal), (self.until, np.less_equal)):
-            if limit is not None:
-                bound = np.datetime64(limit.astimezone(UTC).replace(tzinfo=None), "us")
-                keep &= compare(table.time, bound)
-        if self.speaker is not None:
-            theirs = [i for i, who in enumerate(table.speakers) if who.speaker is self.speaker]
-            keep &= np.isin(table.voice, theirs)
-        return keep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,9 +107,49 @@ class Recall:
         "I" in the query means. `only` limits what is returned. If `joined`, the reply to a recalled
         question is returned instead of the question, which it names. Unless `explained`, turns come
         without what each kind of evidence added (`RecalledItem.counted`), which takes a third of
-        the time for 60 turns.
+        the time for 60 turns. A message with several questions is searched as a whole and for each
+        of them; the support is that of the question that memory knows most about.
         """
         only = only or RecallFilter()
+        skipped = frozenset(besides)
+        found = [
+            await self._found(
+                owner,
+                text,
+                summary=summary,
+                at=at,
+                k=k,
+                budget=budget,
+                besides=skipped,
+                asker=asker,
+                only=only,
+                joined=joined,
+                explained=explained,
+            )
+            for text in (query, *questions_apart(query))
+        ]
+        items = found[0].items if len(found) == 1 else merged(found)
+        chosen = fitting(items, k=k, budget=budget)
+        ended = tuple({fact.id: fact for part in found for fact in part.ended}.values())
+        marked = await with_endings(self._store, owner, chosen, ended=ended, at=at)
+        return RecallResult(marked, support=best_supported(found), degraded=found[0].degraded)
+
+    async def _found(
+        self,
+        owner: Owner,
+        query: str,
+        *,
+        summary: Summary,
+        at: datetime,
+        k: int,
+        budget: int | None,
+        besides: frozenset[str],
+        asker: Speaker,
+        only: RecallFilter,
+        joined: bool,
+        explained: bool,
+    ) -> Found:
+        """All candidates for one query, best first; more than `k` if not all of them fit."""
         # A language that the embedder cannot read is searched by words only.
         embedder = self._embedder if reads(self._space, detect_language(query)) else None
         space = embedder.space if embedder else None
@@ -168,7 +159,7 @@ class Recall:
             owner, search_terms(query), space=space, query=vector
         )
         data = await self._with_features(owner, data)
-        data = visible(data, at=at, besides=(skipped := frozenset(besides)))
+        data = visible(data, at=at, besides=besides)
         table = data.table
         question = parse_query(
             query, asked=at.date(), voices=table.speakers, asker=asker, known=data.postings
@@ -180,7 +171,7 @@ class Recall:
             table=table,
             evidence=weigh_evidence(data, question, self._weights or weights_for(name)),
             at=at,
-            besides=skipped,
+            besides=besides,
             only=only,
         )
         items: list[RecalledItem] = []
@@ -201,9 +192,7 @@ class Recall:
             items, ended = [*turns.items, *items], turns.ended
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         support = judged(judge_support(data, question, search.evidence), name)
-        chosen = fitting(items, k=k, budget=budget)
-        marked = await with_endings(self._store, owner, chosen, ended=ended, at=at)
-        return RecallResult(marked, support=support, degraded=data.degraded)
+        return Found(items=items, ended=ended, support=support, degraded=data.degraded)
 
     async def _turns(
         self,
