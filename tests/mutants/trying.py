@@ -88,8 +88,12 @@ class Changed(MetaPathFinder, Loader):
 
 def tests_for(mutant: Mutant, known: CoverageMap) -> list[str]:
     """Those that run the line; for a value outside of functions, those that run a line with its
-    name."""
+    name; for a function that is called only while its file is imported, those that run any line of
+    the file."""
     found = known.covering(mutant.path, mutant.lines)
+    of_file = known.lines.get(mutant.path, {})
+    if not found and any(line in of_file for line in mutant.lines):
+        found = known.covering(mutant.path, of_file)
     for path, lines in known.lines.items() if mutant.constants else ():
         text = (SOURCES / path).read_text("utf-8").splitlines()
         named = [n for n in lines if n <= len(text) and _has(text[n - 1], mutant.constants)]

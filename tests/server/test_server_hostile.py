@@ -315,6 +315,23 @@ async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path) -> No
         assert await bench.said() == []
 
 
+async def test_a_body_that_comes_drop_by_drop_is_not_waited_for(tmp_path: Path) -> None:
+    """Each part comes in time, but all of them together must, too."""
+    options = Options(patience=300.0, receive=0.02)
+    async with serving(tmp_path, options=options) as bench:
+
+        async def drops() -> AsyncIterator[bytes]:
+            for letter in b'{"user": "ana", "messages": [{"role": "user", "content": "Hello."}]}':
+                yield bytes([letter])
+                await asyncio.sleep(0.005)
+
+        slow = await bench.client.post(
+            "/v1/chat/completions", content=drops(), headers={"content-type": "application/json"}
+        )
+        assert slow.status_code == 408
+        assert await bench.said() == []
+
+
 @pytest.mark.parametrize("origin", ["*", "null"])
 async def test_every_web_page_may_call_only_where_there_are_keys(
     tmp_path: Path, origin: str

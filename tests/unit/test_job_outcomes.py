@@ -146,3 +146,37 @@ async def test_a_dead_job_stays_after_later_ones_succeed(store: Store) -> None:
         (1, JobState.DEAD),
         (3, JobState.DONE),  # of those that are done, the newest is kept
     ]
+
+
+async def test_idle_sessions_are_looked_for_once_in_an_interval(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the start, and again as soon as the interval is over; not when a job wakes the worker
+    before."""
+    times, rounds, looked = [0.0], asyncio.Semaphore(0), list[float]()
+
+    async def tenants() -> tuple[str, ...]:
+        rounds.release()
+        return ("acme",)
+
+    async def end_idle(tenant: str) -> None:
+        assert tenant == "acme"
+        looked.append(times[-1])
+
+    async def nothing(job: Job) -> None:
+        del job
+
+    serving = worker(store, FrozenClock(START), nothing)
+    await serving.drain("acme")
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: times[-1])
+    running = asyncio.ensure_future(
+        serving.run(tenants, every=1e9, end_idle=end_idle, idle_every=60.0)
+    )
+    await rounds.acquire()
+    for time in (59.9, 60.0, 119.9, 120.0):
+        times.append(time)
+        serving.wake()
+        await rounds.acquire()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert looked == [0.0, 60.0, 120.0]
