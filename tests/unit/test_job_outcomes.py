@@ -159,9 +159,10 @@ async def test_idle_sessions_are_looked_for_once_in_an_interval(
         rounds.release()
         return ("acme",)
 
-    async def end_idle(tenant: str) -> None:
+    async def end_idle(tenant: str) -> int:
         assert tenant == "acme"
         looked.append(times[-1])
+        return 0
 
     async def nothing(job: Job) -> None:
         del job
