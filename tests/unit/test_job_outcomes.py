@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.domain import JobState, JobTask
+from omoide.domain.jobs import reported_tokens
 from omoide.engine.worker import TRIES, Worker
 from omoide.errors import BadReply, ModelUnavailable, NoModel, StaleVersion, StoreLocked
 from omoide.testing import FrozenClock
@@ -181,3 +182,15 @@ async def test_idle_sessions_are_looked_for_once_in_an_interval(
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert looked == [0.0, 60.0, 120.0]
+
+
+@pytest.mark.parametrize("reported", [0, 12, 1_000_000_000])
+def test_a_call_may_have_cost_a_billion_tokens(reported: int) -> None:
+    """As many as that are believed."""
+    assert reported_tokens(reported) == reported
+
+
+@pytest.mark.parametrize("reported", [-1, 1_000_000_001, True, 1.5, "9", None])
+def test_an_impossible_number_of_tokens_is_not_believed(reported: object) -> None:
+    """It is a mistake of the endpoint's, and is estimated instead."""
+    assert reported_tokens(reported) is None

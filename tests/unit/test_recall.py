@@ -452,3 +452,22 @@ def test_a_budget_may_be_used_up_to_its_last_token() -> None:
     budget = replace(BUDGETS["small"], tokens=10, items=3)
     search = SearchMechanism(cast("Recall", None), budget=budget)
     assert [item.tokens for item in search._fitting(iter(items))] == [4, 6]
+
+
+@pytest.mark.parametrize("embedder", [None, HashEmbedder()])
+async def test_a_named_day_finds_what_was_said_within_a_month_of_it(
+    store: SqliteStore, embedder: HashEmbedder | None
+) -> None:
+    """Without a word in common, before it and after it, the nearest first. With vectors all turns
+    are compared, so the day only decides which come first."""
+    day = datetime(2023, 3, 1, 12, tzinfo=UTC)
+    far = {"-31": -31, "-29": -29, "-3": -3, "1": 1, "28": 28, "31": 31}
+    for name, days in far.items():
+        await tell(store, f"Kettle {name}.", at=day + days * DAY, key=name)
+    if embedder is not None:
+        await embed(store, embedder=embedder)
+    found = texts(await search(store, "What did we do on 1 March 2023?", embedder=embedder))
+    near = ["Kettle 1.", "Kettle -3.", "Kettle 28.", "Kettle -29."]
+    assert found[: len(near)] == near
+    if embedder is None:
+        assert found == near
