@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.mutants.mutations import mutants_of
-from tests.mutants.trying import outcome_of
+from tests.mutants.trying import built_from, outcome_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,3 +67,11 @@ def test_what_a_caller_could_notice_is_drawn(tmp_path: Path) -> None:
 def test_only_a_failed_test_notices(code: int, outcome: str | None) -> None:
     """A test that is not there, or cannot be imported, has not noticed anything."""
     assert outcome_of(code) == outcome
+
+
+def test_a_constant_counts_with_what_is_built_from_it() -> None:
+    """Step by step, in the order of the file."""
+    source = b"LIMIT = 3\nOTHER = 4\nSQL = f'SELECT {LIMIT}'\nBOTH: str = SQL + SQL\n"
+    assert built_from(source, ["LIMIT"]) == {"LIMIT", "SQL", "BOTH"}
+    assert built_from(source, ["OTHER"]) == {"OTHER"}
+    assert built_from(source, []) == set()

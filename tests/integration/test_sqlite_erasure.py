@@ -102,6 +102,22 @@ async def test_whole_owner(tmp_path: Path, way: str) -> None:
     assert traces(path, "Zqxbob") > 10_000
 
 
+async def test_a_small_file_gives_its_space_back(tmp_path: Path) -> None:
+    """It is rewritten by default, so it shrinks; one that is cleaned in place keeps its size."""
+    sizes = {}
+    for name in ("usual", *WAYS):
+        path = tmp_path / f"{name}.db"
+        usual = name == "usual"
+        store = await SqliteStore.open(path) if usual else await opened(path, name)
+        for owner in (ANN, BOB):
+            said = [say(f"{number} {'tea ' * 200}") for number in range(30)]
+            await store.turns.append(owner, said, session="k", idle=HOUR)
+        await store.archive.erase(ANN)
+        await store.close()
+        sizes[name] = path.stat().st_size
+    assert sizes["usual"] == sizes["rewritten"] < sizes["in place"]
+
+
 async def test_single_turns_among_others(tmp_path: Path, way: str) -> None:
     """Turns taken out of the middle of others leave nothing, and take nothing along."""
     path = tmp_path / "omoide.db"

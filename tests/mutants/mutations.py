@@ -172,7 +172,7 @@ class _Finder:
     ) -> Iterator[Mutant]:
         if _is_quiet(statement):
             return
-        constants = () if function else _assigned(statement)
+        constants = () if function else assigned(statement)
         nested: list[ast.stmt] = []
         for name, value in ast.iter_fields(statement):
             if name in ("annotation", "type_params"):
@@ -339,7 +339,7 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _assigned(statement: ast.stmt) -> tuple[str, ...]:
+def assigned(statement: ast.stmt) -> tuple[str, ...]:
     """The names that a statement outside of functions gives a value to."""
     targets = [*getattr(statement, "targets", ()), getattr(statement, "target", None)]
     return tuple(

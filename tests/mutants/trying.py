@@ -4,6 +4,7 @@ The parent has the libraries imported and nothing of omoide, so that a fork is r
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import os
@@ -23,6 +24,7 @@ import pytest
 
 from tests.mutants.areas import ROOT, SOURCES
 from tests.mutants.coverage_map import OPTIONS, CoverageMap
+from tests.mutants.mutations import assigned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -94,14 +96,26 @@ def tests_for(mutant: Mutant, known: CoverageMap) -> list[str]:
     of_file = known.lines.get(mutant.path, {})
     if not found and any(line in of_file for line in mutant.lines):
         found = known.covering(mutant.path, of_file)
-    for path, lines in known.lines.items() if mutant.constants else ():
+    names = built_from((SOURCES / mutant.path).read_bytes(), mutant.constants)
+    for path, lines in known.lines.items() if names else ():
         text = (SOURCES / path).read_text("utf-8").splitlines()
-        named = [n for n in lines if n <= len(text) and _has(text[n - 1], mutant.constants)]
+        named = [n for n in lines if n <= len(text) and _has(text[n - 1], names)]
         found |= known.covering(path, named)
     return sorted(found, key=lambda test: known.seconds[test])
 
 
-def _has(text: str, names: Sequence[str]) -> bool:
+def built_from(source: bytes, names: Sequence[str]) -> set[str]:
+    """These names of a file, and those that it builds from them outside of functions, such as a
+    statement of SQL from a condition."""
+    found = set(names)
+    for statement in ast.parse(source).body if names else ():
+        used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and used & found:
+            found.update(assigned(statement))
+    return found
+
+
+def _has(text: str, names: Iterable[str]) -> bool:
     return any(name in text for name in names)
 
 
