@@ -184,6 +184,26 @@ async def test_idle_sessions_are_looked_for_once_in_an_interval(
     assert looked == [0.0, 60.0, 120.0]
 
 
+async def test_a_worker_that_nobody_woke_does_not_pause(store: Store) -> None:
+    """It waits for further jobs to collect only after it was told of one."""
+    rounds = asyncio.Semaphore(0)
+
+    async def tenants() -> tuple[str, ...]:
+        rounds.release()
+        return ()
+
+    async def nothing(job: Job) -> None:
+        del job
+
+    serving = worker(store, FrozenClock(START), nothing)
+    running = asyncio.ensure_future(serving.run(tenants, every=0.001, pause=1e6))
+    async with asyncio.timeout(20):
+        for _ in range(3):
+            await rounds.acquire()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
 @pytest.mark.parametrize("reported", [0, 12, 1_000_000_000])
 def test_a_call_may_have_cost_a_billion_tokens(reported: int) -> None:
     """As many as that are believed."""
