@@ -516,17 +516,22 @@ async def test_a_store_that_keeps_no_features_recalls_the_same(store: SqliteStor
 async def test_a_language_that_the_embedder_cannot_read_is_searched_by_words(
     store: SqliteStore, name: str, query: str, *, by_meaning: bool
 ) -> None:
-    """Its vectors of such texts are all alike: they would only hide what the words tell."""
+    """Its vectors of such texts are all alike: they would only hide what the words tell. That holds
+    for facts as for turns."""
     await tell(store, query.replace("?", "."), "Hello.")
+    fact = Fact(id="f", about="user", text="Kettle.", said=NOW - DAY, learned=NOW - DAY)
+    await store.facts.apply(ANN, FactChanges(added=(fact,)))
     embedder = HashEmbedder(name=name)
     vectors = await embedder.embed([query, "Hello."])
     await store.index.put(
         ANN, embedder.space, ids=[query.replace("?", "."), "Hello."], vectors=vectors
     )
+    await store.index.put(ANN, embedder.space, ids=["f"], vectors=vectors[:1], kind=MemoryKind.FACT)
     found = await Recall(store=store, embedder=embedder)(
-        ANN, query, summary=empty_summary(NOW), at=NOW, k=2
+        ANN, query, summary=empty_summary(NOW), at=NOW, k=3
     )
-    assert found[0].text == query.replace("?", ".")
+    assert query.replace("?", ".") in texts(found)[:2]
+    assert ("Kettle." in texts(found)) is by_meaning
     assert (found.support.cosine is not None) is by_meaning
 
 
@@ -561,3 +566,22 @@ def test_a_budget_may_be_used_up_to_its_last_token() -> None:
     budget = replace(BUDGETS["small"], tokens=10, items=3)
     search = SearchMechanism(cast("Recall", None), budget=budget)
     assert [item.tokens for item in search._fitting(iter(items))] == [4, 6]
+
+
+@pytest.mark.parametrize("embedder", [None, HashEmbedder()])
+async def test_a_named_day_finds_what_was_said_within_a_month_of_it(
+    store: SqliteStore, embedder: HashEmbedder | None
+) -> None:
+    """Without a word in common, before it and after it, the nearest first. With vectors all turns
+    are compared, so the day only decides which come first."""
+    day = datetime(2023, 3, 1, 12, tzinfo=UTC)
+    far = {"-31": -31, "-29": -29, "-3": -3, "1": 1, "28": 28, "31": 31}
+    for name, days in far.items():
+        await tell(store, f"Kettle {name}.", at=day + days * DAY, key=name)
+    if embedder is not None:
+        await embed(store, embedder=embedder)
+    found = texts(await search(store, "What did we do on 1 March 2023?", embedder=embedder))
+    near = ["Kettle 1.", "Kettle -3.", "Kettle 28.", "Kettle -29."]
+    assert found[: len(near)] == near
+    if embedder is None:
+        assert found == near
