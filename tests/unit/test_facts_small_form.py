@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omoide.claims import Partner
-from omoide.domain import Fact, Speaker
+from omoide.domain import Fact, Speaker, Turn, applied
 from omoide.language import LANGUAGES
 from omoide.mechanisms.facts import PROFILES, SHOWN, TunedFactForm
+from omoide.mechanisms.facts.applying import apply_operations
 from omoide.mechanisms.facts.operations import Action, FormAnswer
 from omoide.ports import Request, Skill
 from omoide.prompts import vocabulary
@@ -97,6 +98,51 @@ def test_a_number_that_was_not_shown_ends_nothing() -> None:
     assert [(o.action, o.facts) for o in answer.operations] == [(Action.ADD, ())]
 
 
+MOVES = {
+    "en": ("User lives in Oslo.", "User will move to Bergen next week."),
+    "zh": ("用户住在上海。", "用户下个月搬到南京。"),
+    "ja": ("ユーザーは札幌に住んでいる。", "ユーザーは来月、仙台に引っ越す。"),
+    "ko": ("사용자는 대구에 산다.", "사용자는 다음 달에 부산으로 이사한다."),
+    "vi": ("Người dùng sống ở Huế.", "Người dùng tháng sau chuyển vào Đà Nẵng."),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_planned_move_ends_the_home_when_its_days_are_over(language: str) -> None:
+    """Known before or told beside it: nobody says in August that they no longer live in Oslo."""
+    home, move = MOVES[language]
+    turns = [
+        Turn(
+            id=line.turn,
+            session=2,
+            position=number,
+            speaker=Speaker.USER,
+            text=line.text,
+            time=DAY,
+            language=language,
+        )
+        for number, line in enumerate(said(home, move))
+    ]
+    for known, answer in (([home], move), ([], f"{home}\n{move}")):
+        got = read(answer, home, move, known=known, language=language)
+        listed = facts(known, language)
+        changes = apply_operations(
+            got.operations, known=listed, turns=turns, session=2, at=DAY, language=language
+        ).changes
+        result = applied(changes, {fact.id: fact for fact in listed})
+        held = {fact.text: fact for fact in (*result.changed, *result.added)}
+        assert held[home].holds(DAY)
+        assert not held[home].holds(DAY + timedelta(days=60))
+        assert got.aside == ()
+
+
+def test_another_place_is_not_always_another_home() -> None:
+    """A relative's home, and where somebody was on holiday, end nothing."""
+    for text in ("User has a brother called Ben who lives in York.", "User was in York last week."):
+        answer = read(text, f"{text} I said so.", known=("User lives in Leeds.",))
+        assert [o.action for o in answer.operations] == [Action.ADD]
+
+
 def test_what_the_model_ends_is_not_divided_by_rule() -> None:
     """The clause that is left of "has a boyfriend, called Shota" would name the user."""
     known = ("ユーザーは彼氏がいて、翔太という名前だ。",)
@@ -165,12 +211,12 @@ def test_the_word_for_nothing_after_a_note_is_left_out() -> None:
 def test_a_row_of_numbers_ends_nothing() -> None:
     """A model that goes on counting is not believed, and its numbers are no part of the note."""
     known = facts([*KNOWN, "User is a nurse.", "User plays chess."])
-    session = said("I moved to York last week.")
-    row = "User moved to York last week. (1) (2) (3) (4) (5)"
+    session = said("I sold the boat last week.")
+    row = "User sold the boat last week. (1) (2) (3) (4) (5)"
     (kept,) = TunedFactForm().read(row, known=known, session=session, language="en").operations
     assert (kept.action, kept.facts) == (Action.ADD, ())
-    assert kept.text == "User moved to York last week."
-    one = "User moved to York last week. (1)"
+    assert kept.text == "User sold the boat last week."
+    one = "User sold the boat last week. (1)"
     (ends,) = TunedFactForm().read(one, known=known, session=session, language="en").operations
     assert (ends.action, ends.facts) == (Action.REPLACE, ("f1",))
 

@@ -120,9 +120,24 @@ def _says_again(old: str, new: str, talk: re.Pattern[str]) -> bool:
     return bool(rest) and coverage(rest, content_terms(new)) >= AGAIN
 
 
+def another_home(old: str, new: str, *, language: str) -> bool:
+    """Whether the newer text names another home of the same person than the older one, be it only
+    planned."""
+    cues = pack(language).change
+    if about(old, language) != about(new, language) or cues.planned.search(old):
+        return False
+    return not _cannot_change(old, cues) and _other_place(old, new, cues)
+
+
 def _moved(old: str, new: str, cues: Change) -> bool:
+    if _single(new, cues) or cues.planned.search(new):
+        return False
+    return _other_place(old, new, cues)
+
+
+def _other_place(old: str, new: str, cues: Change) -> bool:
     places = [_place(text, cues) for text in (old, new)]
-    if None in places or _single(new, cues) or cues.planned.search(new):
+    if None in places:
         return False
     there, here = (content_terms(str(place)) for place in places)
     return bool(there and here) and not there & here

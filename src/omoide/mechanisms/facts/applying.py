@@ -103,6 +103,7 @@ class _Application:
         self._at = at
         self._language = language
         self._added: dict[str, Fact] = {}
+        self._of_text = {fact.text: id_ for id_, fact in known.items()}
         self._ended: dict[str, FactEnd] = {}
         self._confirmed: list[FactConfirmation] = []
         self._aside: list[SetAside] = []
@@ -174,6 +175,7 @@ class _Application:
             return Outcome.CONFIRMED
         new = self._replacing(new, operation)
         self._added[new.id] = new
+        self._of_text[operation.text] = new.id
         return Outcome.REPLACED if new.supersedes else Outcome.ADDED
 
     def _set_aside(self, text: str, reason: str) -> Outcome:
@@ -206,11 +208,13 @@ class _Application:
         """The new fact, once it has ended those that it replaces. A plan ends what holds until then
         when its days are over, or not at all without a day; nothing ends a fact from a more trusted
         source."""
-        if operation.action is not Action.REPLACE:
+        if operation.action is not Action.REPLACE and not operation.until_then:
             return new
-        outranked = [id_ for id_ in operation.facts if not self._may_end(id_, new.trust)]
+        named = list(self._replaced(new, operation))
+        known = [id_ for id_ in named if id_ in self._known]
+        outranked = [id_ for id_ in known if not self._may_end(id_, new.trust)]
         replaced = []
-        for id_ in self._replaced(new, operation):
+        for id_ in named:
             end = self._end(id_, new, operation)
             if end is not None and id_ not in outranked and id_ not in self._ended:
                 self._ended[id_] = end
@@ -219,16 +223,18 @@ class _Application:
         return replace(new, supersedes=tuple(replaced), flags=flags)
 
     def _replaced(self, new: Fact, operation: Operation) -> Iterable[str]:
-        """What the new fact replaces. A plan in place of another also ends what that would have
-        ended."""
+        """What the new fact replaces: a plan also what holds until then, and what the plan that it
+        puts off would have ended."""
         if new.kind is not FactKind.PLAN:
             return operation.facts
         names = (name for id_ in operation.facts for name in self._known[id_].supersedes)
-        return dict.fromkeys((*operation.facts, *(name for name in names if name in self._known)))
+        texts = (text for text in operation.until_then if text in self._of_text)
+        ending = (name for name in names if name in self._known)
+        return dict.fromkeys((*operation.facts, *ending, *(self._of_text[t] for t in texts)))
 
     def _end(self, id_: str, new: Fact, operation: Operation) -> FactEnd | None:
         """The end of a known fact by the new one; None if the new one is planned for no day."""
-        old, at, last = self._known[id_], self._at, _day_before(new)
+        old, at, last = self._found(id_), self._at, _day_before(new)
         if new.kind is FactKind.PLAN and old.kind is not FactKind.PLAN:
             if new.since is None or new.since <= new.said.date():
                 return None
@@ -242,6 +248,9 @@ class _Application:
             reason=operation.reason,
             sources=new.sources,
         )
+
+    def _found(self, id_: str) -> Fact:
+        return self._known.get(id_) or self._added[id_]
 
     def _may_end(self, id_: str, trust: Trust) -> bool:
         order = list(Trust)

@@ -43,6 +43,9 @@ class Operation:
     kind: FactKind = FactKind.STATE
     facts: tuple[str, ...] = ()
     """Ids of the known facts that it is about."""
+    until_then: tuple[str, ...] = ()
+    """If it is a plan, the texts of facts, known or told beside it, that hold until then: who will
+    move to Bergen lives in Oslo."""
     turns: tuple[str, ...] = ()
     """Ids of the turns that support it."""
     since: date | None = None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omoide.claims.attribution import Partner, owner, speaker_lines
-from omoide.claims.contradiction import about, contradiction, retire
+from omoide.claims.contradiction import about, another_home, contradiction, retire
 from omoide.claims.names import name_fact, name_facts, name_from_turns, named
 from omoide.claims.noted_facts import NotedFact as Note
 from omoide.claims.noted_facts import alike, line_fact, note_lines, phrasing
@@ -237,6 +237,7 @@ class _Changes:
         self._language = language
         self._rules = rules
         self._said = said
+        self._texts = {fact.id: fact.text for fact in known}
         self._known = {
             fact.id: note for fact in known if (note := line_fact(fact.text, fact.language))
         }
@@ -252,8 +253,11 @@ class _Changes:
             if twin is not None and marks(note.text) <= marks(twin.text):
                 operations.append(self._operation(Action.CONFIRM, note))
                 continue
+            homes = [self._texts[i] for i, old in self._known.items() if self._leaves(old, note)]
+            homes += [old.sentence(self._language) for old in seen if self._leaves(old, note)]
             seen.append(note)
-            operations += self._of(entry)
+            first, *rest = self._of(entry)
+            operations += [replace(first, until_then=tuple(homes)), *rest]
         return operations
 
     def _of(self, entry: _WrittenNote) -> list[Operation]:
@@ -304,6 +308,11 @@ class _Changes:
         return contradiction(gone[0].text, new.text, language=self._language, said=words) or (
             "it has changed"
         )
+
+    def _leaves(self, old: Note, new: Note) -> bool:
+        """Whether the new note names another home than the old one."""
+        one, other = (note.sentence(self._language) for note in (old, new))
+        return old.about is new.about and another_home(one, other, language=self._language)
 
     def _operation(
         self, action: Action, note: Note, *, facts: Sequence[str] = (), reason: str = ""
