@@ -36,7 +36,7 @@ EVENT = Event(
 
 async def test_the_turn_with_more_of_the_words_is_first(store: SqliteStore) -> None:
     """By their words alone, where nothing else tells turns apart."""
-    await tell(store, "The garden has tulips.", "The garden has roses and tulips.", "Hm.")
+    await tell(store, "The garden has tulips.", "Hm.", "The garden has roses and tulips.")
     found = await search(store, "garden roses tulips")
     assert texts(found)[0] == "The garden has roses and tulips."
 
