@@ -28,7 +28,8 @@ from omoide.domain.event import Event
 from omoide.domain.memo import Memo
 from omoide.mechanisms.search.gate import BUDGETS
 from omoide.mechanisms.search.mechanism import SearchMechanism, _unrepeated
-from omoide.mechanisms.search.recall import Recall, RecallFilter
+from omoide.mechanisms.search.recall import Recall
+from omoide.mechanisms.search.recall_filter import RecallFilter
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:

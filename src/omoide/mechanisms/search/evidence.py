@@ -101,16 +101,19 @@ class TurnEvidence:
         total: Floats = self.context + w.words * self.words + w.meaning * self.meaning
         return total
 
-    def parts(self, row: int) -> tuple[tuple[str, float], ...]:
-        """What each kind adds to the score of a turn, the largest first; without zeros."""
-        points = [(kind, weight * float(values[row])) for kind, weight, values in self._weighted]
-        return tuple(sorted((p for p in points if p[1]), key=lambda point: -abs(point[1])))
-
-    @cached_property
-    def _weighted(self) -> list[tuple[str, float, Floats]]:
-        """The kinds that can add something, each with its weight and its numbers."""
-        kinds = ((kind, getattr(self.weights, kind), getattr(self, kind)) for kind in KINDS)
-        return [(kind, weight, values) for kind, weight, values in kinds if weight and values.any()]
+    def parts(self, rows: Sequence[int]) -> list[tuple[tuple[str, float], ...]]:
+        """For each of these turns, what each kind adds to its score, the largest first; without
+        zeros."""
+        columns = [
+            (kind, (weight * getattr(self, kind)[rows].astype(float)).tolist())
+            for kind in KINDS
+            if (weight := getattr(self.weights, kind))
+        ]
+        points = ([(kind, values[i]) for kind, values in columns] for i in range(len(rows)))
+        return [
+            tuple(sorted((p for p in point if p[1]), key=lambda part: -abs(part[1])))
+            for point in points
+        ]
 
 
 def weigh_evidence(
