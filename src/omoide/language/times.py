@@ -56,12 +56,33 @@ def _calendar(pack: LanguagePack) -> _Calendar:
     months = {name: i for i, names in enumerate(pack.dates.months, 1) for name in names.split()}
     days = {name.lower(): i for i, name in enumerate(pack.ago.weekdays)} if pack.ago else {}
     return _Calendar(
-        pattern=re.compile("|".join(with_numbered_groups(texts)), re.IGNORECASE),
+        pattern=re.compile(_any_of(texts), re.IGNORECASE),
         dates=pack.dates,
         months=months,
         weekdays=days,
         ascii=all(name.isascii() for name in (*months, *pack.dates.near)),
     )
+
+
+def _any_of(texts: list[str]) -> str:
+    """One pattern for all. If each begins with a word, beginnings of words are looked for first:
+    most places of a text are none, and each would be tried with every pattern."""
+    if any(not text.startswith(r"\b") or _has_branches(text) for text in texts):
+        return "|".join(with_numbered_groups(texts))
+    either = "|".join(with_numbered_groups([text.removeprefix(r"\b") for text in texts]))
+    return rf"\b(?=\w)(?:{either})"
+
+
+def _has_branches(pattern: str) -> bool:
+    """Whether a pattern has alternatives outside of groups.
+
+    >>> _has_branches(r"\bon (?:a|b)[|]"), _has_branches("(a)|b")
+    (False, True)
+    """
+    bare = re.sub(r"\\.|\[\^?\]?[^\]]*\]", "", pattern)
+    while (inner := re.sub(r"\([^()]*\)", "", bare)) != bare:
+        bare = inner
+    return "|" in bare
 
 
 def spans(text: str, said_on: date) -> list[Span]:

@@ -35,8 +35,7 @@ def derived_scores(
     for item_sources, own_words, cosine in zip(sources, words, cosines, strict=True):
         own_meaning = 0.0
         if cosine is not None and evidence.spread is not None:
-            mean, deviation = evidence.spread
-            own_meaning = (cosine - mean) / deviation
+            own_meaning = (cosine - evidence.spread.mean) / evidence.spread.deviation
         without_sources = weights.words * own_words + weights.meaning * own_meaning
         scores.append(
             max(
