@@ -107,7 +107,8 @@ def shown(result: dict[str, Any]) -> Iterator[str]:
         f"  omoide besides: without vectors {side['words_only']['cpu']:.2f} ms, after a new turn "
         f"{side['after_a_turn']['cpu']:.2f} ms, batches {side['record_cpu']:.2f} ms per turn, "
         f"{side['vector_cpu']:.2f} ms per vector; opens in {start['open_ms']:.0f} ms, first recall "
-        f"{side['first_ms']:.0f} ms, {start['answer_ms']:.0f} ms from the start of Python (wall; "
+        f"of the user {side['first_cpu']:.1f} ms, of a process {side['start_cpu']:.0f} ms more; "
+        f"{start['answer_ms']:.0f} ms from the start of Python (wall; "
         f"{start['answer_cpu']:.0f} CPU)"
     )
 

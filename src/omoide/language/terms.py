@@ -143,7 +143,7 @@ KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
 def latin(word: str) -> tuple[str, ...]:
     """The terms of one word of a language that puts spaces between words."""
     word = word.replace("’", "'")
-    folded = _fold(word)
+    folded = word if word.isascii() else _fold(word)
     if folded != word:  # Vietnamese, or another language with diacritics: never stem it
         return (word, f"~{folded}")
     return (stem(word.removesuffix("'s")),)
