@@ -4,8 +4,8 @@
 
 STORE is `qdrant`, mem0's default, in local mode, or `faiss`. Turns are added one exchange per call
 with `infer=False`, so that no language model is called, and searched with the same queries; the
-embedder is replaced by random vectors, whose time is excluded. Adding stops after SECONDS, and
-the turns added by then are searched.
+embedder is replaced by random vectors, whose time is excluded. Adding stops after SECONDS; what
+is left goes straight into faiss (`fill_up`), and is left out with Qdrant.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def _clean(values: Sequence[Any]) -> list[Any]:
     ]
 
 
-class _Joined(threading.local):
+class _JoinedReads(threading.local):
     """The connection of the reads that run together in this thread, if any do."""
 
     connection: PostgresConnection | None = None
@@ -108,7 +108,7 @@ class PostgresDatabase:
         """Wraps the connection for the work; a benchmark replaces it to observe statements."""
         self._pool = pool
         self._threads = ThreadPoolExecutor(pool.max_size, thread_name_prefix="omoide-postgres")
-        self._joined = _Joined()
+        self._joined = _JoinedReads()
         self._closed = False
 
     async def write(self, tenant: str, work: Work[T]) -> T:

@@ -34,7 +34,7 @@ READERS = 2
 """Number of reading connections."""
 
 
-class _Joined(threading.local):
+class _JoinedReads(threading.local):
     """The connection of the reads that run together in this thread, if any do."""
 
     connection: apsw.Connection | None = None
@@ -71,7 +71,7 @@ class SqliteDatabase:
             BatchingExecutor(self._writing),
             BatchingExecutor(self._reading, around=self._snapshot),
         )
-        self._joined = _Joined()
+        self._joined = _JoinedReads()
         self._closed = False
 
     @property
