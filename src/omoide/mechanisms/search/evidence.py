@@ -209,12 +209,11 @@ def _meaning(
     score = (cosines - np.float32(mean)) / np.float32(deviation)
     if any_missing:
         score[missing] = 0
-    near, parts = np.zeros_like(score), shape.near(strength)
-    for distance in range(1, min(len(KERNEL), len(score) - 1) + 1):
-        before, after = parts[2 * distance - 2], parts[2 * distance - 1]
-        near[:-distance] += before[distance:] * score[distance:]
-        near[distance:] += after[:-distance] * score[:-distance]
-    near *= np.float32(0.5)
+    near = np.zeros_like(score)
+    for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
+        part = same * np.float32(0.5 * strength * share)
+        near[:-distance] += part * score[distance:]
+        near[distance:] += part * score[:-distance]
     return score, near, CosineSpread(mean=mean, deviation=deviation, best=float(known.max()))
 
 

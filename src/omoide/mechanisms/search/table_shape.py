@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KERNEL = tuple(exp(-distance / 1.5) for distance in (1, 2, 3))
 """Weight of a neighbouring turn, by distance."""
 SHIFTS = tuple(shift for d in range(1, len(KERNEL) + 1) for shift in (-d, d))
-"""How far each neighbour of a turn is away, in the order of `TableShape.near`."""
+"""How far each neighbour of a turn is away."""
 K1, B = 0.9, 0.9
 """BM25 parameters for a turn. An assistant's turns are often ten times as long as the user's: a
 lower `B` would put them first whatever is asked."""
@@ -69,19 +69,11 @@ class TableShape:
     """How often the speaker changes from one turn to the next, 0 to 1."""
     latest: np.datetime64 | None
     """The time of the newest turn."""
-    sides: Floats
-    """For each of `SHIFTS` and each turn, 1 if the turn that far away is in the same session."""
-    _near: dict[float, Floats] = field(default_factory=dict)
-
-    def near(self, strength: float) -> Floats:
-        """For each of `SHIFTS` and each turn, how much the turn counts for the neighbour that far
-        away. There are two strengths: for questions and for other queries."""
-        import numpy as np
-
-        if (known := self._near.get(strength)) is None:
-            shares = [np.float32(strength * KERNEL[abs(shift) - 1]) for shift in SHIFTS]
-            known = self._near[strength] = self.sides * np.array(shares)[:, None]
-        return known
+    beside: list[NDArray[np.bool_]]
+    """By distance: for each turn, whether the turn that far after it is in the same session."""
+    padded: Ints
+    """The session of each turn, with -1 for each of the neighbours that the first and the last turn
+    do not have."""
 
 
 _shapes: WeakKeyDictionary[TurnTable, TableShape] = WeakKeyDictionary()
@@ -117,7 +109,8 @@ def shape_of(table: TurnTable) -> TableShape:
         answering=follows * (taking_turns * asking[:-1]),
         taking_turns=taking_turns,
         latest=table.time.max() if count else None,
-        sides=_sides(session),
+        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < count],
+        padded=np.pad(session, len(KERNEL), constant_values=-1),
     )
     return shape
 
@@ -130,21 +123,6 @@ def _named(table: TurnTable) -> tuple[NDArray[np.int32], NDArray[np.int32], NDAr
     short = spans[spans[:, 2] - spans[:, 1] <= MAX_SPAN_DAYS].astype(np.int32)
     row, first, last = np.ascontiguousarray(short.T)
     return row, first, last
-
-
-def _sides(session: Ints) -> Floats:
-    """See `TableShape.sides`."""
-    import numpy as np
-
-    sides = np.zeros((len(SHIFTS), len(session)), np.float32)
-    for i, shift in enumerate(SHIFTS):
-        apart = abs(shift)
-        same = session[apart:] == session[:-apart]
-        if shift > 0:
-            sides[i, : len(same)] = same
-        else:
-            sides[i, len(session) - len(same) :] = same
-    return sides
 
 
 def _asking(table: TurnTable) -> Floats:

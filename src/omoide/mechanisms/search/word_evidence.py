@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING
 
-from omoide.mechanisms.search.table_shape import K1, SESSION_K1, SHIFTS, shape_of
+from omoide.mechanisms.search.table_shape import K1, KERNEL, SESSION_K1, SHIFTS, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,13 +96,15 @@ class _Gains:
         import numpy as np
 
         # One row per term, with room for neighbours before the first turn and after the last.
-        count, room = len(self._shape.group), len(SHIFTS) // 2
+        count, room = len(self._shape.group), len(KERNEL)
         cells = np.zeros((len(self._rarity), count + 2 * room), np.float32)
-        own = self._term * (count + 2 * room) + self.rows + room
-        flat = cells.ravel()
+        own, flat = self._term * (count + 2 * room) + self.rows + room, cells.ravel()
         flat[own] = self.gain
-        parts = self._shape.near(strength)[:, self.rows] * self.gain
-        np.maximum.at(flat, (own + np.array(SHIFTS)[:, None]).ravel(), parts.ravel())
+        shifts, session = np.array(SHIFTS)[:, None], self._shape.padded
+        shares = np.array([[strength * KERNEL[abs(shift) - 1]] for shift in SHIFTS], np.float32)
+        here = self.rows + room
+        parts = (session[here + shifts] == session[here]) * shares * self.gain
+        np.maximum.at(flat, (own + shifts).ravel(), parts.ravel())
         return cells[:, room : room + count]
 
     def sessions(self) -> NDArray[np.float64]:
