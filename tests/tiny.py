@@ -40,7 +40,7 @@ class Lent:
     """A runtime that outlives the chat model it is lent to."""
 
     def __init__(self, llama: Llama) -> None:
-        self.chat, self.tokens = llama.chat, llama.tokens
+        self.chat, self.tokens, self.pieces = llama.chat, llama.tokens, llama.pieces
 
     def close(self) -> None:
         """Keep it."""

@@ -19,6 +19,7 @@ from omoide_bench.data.shapes import FIRST_DAY, DatasetQuestion
 from omoide_bench.discrimination import CHANGED, OTHER, REFUSAL, discrimination, known_answers
 from omoide_bench.judges import PairJudge
 from omoide_bench.tasks import OWN
+from omoide_bench.tasks.scoring import answer_given
 from omoide_bench.verdicts import (
     agreement_with,
     judge_agreement,
@@ -57,6 +58,16 @@ def test_known_answers_are_better_and_worse() -> None:
     assert known == known_answers(QUESTIONS)
     with pytest.raises(BadInput, match="two different answers"):
         known_answers(QUESTIONS[:1])
+
+
+def test_gold_words_in_an_answer_tell_right_from_wrong_however_long_it_is() -> None:
+    """Unlike F1 they give a sentence full marks; unlike a judge they take a list of guesses, and
+    refuse other words for the same thing."""
+    assert answer_given("I think you drive a Jeep Wrangler.", "a Jeep Wrangler") == 1
+    assert answer_given("You drive a Jeep.", "a Jeep Wrangler") == 0
+    assert answer_given("That was not mentioned.", "a Jeep Wrangler") == 0
+    assert answer_given("A Ford, a Volvo or a Jeep Wrangler.", "a Jeep Wrangler") == 1, "a guess"
+    assert answer_given("She looks after patients.", "a nurse") == 0, "the same in other words"
 
 
 def test_a_measure_is_shown_to_see_or_not() -> None:

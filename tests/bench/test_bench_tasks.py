@@ -12,6 +12,7 @@ from omoide.adapters.analysers import analyser_for
 from omoide.errors import BadInput
 from omoide.ports import TokenVectors
 from omoide.testing import ScriptedModel
+from omoide_bench.data import msc_questions
 from omoide_bench.methods import parse, registry
 from omoide_bench.running.execute import execute
 from omoide_bench.running.standin import StandIn
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from omoide.ports import Completion, Request
 
+TWO_CHATS = FIXTURES.parent / "msc"
 MECHANISMS = ("summary", "search", "memos", "memochat", "human-recall", "memory-bank", "dense")
 
 
@@ -161,6 +163,36 @@ async def test_dmr_asks_one_question_about_the_earlier_sessions() -> None:
     assert (first.scores["F1"], second.scores["F1"]) == (1, 0)
     assert first.scores["answer words"] == 1
     assert any("F1 on known answers" in note for note in result.notes)
+
+
+async def test_questions_like_those_of_dmr_are_scored_by_words_and_evidence() -> None:
+    """An answer in a sentence counts as given; a method without memory has no evidence; the notes
+    say what the measures see."""
+    work = replace(job("dmr-like", "search", "session"), cases=tuple(msc_questions.load(TWO_CHATS)))
+    model = ScriptedModel([lambda _: "It is Lea, I think: she is not afraid of spiders."] * 4)
+    async with lab(model) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    search, nothing = result.methods
+    right = {item.id: item.scores["answer given"] for item in search.items}
+    assert right == {"test_0/q1": 0.0, "test_1/q1": 1.0}
+    assert all(item.scores["F1"] < 0.4 for item in search.items)
+    assert [item.scores["evidence"] for item in search.items] == [1, 1]
+    assert [item.scores["evidence"] for item in nothing.items] == [0, 0]
+    assert any("answer given on known answers" in note for note in result.notes)
+
+
+async def test_questions_like_those_of_dmr_as_replies_and_without_a_model() -> None:
+    """The product's own reply is scored alike; with answers=no a model is never called."""
+    chats = tuple(msc_questions.load(TWO_CHATS))
+    work = replace(job("dmr-like", "search", by="reply"), cases=chats)
+    async with lab(ScriptedModel([lambda _: "Heights, and your sister Lea."] * 2)) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    assert [item.scores["answer given"] for item in result.methods[0].items] == [1, 1]
+    work = replace(job("dmr-like", "search", answers="no"), cases=chats)
+    async with lab(ScriptedModel([])) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    for item in result.methods[0].items:
+        assert item.scores == {"evidence": 1.0, "answer words": 1.0}
 
 
 async def test_longmemeval() -> None:

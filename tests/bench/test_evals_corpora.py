@@ -12,6 +12,8 @@ from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide_bench.corpora import dulemon, load, longmemeval, msc, real_persona_chat
 from omoide_bench.data.memorybank import LABELS, SUFFIX
+from omoide_bench.evidence import CATEGORIES
+from tests.bench.bench_lab import FIXTURES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +54,13 @@ def test_memorybank_labels_point_at_turns(tmp_path: Path) -> None:
     found = asked(load(tmp_path))
     assert [sum(q.category == c for q in found) for c in (11, 12)] == [89, 89]
     assert max(len(q.evidence) for q in found) == 2
+
+
+def test_questions_like_those_of_dmr_by_name() -> None:
+    """Both splits are asked, by the session in which the answer was told."""
+    found = asked(load(FIXTURES, "dmr-like"))
+    assert [q.text for q in found] == ["Where did you move to?"] * 2
+    assert {CATEGORIES[q.category] for q in found} == {"told in session 3"}
 
 
 def test_dulemon_tags_are_evidence(tmp_path: Path) -> None:

@@ -23,12 +23,44 @@ from omoide_bench.data import (
     memochat,
     memorybank,
     msc,
+    msc_questions,
     real_persona_chat,
     synthetic_persona_chat,
 )
 from omoide_bench.data.shapes import FIRST_DAY
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def test_questions_from_the_annotations_of_msc() -> None:
+    """A sentence of a known form becomes a question to the one whose fact it is, if its answer was
+    said in one turn only, and says no more than was asked."""
+    asked = {
+        (dialogue.id, question.text): question
+        for dialogue in msc_questions.load(FIXTURES)
+        for question in dialogue.questions
+    }
+    assert {key: question.answer for key, question in asked.items()} == {
+        ("test_0", "What are you afraid of?"): "heights",
+        ("test_1", "What is my sister's name?"): "Lea",
+    }
+    sister = asked["test_1", "What is my sister's name?"]
+    assert (sister.evidence, sister.category) == (frozenset({"s3.1"}), "told in session 3")
+
+
+def test_what_was_noted_twice_or_said_twice_is_not_asked(tmp_path: Path) -> None:
+    """Two answers to one question, and an answer that two turns have, make no question."""
+    said = ["I live in Bonn.", "I work at a zoo, near the lake.", "The zoo pays badly."]
+    notes = ["I live in Bonn.", "I live in Rome.", "I work at a zoo.", "I live near the lake."]
+    turns = [{"speaker": "Speaker 1", "text": text} for text in said]
+    turns.insert(1, {"speaker": "Speaker 2", "text": "I see."})
+    session = {"session": 1, "turns": turns, "gold_persona_summary": [notes, []]}
+    record = {"id": "one", "init_personas": [[], []], "sessions": [session]}
+    (tmp_path / "test.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    [dialogue] = msc_questions.load(tmp_path)
+    assert [(q.text, q.answer) for q in dialogue.questions] == [
+        ("What do I live near?", "the lake")
+    ]
 
 
 def test_msc() -> None:

@@ -12,6 +12,7 @@ from omoide.errors import ModelUnavailable
 from omoide.server.keys import Scope
 
 from .conftest import ON_DESK, ON_PHONE, Gate
+from .looking import cut_words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -131,7 +132,7 @@ async def test_sessions_are_listed_by_date(demo: Window) -> None:
     """Each opens what was said in it; a message after an old one begins a new one."""
     page = demo.page
     await expect(await demo.side("#talks h2")).to_have_text(
-        ["This week", "December 2025", "November 2025", "October 2025", "September 2025"]
+        ["Last 7 days", "December 2025", "November 2025", "October 2025", "September 2025"]
     )
     await page.locator("#talks button").last.click()
     await expect(page.locator("#talk-title")).to_have_text("9 September 2025")
@@ -321,3 +322,34 @@ async def test_it_speaks_five_languages(opened: Callable[..., Awaitable[Window]]
     await expect(page.locator("html")).to_have_attribute("lang", "vi")
     await (await window.side("#user")).select_option("me")
     await expect(page.locator(".welcome")).to_be_visible()
+
+
+@ON_DESK
+async def test_dates_have_the_form_of_the_language(demo: Window) -> None:
+    """Day and time as they are written there; a title leaves out this year, which is cut else."""
+    page = demo.page
+    forms = {
+        "en": ("3 January", "3 Jan, 17:50"),
+        "zh": ("1月3日", "1月3日 17:50"),
+        "ja": ("1月3日", "1月3日 17:50"),
+        "ko": ("1월 3일", "1월 3일 오후 5:50"),
+    }
+    for code, (title, hour) in forms.items():
+        await page.locator("#language").select_option(code)
+        await expect(page.locator("#talk-title")).to_have_text(title)
+        await expect(page.locator(".hour").first).to_have_text(hour)
+
+
+@ON_PHONE
+async def test_a_chinese_word_on_a_button_is_not_cut(
+    opened: Callable[..., Awaitable[Window]],
+) -> None:
+    """Chinese breaks anywhere: "Cancel" stays whole beside the notice that a message changes."""
+    window = await opened(locale="zh-CN")
+    await window.enter()
+    window.bench.replier.answers.append("Hello.")
+    await window.say("Hi!")
+    await expect(window.page.locator(".said.assistant .text")).to_have_text("Hello.")
+    await window.page.locator(".said.user .while-open").tap()
+    await expect(window.page.locator("#stop-editing")).to_be_visible()
+    assert await cut_words(window.page, "#stop-editing") == []

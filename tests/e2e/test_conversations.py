@@ -9,6 +9,8 @@ import pytest
 from omoide import Speaker, Utterance
 from omoide.transfer import read_values
 
+from .conftest import ON_DESK
+
 if TYPE_CHECKING:
     from .conftest import Window
 
@@ -81,6 +83,19 @@ async def test_the_palette_finds_commands_conversations_and_words(demo: Window) 
     await expect(field).to_have_count(0)
 
 
+@ON_DESK
+async def test_one_line_of_the_palette_is_chosen_by_keys_and_pointer(demo: Window) -> None:
+    """Both move the same choice: no second line looks as if Enter would take it."""
+    page = demo.page
+    await demo.search("")
+    third = page.locator("#found [role=option]").nth(2)
+    await third.hover()
+    await expect(third).to_have_attribute("aria-selected", "true")
+    await page.keyboard.press("ArrowDown")
+    await expect(page.locator("#found [aria-selected=true]")).to_have_count(1)
+    await expect(third).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+
+
 async def nodes(window: Window) -> int:
     """How many elements are in the document."""
     count: int = await window.page.evaluate("document.querySelectorAll('*').length")
@@ -139,3 +154,33 @@ async def test_a_thousand_conversations_are_listed_in_windows(window: Window) ->
     await window.ready()
     await window.search("talk 123")
     await expect(page.locator("#found [role=option]").filter(has_text="Talk 123")).to_be_visible()
+
+
+async def test_imported_conversations_stand_at_their_own_time(demo: Window) -> None:
+    """Those of long ago below today's, whatever came in first, and each once in a list of pages."""
+    page, memory = demo.page, demo.bench.memory()
+    said = {"messages": [{"role": "user", "content": "Hello."}]}
+    conversations = read_values(
+        [
+            {"id": f"c{i}", "title": f"Talk {i}", "create_time": 1_600_000_000 + i * 86_400} | said
+            for i in range(40)
+        ],
+        max_chars=10_000,
+    ).conversations
+    demo.bench.replier.answers.append("Hello again.")
+    await demo.say("Good morning!")
+    await expect(page.locator(".said.assistant .text").last).to_have_text("Hello again.")
+    await memory.import_conversations("demo", conversations, digest=False)
+    await page.reload()
+    await demo.ready()
+    headings, cards = await demo.side("#talks h2"), page.locator("#talks [data-talk]")
+    await expect(headings.nth(0)).to_have_text("Today")
+    await expect(headings.nth(1)).to_have_text("Last 7 days")
+    await expect(page.locator("#talk-title")).to_have_text("5 January")
+    await page.locator("#talks").evaluate("(list) => { list.scrollTop = list.scrollHeight; }")
+    await expect(cards).to_have_count(46)
+    demo.bench.replier.answers.append("Still here.")
+    await demo.say("Are you there?")
+    await expect(page.locator(".said.assistant .text").last).to_have_text("Still here.")
+    numbers = await cards.evaluate_all("(all) => all.map((one) => Number(one.dataset.talk))")
+    assert numbers == [6, 5, 4, 3, 2, 1, *range(46, 6, -1)]

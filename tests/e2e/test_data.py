@@ -132,6 +132,16 @@ async def test_a_file_that_is_no_export_is_told_kindly(window: Window) -> None:
         await expect(page.locator(".receipt dd")).to_have_text(came)
 
 
+async def test_the_first_question_is_about_something_that_came_in(window: Window) -> None:
+    """Not about a conversation without a message, though it has a title."""
+    page = window.page
+    empty = {"uuid": "e", "name": "Empty", "chat_messages": []}
+    await window.press("#data")
+    body = json.dumps([chat(1), empty]).encode()
+    await page.set_input_files("#import-file", given("conversations.json", body))
+    await expect(page.locator("#import-ask")).to_contain_text("Trip 1")
+
+
 async def test_a_file_is_dropped_anywhere(window: Window) -> None:
     """The page takes it instead of leaving for it."""
     page = window.page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import stat
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -17,62 +16,26 @@ from omoide.adapters.stores.postgres.keys import PostgresKeys
 from omoide.adapters.stores.sql.migration import migrate_all, migrate_owner
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
-from omoide.domain import MemoryKind, Owner
 from omoide.errors import BadInput, EmbedderMismatch, StoreCorrupt, StoreEncrypted
 from omoide.ports import Space
-from omoide.ports.keys import StoredKey
-from omoide.server.key_migration import MigratedKeys, migrate_keys
 from omoide.server.keys import ApiKeys, KeyFile, Scope
 from omoide.settings import Address
 from omoide.testing.contracts.making import (
     ANN,
-    ANN_ELSEWHERE,
     BOB,
     HOUR,
     SPACE,
     START,
-    live,
     rows,
     tell,
 )
+from tests.integration.test_sqlite_migration import EVERYONE, filled, seen
 from tests.postgres import databases
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.adapters.stores.sql.store import SqlStore
-    from omoide.ports import Store
-
-EVERYONE = (ANN, BOB, ANN_ELSEWHERE)
-
-
-async def seen(store: Store, owner: Owner) -> tuple[object, ...]:
-    """Everything of an owner, as the store tells it."""
-    jobs = await store.jobs.list(owner.tenant, owner=owner)
-    return (
-        await store.turns.read(owner),
-        await store.turns.sessions(owner),
-        await store.summaries.history(owner),
-        await store.events.read(owner),
-        await store.memos.read(owner),
-        await store.facts.read(owner),
-        await store.notes.read(owner, kind="day"),
-        await store.ledger.calls(owner),
-        [(j.task, j.session, j.state, j.attempts, j.error) for j in jobs],
-        await store.index.search_words(owner, ["tea", "green", "東京"], k=99),
-        [h.id for h in await store.index.nearest(owner, SPACE, rows((1, 2, 3)), k=9)],
-        await store.index.without_vector(owner, SPACE, limit=99, kind=MemoryKind.MEMO),
-        await store.index.without_vector(owner, SPACE, limit=99, kind=MemoryKind.FACT),
-        await store.index.search_words(owner, ["f1", "茶"], k=99, kind=MemoryKind.FACT),
-    )
-
-
-async def filled(path: Path) -> SqliteStore:
-    """A file with three owners of two tenants."""
-    store = await SqliteStore.open(path)
-    for owner in EVERYONE:
-        await live(store, owner)
-    return store
 
 
 async def opened(where: Path | Address) -> SqlStore:
@@ -282,54 +245,3 @@ def test_api_keys_come_along(tmp_path: Path) -> None:
             assert found == here.find(made.secret)
         assert keys.find(lost.secret) is None
     assert stat.S_IMODE((tmp_path / "b.sqlite.keys").stat().st_mode) == 0o600
-
-
-def test_api_keys_of_one_tenant(tmp_path: Path) -> None:
-    """With a tenant named, nobody else's keys come along; where there are none, no file is made."""
-    here, there = KeyFile(tmp_path / "here"), KeyFile(tmp_path / "there")
-    keys = ApiKeys(here)
-    keys.create(tenant="acme", name="a", scopes=[Scope.READ], at=START)
-    keys.create(tenant="other", name="b", scopes=[Scope.READ], at=START)
-    assert migrate_keys(here, there, tenant="nobody").keys == 0
-    assert not (tmp_path / "there").exists()
-    assert migrate_keys(here, there, tenant="other").keys == 1
-    assert [row.tenant for row in there.read()] == ["other"]
-
-
-def test_a_key_is_never_brought_back(tmp_path: Path) -> None:
-    """Revoked at either place it is revoked at the target; another key of the same id is left."""
-    here, there = KeyFile(tmp_path / "here"), KeyFile(tmp_path / "there")
-    row = StoredKey(
-        id="0011223344", tenant="t", name="n", scopes="read", salt=b"s", hash=b"h", created=1
-    )
-    here.add(row)
-    assert migrate_keys(here, there) == MigratedKeys(keys=1, known=0, refused=())
-    here.revoke(row.id, 5)
-    assert migrate_keys(here, there) == MigratedKeys(keys=1, known=1, refused=())
-    assert [r.revoked for r in there.read()] == [5]
-    here.add(replace(row, id="5544332211"))
-    there.add(replace(row, id="5544332211", revoked=7))
-    assert migrate_keys(here, there).keys == 2
-    assert {r.revoked for r in there.read()} == {5, 7}
-    other = KeyFile(tmp_path / "other")
-    other.add(replace(row, hash=b"another"))
-    done = migrate_keys(here, other)
-    assert (done.keys, len(done.refused)) == (1, 1)
-    assert "omo_0011223344" in done.refused[0]
-    assert [r.hash for r in other.read() if r.id == row.id] == [b"another"]
-
-
-class Forgetful(KeyFile):
-    """A place that loses a letter."""
-
-    def add(self, row: StoredKey) -> None:
-        """Add it, wrongly."""
-        super().add(replace(row, name=row.name[:-1]))
-
-
-def test_a_key_that_changed_on_the_way_is_noticed(tmp_path: Path) -> None:
-    """Each is read back and compared."""
-    here = ApiKeys(KeyFile(tmp_path / "here"))
-    here.create(tenant="acme", name="phone", scopes=[Scope.READ], at=START)
-    with pytest.raises(StoreCorrupt, match="reads back from the target differently"):
-        migrate_keys(tmp_path / "here", Forgetful(tmp_path / "there"))

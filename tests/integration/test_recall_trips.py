@@ -54,6 +54,15 @@ async def test_a_recall_takes_one_trip(store: SqliteStore) -> None:
     assert store.file.round_trips == before + 1
 
 
+async def test_several_questions_take_one_trip(store: SqliteStore) -> None:
+    """A message is searched whole and for each of its questions, all in one snapshot."""
+    await tell(store, ANN, "green tea", "black bread")
+    before = store.file.round_trips
+    found = await recall(store, "Which tea do I like? And which bread did I buy?")
+    assert {item.text for item in found} == {"green tea", "black bread"}
+    assert store.file.round_trips == before + 1
+
+
 async def test_a_recall_reads_no_more_of_more_turns(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

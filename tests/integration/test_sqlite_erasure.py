@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -100,6 +101,40 @@ async def test_whole_owner(tmp_path: Path, way: str) -> None:
     await store.close()
     assert traces(path, "Zqxann") == 0
     assert traces(path, "Zqxbob") > 10_000
+
+
+async def test_a_small_file_gives_its_space_back(tmp_path: Path) -> None:
+    """It is rewritten, so it shrinks; one with more bytes in use is cleaned in place and keeps its
+    size. Pages that were free already do not count."""
+    full = tmp_path / "full.db"
+    store = await SqliteStore.open(full)
+    for owner in (ANN, BOB):
+        said = [say(f"{number} {'tea ' * 200}") for number in range(30)]
+        await store.turns.append(owner, said, session="k", idle=HOUR)
+    await store.close()
+
+    async def erased(name: str, limit: int | None) -> tuple[int, int]:
+        """The size of the file after an erasure, and the bytes in use."""
+        path = tmp_path / f"{name}.db"
+        shutil.copy(full, path)
+        store = await SqliteStore.open(path)
+        assert isinstance(store.archive, SqliteArchive)
+        if limit is not None:
+            store.archive._rewritten = limit
+        await store.archive.erase(ANN)
+        await store.close()
+        with apsw.Connection(str(path)) as connection:
+            pages, free, size = (
+                connection.pragma(name) for name in ("page_count", "freelist_count", "page_size")
+            )
+        return path.stat().st_size, (pages - free) * size
+
+    kept, used = await erased("in place", 0)
+    assert used < kept
+    usual, _ = await erased("usual", None)
+    exact, _ = await erased("exact", used)
+    above, _ = await erased("above", used - 1)
+    assert usual == exact < above == kept
 
 
 async def test_single_turns_among_others(tmp_path: Path, way: str) -> None:

@@ -89,7 +89,7 @@ AREAS = (
         "engine",
         ("engine/*",),
         (
-            "unit/test_engine",
+            "unit/test_engine*",
             "unit/test_exchange*",
             "server/test_exchange_used",
             "server/test_waiting",

@@ -491,4 +491,28 @@ FAULTS = (
         "",
         "server/test_server_hostile",
     ),
+    _fault(
+        "kept answers",
+        "answers that quote an erased user stay in memory",
+        "server/idempotency.py",
+        "k[0] == user",
+        "k[1] == user",
+        "unit/test_idempotency",
+    ),
+    _fault(
+        "slow body",
+        "a body that comes drop by drop is waited for",
+        "server/dispatch.py",
+        "loop.time() + 10 * self._options.receive",
+        "loop.time() + 100 * self._options.receive",
+        "server/test_server_hostile",
+    ),
+    _fault(
+        "vectors elsewhere",
+        "vectors of erased items stay in an external index",
+        "engine/digest.py",
+        "await index.reconcile(job.owner)",
+        "pass",
+        "unit/test_engine",
+    ),
 )

@@ -8,7 +8,9 @@ Which test runs which line is found out first, with coverage, and kept in `.cach
 are the outcomes: with `--again` only those that were left and
 are not explained are tried. Remove that folder when the
 sources changed much. A survivor is explained in `explained.toml`, by the
-name that is printed. It fails if 15 % or more survive, or one that is not explained.
+name that is printed, in its table `equal` if no caller could tell the change: those are counted
+apart. It fails if 15 % or more survive, or one that is not explained. With `--out`, what a file
+says of earlier seeds (from its first heading `## Seed`) is kept below.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
+from dataclasses import replace
 from itertools import islice, zip_longest
 from math import inf, sqrt
 from pathlib import Path
@@ -30,11 +33,17 @@ from tests.mutants.mutations import compiles, mutants_of
 from tests.mutants.trying import Verdict, all_tried, check_unchanged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.mutants.areas import Area
     from tests.mutants.mutations import Mutant
 
 ALLOWED = 0.15
 NOTICED = ("noticed", "hung")
+LEFT = ("survived", "not run", "unclear")
+OUTCOMES = (*NOTICED, *LEFT, "equal", "not started")
+"""The last two say nothing about the tests, so they are no part of the share that is left."""
+EARLIER = "\n## Seed "
 EXPLAINED = Path(__file__).with_name("explained.toml")
 
 
@@ -58,6 +67,8 @@ def main() -> int:
     tests = sorted({file for area in areas for file in area.test_files()})
     known = coverage_map(given.maps / "map.json", tests, processes=given.processes)
     explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
+    equal: dict[str, str] = explained.pop("equal")
+    explained |= equal
     before = given.maps / "verdicts.json"
     kept: dict[str, str] = json.loads(before.read_text("utf-8")) if before.exists() else {}
     verdicts: dict[str, list[Verdict]] = {area.name: [] for area in areas}
@@ -78,21 +89,37 @@ def main() -> int:
             verdicts[drawn[mutant.name]].append(Verdict(mutant, kept[mutant.name]))
         rest = [mutant for mutant in present if mutant not in done]
         for verdict in all_tried(rest, known, processes=given.processes):
+            if verdict.outcome in LEFT and verdict.mutant.name in equal:
+                verdict = replace(verdict, outcome="equal")
             verdicts[drawn[verdict.mutant.name]].append(verdict)
             kept[verdict.mutant.name] = verdict.outcome
             before.write_text(json.dumps(kept), "utf-8")
             sys.stderr.write(f"{verdict.outcome:8} {verdict.mutant.name}\n")
     command = f"python -m tests.mutants.generated --each {given.each} --seed {given.seed}"
     minutes = (time.monotonic() - began) / 60
-    left = [v.mutant.name for found in verdicts.values() for v in found if not good(v)]
-    total = sum(len(found) for found in verdicts.values())
-    low, high = interval(len(left), total)
-    told = f"{command}`, {minutes:.0f} minutes. Left: {len(left)} of {total}, 95 % {low:.0%} to {high:.0%}"
-    text = document(verdicts, explained, command=told)
+    everything = [v for found in verdicts.values() for v in found]
+    left = [v.mutant.name for v in everything if v.outcome in LEFT]
+    text = document(
+        verdicts, explained, command=f"{command}`, {minutes:.0f} minutes. {share(everything)}"
+    )
     sys.stdout.write(text)
     if given.out:
-        given.out.write_text(text, "utf-8")
+        before_it = given.out.read_text("utf-8") if given.out.exists() else ""
+        start = before_it.find(EARLIER)
+        given.out.write_text(text + (before_it[start:] if start >= 0 else ""), "utf-8")
+    total = sum(v.outcome in (*NOTICED, *LEFT) for v in everything)
     return int(len(left) >= ALLOWED * total or any(name not in explained for name in left))
+
+
+def share(verdicts: Sequence[Verdict]) -> str:
+    """How many were left, in words."""
+    counts = Counter(v.outcome for v in verdicts)
+    left = sum(counts[name] for name in LEFT)
+    total = left + sum(counts[name] for name in NOTICED)
+    low, high = interval(left, total)
+    text = f"Left: {left} of {total}, {left / max(total, 1):.0%}, 95 % {low:.0%} to {high:.0%}"
+    with_equal, of = left + counts["equal"], total + counts["equal"]
+    return f"{text}; with those that are equal {with_equal} of {of}, {with_equal / max(of, 1):.0%}"
 
 
 def sampled(area: Area, *, each: int, seed: int) -> list[Mutant]:
@@ -113,28 +140,23 @@ def interval(part: int, whole: int) -> tuple[float, float]:
     return (middle - spread) / (whole + z * z), (middle + spread) / (whole + z * z)
 
 
-def good(verdict: Verdict) -> bool:
-    """Whether the tests noticed it."""
-    return verdict.outcome in NOTICED
-
-
 def document(verdicts: dict[str, list[Verdict]], explained: dict[str, str], *, command: str) -> str:
     """The page."""
     rows = []
-    outcomes = ("noticed", "hung", "survived", "not run")
     for area, found in [
         *verdicts.items(),
         ("all", [v for all_ in verdicts.values() for v in all_]),
     ]:
         counts = Counter(v.outcome for v in found)
-        left = counts["survived"] + counts["not run"]
-        cells = [area, len(found), *(counts[name] for name in outcomes)]
-        rows.append(f"| {' | '.join(map(str, cells))} | {left / max(len(found), 1):.0%} |")
+        left = sum(counts[name] for name in LEFT)
+        total = left + sum(counts[name] for name in NOTICED)
+        cells = [area, len(found), *(counts[name] for name in OUTCOMES)]
+        rows.append(f"| {' | '.join(map(str, cells))} | {left / max(total, 1):.0%} |")
     survivors = [
         f"| {_cell(v.mutant.name)} | {v.outcome} | {explained.get(v.mutant.name, '**not explained**')} |"
         for found in verdicts.values()
         for v in found
-        if not good(v)
+        if v.outcome not in (*NOTICED, "not started")
     ]
     return ABOUT.format(
         rows="\n".join(rows), survivors="\n".join(survivors) or "| none | | |", command=command
@@ -148,10 +170,10 @@ def _cell(text: str) -> str:
 # ruff: noqa: E501 - lines of a Markdown file
 ABOUT = """# Mutants
 
-Would the tests notice a slip? `make mutants` puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. `make mutants-random` changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), among the test files that `tests/mutants/areas.py` names: others might notice more. Calls that only write a log are not left out, and texts of messages are not changed. The adapter for PostgreSQL is not in the sample: its tests need a server.
+Would the tests notice a slip? `make mutants` puts the kept faults of `tests/mutants/faults.py` into the code, each of which must be noticed. `make mutants-random` changes random places: a comparison, `and` and `or`, a sign, a number (small ones by one, others tenfold), a condition turned round, a result that is `None`, a call left out, a comparison in SQL. Each change is tried alone, against the tests that run the line (found with `coverage`), among the test files that `tests/mutants/areas.py` names: others might notice more. What no test could notice is not drawn: annotations, docstrings and `__repr__`, texts, whatever a call that only writes a log is given, a strict `zip` made lax (it checks what always holds), and a result that is a number or a truth made `None` (its value is changed instead). A change with which the tests cannot even be imported says nothing about them, and is counted apart (`not started`); so is one that turned out to change nothing that a caller could tell (`equal`, each with its reason). Only a test that fails notices: `hung` and `not started` count only if the same tests pass without the change, and are `unclear` otherwise. The adapter for PostgreSQL is not in the sample: its tests need a server.
 
-| area | mutants | noticed | hung, so noticed | survived | no test runs it | left |
-|---|---:|---:|---:|---:|---:|---:|
+| area | mutants | noticed | hung, so noticed | survived | no test runs it | unclear | equal | not started | left |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 {rows}
 
 `{command}.

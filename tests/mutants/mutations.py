@@ -46,8 +46,13 @@ IN_SQL = (
 )
 AROUND = 20
 """Characters of an expression that are told on each side of what changed in it."""
-QUIET = ("logger", "log", "warnings", "telemetry")
-"""Calls on these only tell people something: they are not removed."""
+QUIET = ("logger", "log", "warnings", "telemetry", "assert_never")
+"""Calls on these only tell people something: they are neither removed nor changed."""
+FOR_PEOPLE = ("__repr__",)
+"""Functions whose result only people read, when they look for a fault."""
+UNSEEN_ARGUMENTS = {("zip", "strict=True"), ("field", "repr=False"), ("field", "repr=True")}
+"""Arguments, with the function, that may be turned round unseen: a strict `zip` checks what holds
+in sound code, and a `repr` is for people."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +154,8 @@ class _Finder:
             if isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.unparse(statement.test):
                 continue
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                if statement.name in FOR_PEOPLE:
+                    continue
                 arguments = statement.args
                 lines = tuple(range(statement.body[0].lineno, (statement.end_lineno or 0) + 1))
                 for default in (*arguments.defaults, *arguments.kw_defaults):
@@ -163,7 +170,9 @@ class _Finder:
     def _statement(
         self, statement: ast.stmt, function: ast.FunctionDef | ast.AsyncFunctionDef | None
     ) -> Iterator[Mutant]:
-        constants = () if function else _assigned(statement)
+        if _is_quiet(statement):
+            return
+        constants = () if function else assigned(statement)
         nested: list[ast.stmt] = []
         for name, value in ast.iter_fields(statement):
             if name in ("annotation", "type_params"):
@@ -184,18 +193,13 @@ class _Finder:
         self, statement: ast.stmt, function: ast.FunctionDef | ast.AsyncFunctionDef | None
     ) -> Iterator[Mutant]:
         """Calls that are left out, conditions turned round, results that are None."""
-        if isinstance(statement, ast.Expr):
-            call = (
-                statement.value.value
-                if isinstance(statement.value, ast.Await)
-                else (statement.value)
-            )
-            if isinstance(call, ast.Call) and not _root(call.func).lstrip("_").startswith(QUIET):
-                yield self._change("call left out", statement, "pass", function)
+        if _call(statement) is not None:
+            yield self._change("call left out", statement, "pass", function)
         elif isinstance(statement, ast.If | ast.While):
             old = self._text(statement.test)
             yield self._change("condition", statement.test, f"not ({old})", function)
-        elif isinstance(statement, ast.Return) and statement.value is not None:
+        elif isinstance(statement, ast.Return) and not _is_number(statement.value):
+            assert statement.value is not None
             yield self._change("result", statement.value, "None", function)
 
     def _expression(
@@ -285,7 +289,38 @@ def _walk(node: ast.AST) -> Iterator[ast.expr]:
         yield node
     if not isinstance(node, ast.JoinedStr):
         for child in ast.iter_child_nodes(node):
-            yield from _walk(child)
+            if not _is_unseen(node, child):
+                yield from _walk(child)
+
+
+def _is_unseen(node: ast.AST, child: ast.AST) -> bool:
+    """Whether the child is an argument of a call that no behaviour depends on."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(child, ast.keyword)
+        and (_root(node.func), ast.unparse(child)) in UNSEEN_ARGUMENTS
+    )
+
+
+def _call(statement: ast.stmt) -> ast.Call | None:
+    """The call that a statement consists of."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    value = value.value if isinstance(value, ast.Await) else value
+    return value if isinstance(value, ast.Call) else None
+
+
+def _is_quiet(statement: ast.stmt) -> bool:
+    """Whether it only tells people something."""
+    call = _call(statement)
+    return call is not None and _root(call.func).lstrip("_").startswith(QUIET)
+
+
+def _is_number(value: ast.expr | None) -> bool:
+    """Whether a result is nothing, or a truth or a number, which has a change of its own: that it
+    is None as well would often be the same, since `if` does not tell None, False and 0 apart."""
+    return value is None or (
+        isinstance(value, ast.Constant) and isinstance(value.value, bool | int | float)
+    )
 
 
 def _other(value: bool | float, text: str) -> str:
@@ -304,7 +339,7 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _assigned(statement: ast.stmt) -> tuple[str, ...]:
+def assigned(statement: ast.stmt) -> tuple[str, ...]:
     """The names that a statement outside of functions gives a value to."""
     targets = [*getattr(statement, "targets", ()), getattr(statement, "target", None)]
     return tuple(

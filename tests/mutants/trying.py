@@ -4,6 +4,7 @@ The parent has the libraries imported and nothing of omoide, so that a fork is r
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import os
@@ -23,6 +24,7 @@ import pytest
 
 from tests.mutants.areas import ROOT, SOURCES
 from tests.mutants.coverage_map import OPTIONS, CoverageMap
+from tests.mutants.mutations import assigned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,9 +39,10 @@ ALL_SECONDS = 20.0
 """What is run of all tests that reach the line, the quickest first, if nothing failed."""
 SLOWER = 6.0
 """A run that takes so many times what its tests took, and a minute, hangs: that is noticed too."""
-BROKEN = 70
-EXPECTED = (0, 1, 2, 4, -signal.SIGKILL, -signal.SIGSEGV)
-"""All passed; one failed; a test file, or what all tests share, could not be imported; killed."""
+NOT_COLLECTED = 70
+"""The exit status of a run in which a test file could not be imported: with `-x` pytest itself
+ends with 1 then, as if a test had failed."""
+BROKEN = 71
 MEMORY = 6 * 2**30
 CPU_SECONDS = 40
 """What one run may take of a processor: one that turns in a circle is ended sooner than one that
@@ -54,7 +57,9 @@ class Verdict:
 
     mutant: Mutant
     outcome: str
-    """`noticed`, `hung`, `survived`, or `not run`: no test reaches it."""
+    """`noticed`; `hung`; `survived`; `not run`: no test reaches it; `not started`: the tests could
+    not be imported with it, so that it says nothing about them; `unclear`: the tests hang or do not
+    start without it either."""
 
 
 class Changed(MetaPathFinder, Loader):
@@ -85,16 +90,32 @@ class Changed(MetaPathFinder, Loader):
 
 def tests_for(mutant: Mutant, known: CoverageMap) -> list[str]:
     """Those that run the line; for a value outside of functions, those that run a line with its
-    name."""
+    name; for a function that is called only while its file is imported, those that run any line of
+    the file."""
     found = known.covering(mutant.path, mutant.lines)
-    for path, lines in known.lines.items() if mutant.constants else ():
+    of_file = known.lines.get(mutant.path, {})
+    if not found and any(line in of_file for line in mutant.lines):
+        found = known.covering(mutant.path, of_file)
+    names = built_from((SOURCES / mutant.path).read_bytes(), mutant.constants)
+    for path, lines in known.lines.items() if names else ():
         text = (SOURCES / path).read_text("utf-8").splitlines()
-        named = [n for n in lines if n <= len(text) and _has(text[n - 1], mutant.constants)]
+        named = [n for n in lines if n <= len(text) and _has(text[n - 1], names)]
         found |= known.covering(path, named)
     return sorted(found, key=lambda test: known.seconds[test])
 
 
-def _has(text: str, names: Sequence[str]) -> bool:
+def built_from(source: bytes, names: Sequence[str]) -> set[str]:
+    """These names of a file, and those that it builds from them outside of functions, such as a
+    statement of SQL from a condition."""
+    found = set(names)
+    for statement in ast.parse(source).body if names else ():
+        used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and used & found:
+            found.update(assigned(statement))
+    return found
+
+
+def _has(text: str, names: Iterable[str]) -> bool:
     return any(name in text for name in names)
 
 
@@ -128,7 +149,10 @@ def tried(mutant: Mutant, known: CoverageMap) -> Verdict:
     near = nearest(tests, known)
     rest = within([t for t in tests if t not in set(near)], known, ALL_SECONDS)
     for chosen in (near, rest):
-        outcome = run(mutant, chosen, sum(known.seconds[test] for test in chosen))
+        seconds = sum(known.seconds[test] for test in chosen)
+        outcome = run(mutant, chosen, seconds)
+        if outcome in ("hung", "not started") and run(None, chosen, seconds) != "survived":
+            outcome = "unclear"
         if outcome != "survived":
             break
     return Verdict(mutant, outcome)
@@ -143,12 +167,39 @@ def run(mutant: Mutant | None, tests: Sequence[str], seconds: float) -> str:
         if child == 0:
             _in_child(mutant, tests, Path(folder))
         status = _ended(child, until=time.monotonic() + 60.0 + SLOWER * seconds)
-        if status is not None and os.waitstatus_to_exitcode(status) not in EXPECTED:
+        outcome = "hung" if status is None else outcome_of(os.waitstatus_to_exitcode(status))
+        if outcome is None:
             output = (Path(folder) / "output").read_text("utf-8", "replace")
             raise RuntimeError(f"pytest ended with {status}: {output[-2000:]}")
-    if status is None or os.waitstatus_to_exitcode(status) == -signal.SIGKILL:
-        return "hung"
-    return "noticed" if status else "survived"
+    return outcome
+
+
+def outcome_of(code: int) -> str | None:
+    """What the end of a run says; None where something else went wrong.
+
+    Only a test that fails has noticed anything. A usage error, which a test that is not there any
+    more causes, and tests that cannot be imported are none.
+    """
+    return {
+        pytest.ExitCode.OK: "survived",
+        pytest.ExitCode.TESTS_FAILED: "noticed",
+        pytest.ExitCode.INTERRUPTED: "not started",
+        pytest.ExitCode.USAGE_ERROR: "not started",
+        pytest.ExitCode.NO_TESTS_COLLECTED: "not started",
+        NOT_COLLECTED: "not started",
+        -signal.SIGKILL: "hung",
+        -signal.SIGSEGV: "noticed",
+    }.get(code)
+
+
+class _Collected:
+    """A plug-in of pytest that sees whether all test files could be imported."""
+
+    failed = False
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """One file's."""
+        self.failed |= report.failed
 
 
 def _ended(child: int, *, until: float) -> int | None:
@@ -178,7 +229,11 @@ def _in_child(mutant: Mutant | None, tests: Sequence[str], folder: Path) -> None
             sys.meta_path.insert(0, Changed(mutant))
         # The parent has imported plug-ins of pytest, which it warns of.
         options = [*OPTIONS, "-x", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-        code = pytest.main([*options, "--basetemp", str(folder / "tmp"), *tests])
+        collected = _Collected()
+        code = pytest.main(
+            [*options, "--basetemp", str(folder / "tmp"), *tests], plugins=[collected]
+        )
+        code = NOT_COLLECTED if collected.failed else code
     except BaseException:  # noqa: BLE001 - the end of a process
         traceback.print_exc()
     finally:

@@ -170,6 +170,16 @@ async def test_every_route_wants_a_key_with_its_scopes(shared: Bench, row: Route
     assert bench.upstairs.requests == []
 
 
+async def test_every_status_is_one_that_the_schema_names(bench: Bench) -> None:
+    """Also where what the path or the body names does not exist."""
+    described = (await bench.client.get("/openapi.json")).json()["paths"]
+    key = bench.key("t")
+    for row in ROUTES:
+        response = await ask(bench, row, key)
+        named = described[row.path][row.method.lower()]["responses"]
+        assert str(response.status_code) in named, f"{name(row)}: {response.text}"
+
+
 async def test_open_routes_need_no_key(bench: Bench) -> None:
     """A load balancer has none."""
     bench.key()

@@ -185,3 +185,201 @@ def test_a_field_that_is_refused_has_a_reason(path: str, place: Path, more: dict
         CONVERTERS[path](body)
     assert refusal.value.param == written((*place, *more))
     assert "does not know it" not in str(refusal.value)
+
+
+def values(value: object, path: Path = ()) -> Iterator[Path]:
+    """The paths of all values in it."""
+    steps: Iterator[tuple[str | int, object]] = iter(())
+    if isinstance(value, dict):
+        steps = iter(value.items())
+    elif isinstance(value, list):
+        steps = iter(enumerate(value))
+    for step, inner in steps:
+        yield (*path, step)
+        yield from values(inner, (*path, step))
+
+
+PASSED_ON = {("/api/chat", ("tools", 0, "function", "name"))}
+"""What the upstream checks, since it is passed on as it is."""
+
+
+@pytest.mark.parametrize("wrong", [True, [7]], ids=str)
+@pytest.mark.parametrize("path", RICH)
+def test_a_value_of_the_wrong_kind_is_refused_at_its_place(path: str, wrong: object) -> None:
+    """A truth or a list of numbers where a text, an object, a number or a list of objects belongs:
+    the refusal says where, and nothing else is raised."""
+    for place in values(RICH[path]):
+        body = copy.deepcopy(RICH[path])
+        holder: Any = at(body, place[:-1])
+        holder[place[-1]] = wrong
+        if (path, place) in PASSED_ON:
+            continue
+        with pytest.raises(Unconvertible) as refusal:
+            CONVERTERS[path](body)
+        assert (refusal.value.param or "").startswith(written(place))
+
+
+LOOK: dict[str, Any] = {"type": "function", "function": {"name": "look"}}
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+PICTURE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+CHATS: dict[str, dict[str, Any]] = {
+    "/v1/responses": {
+        "messages": [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "Look."},
+                    {"type": "image_url", "image_url": {"url": "https://a.example/b.png"}},
+                    {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:x"}},
+                ],
+            },
+            {"role": "assistant", "content": None, "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "c1", "content": "a cat"},
+        ],
+        "tools": [LOOK],
+        "tool_choice": LOOK,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "answer"}},
+        "reasoning_effort": "low",
+    },
+    "/v1/messages": {
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "Look."},
+                    PICTURE,
+                    {"type": "text", "text": "A cat."},
+                ],
+            },
+            {"role": "assistant", "content": "Wait.", "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "c1", "content": ""},
+        ],
+        "max_completion_tokens": 9,
+        "tools": [
+            {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+        ],
+        "tool_choice": LOOK,
+    },
+    "/api/chat": {
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Look."}, PICTURE]},
+            {"role": "assistant", "content": None, "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "c1", "content": "a cat"},
+        ],
+        "temperature": 0.5,
+        "tools": [LOOK],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    },
+}
+"""What the requests of `RICH` are for an upstream."""
+
+
+@pytest.mark.parametrize("path", RICH)
+def test_a_request_becomes_this_chat(path: str) -> None:
+    """Every part of it arrives, and nothing is made up. Anthropic's own tool comes last."""
+    chat = CONVERTERS[path](RICH[path])
+    if path == "/v1/messages":
+        assert chat["tools"].pop()["function"]["name"] == "memory"
+    assert chat == CHATS[path]
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "chat"),
+    [
+        (
+            "/v1/messages",
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "c", "content": "x"}],
+            },
+            {"role": "tool", "tool_call_id": "c", "content": "x"},
+        ),
+        (
+            "/v1/messages",
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "c", "content": "x", "is_error": True}
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c", "content": "Error: x"},
+        ),
+        (
+            "/v1/messages",
+            {"role": "system", "content": [{"type": "text", "text": "Be brief."}]},
+            {"role": "system", "content": "Be brief."},
+        ),
+        (
+            "/v1/messages",
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "document",
+                        "title": "a.pdf",
+                        "source": {
+                            "type": "base64",
+                            "media_type": "application/pdf",
+                            "data": "JVBERg==",
+                        },
+                    }
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "file",
+                        "file": {
+                            "filename": "a.pdf",
+                            "file_data": "data:application/pdf;base64,JVBERg==",
+                        },
+                    }
+                ],
+            },
+        ),
+        (
+            "/v1/responses",
+            {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+            {"role": "assistant", "content": None, "refusal": "No."},
+        ),
+        (
+            "/v1/responses",
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "output_text", "text": "One."},
+                    {"type": "output_text", "text": "Two."},
+                ],
+            },
+            {"role": "assistant", "content": "One.\nTwo."},
+        ),
+        (
+            "/v1/responses",
+            {"role": "developer", "content": "Be brief."},
+            {"role": "system", "content": "Be brief."},
+        ),
+    ],
+)
+def test_a_message_of_each_kind(path: str, message: dict[str, Any], chat: dict[str, Any]) -> None:
+    """Results of tools, errors of theirs, documents, refusals, several texts."""
+    field = "input" if path == "/v1/responses" else "messages"
+    user = {"role": "user", "content": "Look."}
+    body = {"max_tokens": 9, field: [message, user]}
+    if path == "/v1/responses":
+        del body["max_tokens"]
+    assert CONVERTERS[path](body)["messages"][0] == chat
+
+
+@pytest.mark.parametrize("role", ["assistant", "developer", "system"])
+def test_only_the_user_shows_pictures(role: str) -> None:
+    """A picture beside a text in anybody else's message is refused."""
+    content = [
+        {"type": "output_text", "text": "Look."},
+        {"type": "input_image", "image_url": "https://a.example/b.png"},
+    ]
+    with pytest.raises(Unconvertible, match="only text") as refusal:
+        CONVERTERS["/v1/responses"]({"input": [{"role": role, "content": content}]})
+    assert refusal.value.param == "input[0].content"

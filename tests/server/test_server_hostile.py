@@ -315,6 +315,33 @@ async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path) -> No
         assert await bench.said() == []
 
 
+@pytest.mark.parametrize(("pause", "status"), [(0.9, 408), (0.1, 200)])
+async def test_a_body_that_comes_drop_by_drop_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: float, status: int
+) -> None:
+    """Each part comes in time, but all of them together must, too: in ten times the time of one."""
+    times = [asyncio.get_running_loop().time()]
+
+    async def drops() -> AsyncIterator[bytes]:
+        for letter in b'{"user": "ana", "messages": [{"role": "user", "content": "Hello."}]}':
+            yield bytes([letter])
+            times.append(times[-1] + pause)
+            for _ in range(3):  # timers that are due now run
+                await asyncio.sleep(0)
+
+    async with serving(tmp_path, options=Options(patience=300.0, receive=1.0)) as bench:
+        bench.upstairs.answers.append(whole("Hi."))
+        with monkeypatch.context() as patch:
+            patch.setattr(asyncio.get_running_loop(), "time", lambda: times[-1])
+            response = await bench.client.post(
+                "/v1/chat/completions",
+                content=drops(),
+                headers={"content-type": "application/json"},
+            )
+        assert response.status_code == status
+        assert await bench.said() == ([] if status == 408 else ["Hello.", "Hi."])
+
+
 @pytest.mark.parametrize("origin", ["*", "null"])
 async def test_every_web_page_may_call_only_where_there_are_keys(
     tmp_path: Path, origin: str

@@ -66,6 +66,24 @@ async def test_sessions_come_newest_first_with_their_opening_words(bench: Bench)
     assert [card["number"] for card in older] == [3, 2, 1]
 
 
+async def test_an_imported_conversation_stands_at_its_own_time(bench: Bench) -> None:
+    """Not above newer ones because it came in later; pages go on where the last one ended, and
+    from the beginning if that session was erased meanwhile."""
+    said = [{"role": "user", "content": "I planted tomatoes."}]
+    old = {"id": "c", "title": "A garden", "create_time": 1_577_836_800, "messages": said}
+    await post(bench, "/api/import", {"conversations": [old]})
+
+    async def listed(**query: Any) -> list[int]:  # noqa: ANN401 - JSON
+        cards = (await get(bench, "/api/sessions/latest", **query))["items"]
+        return [card["number"] for card in cards]
+
+    assert await listed() == [5, 4, 3, 2, 1, 6]
+    assert await listed(before=2, limit=1) == [1]
+    assert await listed(before=1) == [6]
+    assert await listed(before=6) == []
+    assert await listed(before=7) == [5, 4, 3, 2, 1, 6]
+
+
 async def test_memos_and_events_are_read_in_pages(bench: Bench) -> None:
     """Whichever mechanisms run."""
     memos = await get(bench, "/api/memos", limit=3)

@@ -10,6 +10,7 @@ import pytest
 from omoide.language.addressing import all_to_user, apposed_name, from_user, to_user
 
 NAMES = {"en": "Nadia", "zh": "纳迪娅", "ja": "ナディア", "ko": "나디아", "vi": "Nadia"}
+SHE = {"en": "she ", "zh": "她", "ja": "彼女", "ko": "그녀", "vi": "cô "}
 THIRD = {"en": "user", "zh": "用户", "ja": "ユーザー", "ko": "사용자", "vi": "người dùng"}
 
 ASSISTANT = {
@@ -134,6 +135,9 @@ def test_the_demo_never_calls_the_person_a_user(language: str) -> None:
             said = to_user(note, language, name=name).lower()
             assert THIRD[language] not in said, note
             assert ASSISTANT[language] not in said, note
+    for reason in story["reasons"].values():
+        said = to_user(reason, language, name=NAMES[language]).lower()
+        assert SHE[language] not in said, reason
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from omoide.server.answer_parser import (
     MAX_EVENT_BYTES,
     MAX_REPLY_CHARS,
     AnswerParser,
+    EventLines,
     ParsedAnswer,
 )
 from omoide.testing.endpoint import DONE, event
@@ -104,3 +105,13 @@ def test_an_impossible_usage_is_estimated(reported: object) -> None:
     parsing.close()
     assert 0 < parsed.prompt_tokens < 10
     assert 0 < parsed.completion_tokens < 10
+
+
+@pytest.mark.parametrize("space", ["", " "])
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_the_space_behind_a_field_is_optional(space: str, end: str) -> None:
+    """Also in a line that the stream ends without having ended."""
+    lines = EventLines()
+    sent = f"data:{space}[1]\ndata:{space}[2]\ndata:{space}[3]{end}"
+    found = [*lines.feed(sent.encode()), *lines.close()]
+    assert [json.loads(bytes(line)) for line in found] == [[1], [2], [3]]

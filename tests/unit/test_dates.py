@@ -115,6 +115,73 @@ def test_a_day_that_the_month_lacks_is_dated_by_its_month(
     assert (dated.text, dated.since, dated.until) == (text, date(2026, 6, 1), date(2026, 6, 30))
 
 
+@pytest.mark.parametrize(
+    ("language", "said", "day", "text"),
+    [
+        ("en", "User retires in June.", "2026-10-01", "User retires in June 2027."),
+        ("en", "User retires in June.", "2026-09-01", "User retires in June 2026."),
+        ("en", "User has the keys until June.", "2026-08-01", "User has the keys until June 2027."),
+        ("en", "User had the keys until June.", "2026-08-01", "User had the keys until June 2026."),
+        ("en", "User is in Rome, in May.", "2026-10-01", "User is in Rome, in May 2027."),
+        ("en", "User was in Rome, in May.", "2026-10-01", "User was in Rome, in May 2026."),
+        ("en", "User will be in Rome, in May.", "2026-07-01", "User will be in Rome, in May 2027."),
+        (
+            "zh",
+            "用户跟前妻和好了，她六月搬来。",
+            "2026-08-03",
+            "用户跟前妻和好了，她2026年6月搬来。",
+        ),
+        ("ja", "ユーザーは三月で定年だ。", "2026-07-01", "ユーザーは2027年3月で定年だ。"),
+        (
+            "ko",
+            "사용자는 5월부터 학원에 다닌다.",
+            "2026-06-22",
+            "사용자는 2026년 5월부터 학원에 다닌다.",
+        ),
+        (
+            "vi",
+            "Người dùng tháng 12 ra quân.",
+            "2026-08-31",
+            "Người dùng tháng 12 năm 2026 ra quân.",
+        ),
+    ],
+)
+def test_without_a_tense_a_month_is_ahead_unless_that_is_far(
+    language: str, said: str, day: str, text: str
+) -> None:
+    """Eight months at most; more if the sentence is about the future or something lasts until
+    then, less if the sentence is about the past."""
+    assert written(said, date.fromisoformat(day), language) == text
+
+
+def bare_months(language: str) -> list[list[str]]:
+    """Notes of our stories with a month and no year: the day, the date meant ("-" if it comes
+    every year) and the note. The patterns were written from notes that are not among these."""
+    lines = (TABLES / "bare_months.tsv").read_text("utf-8").splitlines()
+    return [row[1:] for row in (line.split("\t") for line in lines) if row[0] == language]
+
+
+@pytest.mark.parametrize("language", BUILT_IN)
+def test_labelled_notes_with_a_bare_month_are_dated(language: str) -> None:
+    """Nineteen of twenty get the date that was meant, and four of five that come every year
+    stay."""
+    table = pack(language).relative
+    style, names = table.beside or table.alone, table.month_names
+    outcomes: dict[bool, list[bool]] = {True: [], False: []}
+    for day, meant, note in bare_months(language):
+        dated = with_absolute_dates(note, day=date.fromisoformat(day), language=language)
+        if meant == "-":
+            outcomes[False].append(not dated.found)
+            continue
+        y, m, *d = map(int, meant.split("-"))
+        month = names[m - 1].split()[0] if names else m
+        form = style.day if d else style.month
+        wanted = form.format(y=y, m=m, d=d[0] if d else 0, month=month)
+        outcomes[True].append(wanted in dated.text)
+    assert sum(outcomes[True]) >= 0.95 * len(outcomes[True])
+    assert sum(outcomes[False]) >= 0.8 * len(outcomes[False])
+
+
 def test_what_was_replaced_is_reported() -> None:
     """The expressions are given in order, as they were said."""
     dated = with_absolute_dates(

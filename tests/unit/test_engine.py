@@ -30,6 +30,7 @@ from omoide.ports import Completion
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from omoide.domain import Owner
     from omoide.ports import ChatModel
     from omoide.testing import Answer
 
@@ -441,3 +442,28 @@ async def test_every_call_says_how_long_it_took(world: World) -> None:
     assert len({call.purpose for call in calls}) >= 3
     assert all(0 <= call.seconds <= took for call in calls)
     assert sum(call.seconds for call in calls) <= took
+
+
+async def test_vectors_kept_elsewhere_are_compared_before_new_ones_are_made(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """An embedding job first removes what was erased and finds what was lost there; a store with
+    its own vectors has nothing to compare."""
+    did: list[str] = []
+    made = await make_world()
+    inside = made.store.index
+
+    class Elsewhere:
+        async def reconcile(self, owner: Owner) -> None:
+            did.append(f"reconcile {owner.user}")
+
+        def __getattr__(self, name: str) -> object:
+            did.append(name)
+            return getattr(inside, name)
+
+    store = copy.copy(made.store)
+    vars(store)["index"] = Elsewhere()
+    world = await make_world(store=store)
+    await two_sessions(world)
+    assert "put" in did
+    assert did.index("reconcile ana") < did.index("without_vector")

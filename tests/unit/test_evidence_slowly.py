@@ -211,6 +211,8 @@ class Slowly:
         """Whether the query is about who speaks."""
         query = self.query
         sure = query.asks and bool(query.about)
+        if not (query.asks or query.about or self.words(n)):
+            return 0.0
         return (1.0 if sure else 0.25) * (self.said[n].voice in (query.about or query.likely))
 
     def time(self, n: int) -> float:

@@ -273,3 +273,4 @@ async def test_words_that_come_late_are_waited_for(world: World) -> None:
     await following
     said = [turn.text for turn in await world.memory.turns("ana")]
     assert said == ["I moved to Lyon.", "And I like it."]
+    assert exchanges._writing == {}  # nothing is kept of who has been here

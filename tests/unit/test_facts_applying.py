@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.domain import Fact, FactKind, Speaker, Trust, Turn
+from omoide.domain import Fact, FactChanges, FactKind, Speaker, Trust, Turn
+from omoide.domain import applied as applied_changes
 from omoide.mechanisms.facts.applying import (
     OUTRANKED,
     UNSUPPORTED,
@@ -119,19 +121,88 @@ def test_a_replacement_ends_the_old_fact_and_names_it() -> None:
     assert answer.outcomes == {Outcome.REPLACED: 1}
 
 
-def test_a_plan_does_not_end_what_holds_until_then() -> None:
-    """Who will move still lives where they live."""
-    plan = Operation(
+def planned(text: str, *facts: str) -> Operation:
+    """A plan that replaces these facts."""
+    return Operation(
         action=Action.REPLACE,
         about="user",
-        text="User will live in Bergen.",
+        text=text,
         kind=FactKind.PLAN,
-        facts=("f1",),
+        facts=facts,
         turns=("t1",),
     )
+
+
+def test_a_plan_without_a_day_ends_nothing() -> None:
+    """Who will move some day still lives where they live."""
+    plan = planned("User will live in Bergen.", "f1")
     answer = applied(plan, facts=(known("f1", "User lives in Oslo."),))
     assert answer.changes.ended == ()
     assert len(answer.changes.added) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("User will live in Bergen from 1 June 2026.", date(2026, 5, 31)),
+        ("User moves to Bergen next week.", date(2026, 5, 31)),
+        ("User moves to Bergen on 3 June 2026.", date(2026, 6, 3)),
+    ],
+)
+def test_a_plan_ends_what_holds_until_then_when_its_days_are_over(text: str, last: date) -> None:
+    """Who will move lives where they live until then and no longer, though nobody says so again."""
+    old = known("f1", "User lives in Oslo.")
+    changes = applied(planned(text, "f1"), facts=(old,)).changes
+    (end,), (plan,) = changes.ended, changes.added
+    assert (end.by, plan.supersedes) == (plan.id, ("f1",))
+    ended = old.ended_with(end)
+    assert ended.until == last
+    midnight = datetime.combine(last + timedelta(days=1), time(), tzinfo=UTC)
+    assert ended.holds(midnight - timedelta(seconds=1))
+    assert not ended.holds(midnight)
+
+
+def test_a_plan_that_is_put_off_takes_along_what_it_ends() -> None:
+    """Who moves later lives where they live until then."""
+    old = known("f1", "User lives in Oslo.")
+    first = applied(planned("User moves to Bergen next week.", "f1"), facts=(old,)).changes
+    held = {fact.id: fact for fact in in_store(first, {"f1": old}).values()}
+    (plan,) = first.added
+    later = applied(
+        planned("User moves to Bergen on 3 July 2026.", plan.id), facts=tuple(held.values())
+    ).changes
+    held = in_store(later, held)
+    assert held["f1"].until == date(2026, 7, 3)
+    assert held["f1"].ended_by == later.added[0].id
+    assert held[plan.id].supersedes == ()
+
+
+def test_what_a_plan_would_have_ended_goes_on_if_the_plan_is_given_up() -> None:
+    """Who does not move after all still lives there, whatever the calendar says."""
+    old = known("f1", "User lives in Oslo.")
+    first = applied(planned("User moves to Bergen next week.", "f1"), facts=(old,)).changes
+    held = in_store(first, {"f1": old})
+    (plan,) = first.added
+    stays = Operation(action=Action.END, facts=(plan.id,), turns=("t1",))
+    held = in_store(applied(stays, facts=tuple(held.values())).changes, held)
+    assert held["f1"] == old
+    assert held["f1"].holds(AT + timedelta(days=99))
+    assert not held[plan.id].holds(AT)
+
+
+def in_store(changes: FactChanges, held: dict[str, Fact]) -> dict[str, Fact]:
+    """The facts after the changes."""
+    result = applied_changes(changes, held)
+    return {**held, **{fact.id: fact for fact in (*result.changed, *result.added)}}
+
+
+def test_an_end_without_turns_cites_what_says_so() -> None:
+    """A small model names no turns."""
+    over = Operation(action=Action.END, facts=("f1",), reason="it has changed")
+    old = known("f1", "User has a son called Tim who is at university.")
+    (end,) = applied(over, facts=(old,)).changes.ended
+    assert end.sources == ("t5",)
+    assert end.until == START.date()
 
 
 def test_what_the_assistant_says_does_not_end_what_the_user_said() -> None:

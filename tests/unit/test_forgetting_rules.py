@@ -180,3 +180,45 @@ def test_a_fact_fades_like_an_event_that_was_recalled_when_it_was_said_again() -
     twice = event_of(replace(fact, confirmed=NOW - DAY), spacing=2 * DAY)
     assert (twice.time, twice.last_recalled, twice.recalls) == (fact.said, NOW - DAY, 1)
     assert twice.consolidation == once.recalled(NOW - DAY, unit=2 * DAY).consolidation
+
+
+@pytest.mark.parametrize(
+    ("threshold", "cosine", "recalled"),
+    [(1.0, 1.0, False), (0.999, 1.0, True), (0.0, 0.0, False), (0.0, 0.001, True)],
+)
+def test_what_is_recalled_is_likelier_than_the_threshold(
+    threshold: float, cosine: float, recalled: bool
+) -> None:
+    """What is as likely as that is not: a threshold of 1 silences even the very same words, and one
+    of 0 brings nothing that has nothing to do with the input."""
+    [candidate] = weigh_events(
+        "",
+        [replace(CAT, time=NOW, last_recalled=NOW)],
+        cosines={CAT.id: cosine},
+        by_vector=ENGLISH,
+        by_words=IDENTITY,
+        now=NOW,
+        language="en",
+        knobs=RecallSettings(threshold=threshold),
+    )
+    assert candidate.recalled is recalled
+    assert ("is not above" in candidate.why) is not recalled
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_no_more_events_are_recalled_than_wanted(most: int) -> None:
+    """The likeliest are; of equally likely ones those that come first by their ids."""
+    events = [replace(CAT, id=id_, time=NOW, last_recalled=NOW) for id_ in ("d", "b", "a", "c")]
+    candidates = weigh_events(
+        "",
+        events,
+        cosines={"a": 0.8, "b": 0.8, "c": 0.9, "d": 0.7},
+        by_vector=ENGLISH,
+        by_words=IDENTITY,
+        now=NOW,
+        language="en",
+        knobs=RecallSettings(threshold=0.1, most=most),
+    )
+    assert [c.event.id for c in candidates] == ["c", "a", "b", "d"]
+    assert [c.recalled for c in candidates] == [number < most for number in range(4)]
+    assert all(str(most) in c.why for c in candidates[most:])

@@ -166,6 +166,29 @@ async def test_a_paper_s_preset_keeps_what_tells_of_the_chat(store: SqliteStore)
     ]
 
 
+@pytest.mark.parametrize(
+    ("said", "told", "flagged"),
+    [
+        (("I adopted a cat.", "Nice!", "It rains."), "User collects Roman coins.", True),
+        (("I adopted a cat.", "Nice!", "It rains."), "User adopted a cat.", False),
+        (("I adopted a cat.",), "User adopted a cat.", False),
+    ],
+)
+async def test_an_event_that_rests_on_no_turn_is_flagged(
+    store: SqliteStore, said: tuple[str, ...], told: str, flagged: bool
+) -> None:
+    """Where guards only flag, it cites the whole session; of a session with one turn that says
+    nothing."""
+    model = ScriptedModel([answer(told)])
+    writer = ModelEventWriter(window=8192, count=model.count, flags=True)
+    written = await writer(await ended(store, *said, model=model))
+    assert written.events is not None
+    assert [event.text for event in written.events] == [told]
+    cited = {source for event in written.events for source in event.sources}
+    assert (len(cited) == len(said)) == (flagged or len(said) == 1)
+    assert bool(written.flags) is flagged
+
+
 async def test_events_are_stored_with_sources_and_time(store: SqliteStore) -> None:
     """Each cites the turn it rests on and is dated by it; doing it again asks nobody."""
     model = ScriptedModel([answer("User adopted a cat called Miso.", "User is a nurse in Oslo.")])

@@ -118,6 +118,31 @@ async def test_a_long_response_is_not_kept() -> None:
     assert route.times == 2
 
 
+async def test_the_longest_response_that_may_be_kept_is() -> None:
+    """The bound itself is inside."""
+    cache, route = ReplayCache(Clock()), Route(body=b"x" * (MAX_ENTRY_BYTES - 1))
+    assert len(await ask(cache, route, "k")) == MAX_ENTRY_BYTES
+    await ask(cache, route, "k")
+    assert route.times == 1
+
+
+async def test_what_is_kept_of_an_erased_user_goes_at_once() -> None:
+    """It quotes them, so it does not wait for the next request; others keep theirs, and so does a
+    user of the same name elsewhere."""
+    cache, route = ReplayCache(Clock()), Route()
+    others = Call(user="bob"), Call(tenant="other")
+    for call in (Call(), *others):
+        await ask(cache, route, "k", call)
+        await ask(cache, route, "k2", call)
+    cache.forget("t", "ana")
+    assert cache.kept_answers == 4
+    for call in others:
+        await ask(cache, route, "k", call)
+    assert route.times == 6
+    await ask(cache, route, "k")
+    assert route.times == 7
+
+
 async def test_a_flood_of_keys_from_many_tenants_keeps_a_bounded_number_of_bytes() -> None:
     """What all tenants keep is bounded as well: the one with most gives way, the small one not."""
     cache, small = ReplayCache(Clock()), Route()

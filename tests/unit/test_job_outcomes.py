@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.domain import JobState, JobTask
+from omoide.domain.jobs import reported_tokens
 from omoide.engine.worker import TRIES, Worker
 from omoide.errors import BadReply, ModelUnavailable, NoModel, StaleVersion, StoreLocked
 from omoide.testing import FrozenClock
@@ -146,3 +147,70 @@ async def test_a_dead_job_stays_after_later_ones_succeed(store: Store) -> None:
         (1, JobState.DEAD),
         (3, JobState.DONE),  # of those that are done, the newest is kept
     ]
+
+
+async def test_idle_sessions_are_looked_for_once_in_an_interval(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the start, and again as soon as the interval is over; not when a job wakes the worker
+    before."""
+    times, rounds, looked = [0.0], asyncio.Semaphore(0), list[float]()
+
+    async def tenants() -> tuple[str, ...]:
+        rounds.release()
+        return ("acme",)
+
+    async def end_idle(tenant: str) -> int:
+        assert tenant == "acme"
+        looked.append(times[-1])
+        return 0
+
+    async def nothing(job: Job) -> None:
+        del job
+
+    serving = worker(store, FrozenClock(START), nothing)
+    await serving.drain("acme")
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: times[-1])
+    running = asyncio.ensure_future(
+        serving.run(tenants, every=1e9, end_idle=end_idle, idle_every=60.0)
+    )
+    await rounds.acquire()
+    for time in (59.9, 60.0, 119.9, 120.0):
+        times.append(time)
+        serving.wake()
+        await rounds.acquire()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert looked == [0.0, 60.0, 120.0]
+
+
+async def test_a_worker_that_nobody_woke_does_not_pause(store: Store) -> None:
+    """It waits for further jobs to collect only after it was told of one."""
+    rounds = asyncio.Semaphore(0)
+
+    async def tenants() -> tuple[str, ...]:
+        rounds.release()
+        return ()
+
+    async def nothing(job: Job) -> None:
+        del job
+
+    serving = worker(store, FrozenClock(START), nothing)
+    running = asyncio.ensure_future(serving.run(tenants, every=0.001, pause=1e6))
+    async with asyncio.timeout(20):
+        for _ in range(3):
+            await rounds.acquire()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+@pytest.mark.parametrize("reported", [0, 12, 1_000_000_000])
+def test_a_call_may_have_cost_a_billion_tokens(reported: int) -> None:
+    """As many as that are believed."""
+    assert reported_tokens(reported) == reported
+
+
+@pytest.mark.parametrize("reported", [-1, 1_000_000_001, True, 1.5, "9", None])
+def test_an_impossible_number_of_tokens_is_not_believed(reported: object) -> None:
+    """It is a mistake of the endpoint's, and is estimated instead."""
+    assert reported_tokens(reported) is None

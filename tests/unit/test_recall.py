@@ -22,14 +22,16 @@ from omoide.domain import (
     Sentence,
     Speaker,
     Summary,
+    Support,
     empty_summary,
 )
 from omoide.domain.event import Event
 from omoide.domain.memo import Memo
+from omoide.mechanisms.search.filter import RecallFilter
 from omoide.mechanisms.search.gate import BUDGETS
 from omoide.mechanisms.search.mechanism import SearchMechanism, _unrepeated
+from omoide.mechanisms.search.merging import Found, merged
 from omoide.mechanisms.search.recall import Recall
-from omoide.mechanisms.search.recall_filter import RecallFilter
 from omoide.testing import HashEmbedder
 
 if TYPE_CHECKING:
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 ANN = Owner(tenant="t", user="ann")
 NOW = datetime(2023, 6, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
+TEXT = RecalledItem(
+    kind=MemoryKind.TURN, id="a", text="a", score=0.0, sources=("a",), time=NOW, tokens=1
+)
 
 
 @pytest.fixture
@@ -204,6 +209,109 @@ async def test_short_queries_in_every_language(store: SqliteStore, said: str, qu
     """Two characters find their turn, and Vietnamese is found with and without diacritics."""
     await tell(store, "The weather is fine.", said, "再见", "はい", "네", "Vâng", key="x")
     assert texts(await search(store, query))[0] == said
+
+
+TWO_QUESTIONS = [
+    (
+        "My aunt Ida plays chess on Sundays.",
+        "The workshop on glass blowing and stained windows takes place in the old brewery.",
+        "Where is the workshop on glass blowing and stained windows? And what does Ida play?",
+    ),
+    (
+        "婶婶平时喜欢下象棋。",
+        "探讨医疗行业前沿技术、分享临床经验的研讨会在旧啤酒厂举行。",
+        "探讨医疗行业前沿技术、分享临床经验的研讨会在哪里举行？另外，婶婶平时喜欢什么？",
+    ),
+    (
+        "伯母は日曜日に将棋を指します。",
+        "ガラス工芸とステンドグラスの体験講座は古い醸造所で開かれます。",
+        "ガラス工芸とステンドグラスの体験講座はどこで開かれますか？あと、伯母は何を指しますか？",
+    ),
+    (
+        "이모는 일요일마다 장기를 둬요.",
+        "유리공예와 스테인드글라스 체험 강좌는 오래된 양조장에서 열려요.",
+        "유리공예와 스테인드글라스 체험 강좌는 어디에서 열려요? 그리고 이모는 무엇을 둬요?",
+    ),
+    (
+        "Dì Lan chơi cờ vào chủ nhật.",
+        "Lớp học thổi thủy tinh và kính màu diễn ra ở nhà máy bia cũ.",
+        "Lớp học thổi thủy tinh và kính màu diễn ra ở đâu? Còn dì Lan chơi gì?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("short", "long", "query"), TWO_QUESTIONS)
+async def test_each_question_of_a_message_is_answered(
+    store: SqliteStore, short: str, long: str, query: str
+) -> None:
+    """What answers the shorter one is hardly behind. By the words of both together it was up to 5
+    log odds behind, and a small model is shown nothing that is 4 behind."""
+    await tell(store, short, "Good.", key="a")
+    await tell(store, long, "Good.", key="b")
+    await tell(store, "So it is.", "Good.", key="c")
+    first, second, *_ = await search(store, query)
+    assert {first.text, second.text} == {short, long}
+    assert first.score - second.score < 1.5
+
+
+def test_a_question_that_memory_knows_nothing_about_takes_no_room() -> None:
+    """Its items weigh as much as memory is likely to know anything about it."""
+
+    def found(known: float, *names: str) -> Found:
+        items = [
+            replace(TEXT, id=name, text=name, score=5.0 - position)
+            for position, name in enumerate(names)
+        ]
+        support = Support(best=5.0, known=known, mismatch=0.0)
+        return Found(items=items, ended=(), support=support, degraded="")
+
+    whole, first, second = found(0.9, "a", "b", "c"), found(0.9, "a", "b"), found(0.01, "c", "d")
+    ranked = merged([whole, first, second])
+    assert [item.id for item in ranked] == ["a", "b", "c", "d"]
+    assert ranked[0].score == pytest.approx(5.0)
+    assert ranked[-1].score < 5.0 - BUDGETS["small"].far
+    assert merged([found(0.9), found(0.1)]) == []
+
+
+ECHOES = [
+    ("我在Google工作了3年。", "Google！真不错。", "Google"),
+    ("我养了一只猫，它的名字叫米粒", "米粒真可爱！", "米粒"),
+    ("I have been at Google for three years, in the maps team.", "Google is great!", "Google"),
+    ("My sister Nora moved to Lisbon and works as a nurse.", "Nora in Lisbon!", "Nora, Lisbon"),
+    ("昨日、友達とリスボンに行って魚を食べました", "リスボンはいいですね！", "リスボン"),
+    ("저는 구글에서 3년 동안 일했고 지금은 쉬고 있어요", "구글에서 3년이라니 대단해요!", "구글"),
+    ("Tôi làm việc ở Google được 3 năm rồi", "Google là nơi tuyệt vời!", "Google"),
+    ("Tôi chuyển đến Đà Nẵng năm ngoái cùng gia đình", "Đà Nẵng đẹp lắm!", "Da Nang"),
+]
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+@pytest.mark.parametrize("later", [False, True], ids=["at once", "later"])
+@pytest.mark.parametrize(("said", "echo", "query"), ECHOES)
+async def test_what_the_user_said_comes_before_its_echo(
+    store: SqliteStore, said: str, echo: str, query: str, later: bool, with_vectors: bool
+) -> None:
+    """Though the assistant's reply is shorter, and so nearer to a query of a word or a name."""
+    between = ("Good morning", "Hello", "I like tea", "Green or black") if later else ()
+    await tell(store, "It is raining", "Take care", said, *between[1:], *between[:1], echo)
+    embedder = await embed(store) if with_vectors else None
+    found = texts(await search(store, query, embedder=embedder))
+    assert found[0] == said
+    assert echo in found
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+async def test_what_only_the_assistant_said_is_found(
+    store: SqliteStore, with_vectors: bool
+) -> None:
+    """By its word; and what it repeated, by a question about its replies."""
+    echo = "Lisbon is lovely, I suggest the tram 28!"
+    await tell(store, "I am off to Lisbon in May with all of my family", echo)
+    await tell(store, "Where can I eat?", "At Da Mario", "Thanks", "Enjoy", key="s2")
+    embedder = await embed(store) if with_vectors else None
+    assert texts(await search(store, "Mario", embedder=embedder))[0] == "At Da Mario"
+    asked = "What did you suggest for Lisbon?"
+    assert texts(await search(store, asked, embedder=embedder))[0] == echo
 
 
 async def test_diacritics_that_differ_do_not_match(store: SqliteStore) -> None:
@@ -408,17 +516,22 @@ async def test_a_store_that_keeps_no_features_recalls_the_same(store: SqliteStor
 async def test_a_language_that_the_embedder_cannot_read_is_searched_by_words(
     store: SqliteStore, name: str, query: str, *, by_meaning: bool
 ) -> None:
-    """Its vectors of such texts are all alike: they would only hide what the words tell."""
+    """Its vectors of such texts are all alike: they would only hide what the words tell. That holds
+    for facts as for turns."""
     await tell(store, query.replace("?", "."), "Hello.")
+    fact = Fact(id="f", about="user", text="Kettle.", said=NOW - DAY, learned=NOW - DAY)
+    await store.facts.apply(ANN, FactChanges(added=(fact,)))
     embedder = HashEmbedder(name=name)
     vectors = await embedder.embed([query, "Hello."])
     await store.index.put(
         ANN, embedder.space, ids=[query.replace("?", "."), "Hello."], vectors=vectors
     )
+    await store.index.put(ANN, embedder.space, ids=["f"], vectors=vectors[:1], kind=MemoryKind.FACT)
     found = await Recall(store=store, embedder=embedder)(
-        ANN, query, summary=empty_summary(NOW), at=NOW, k=2
+        ANN, query, summary=empty_summary(NOW), at=NOW, k=3
     )
-    assert found[0].text == query.replace("?", ".")
+    assert query.replace("?", ".") in texts(found)[:2]
+    assert ("Kettle." in texts(found)) is by_meaning
     assert (found.support.cosine is not None) is by_meaning
 
 
@@ -453,3 +566,22 @@ def test_a_budget_may_be_used_up_to_its_last_token() -> None:
     budget = replace(BUDGETS["small"], tokens=10, items=3)
     search = SearchMechanism(cast("Recall", None), budget=budget)
     assert [item.tokens for item in search._fitting(iter(items))] == [4, 6]
+
+
+@pytest.mark.parametrize("embedder", [None, HashEmbedder()])
+async def test_a_named_day_finds_what_was_said_within_a_month_of_it(
+    store: SqliteStore, embedder: HashEmbedder | None
+) -> None:
+    """Without a word in common, before it and after it, the nearest first. With vectors all turns
+    are compared, so the day only decides which come first."""
+    day = datetime(2023, 3, 1, 12, tzinfo=UTC)
+    far = {"-31": -31, "-29": -29, "-3": -3, "1": 1, "28": 28, "31": 31}
+    for name, days in far.items():
+        await tell(store, f"Kettle {name}.", at=day + days * DAY, key=name)
+    if embedder is not None:
+        await embed(store, embedder=embedder)
+    found = texts(await search(store, "What did we do on 1 March 2023?", embedder=embedder))
+    near = ["Kettle 1.", "Kettle -3.", "Kettle 28.", "Kettle -29."]
+    assert found[: len(near)] == near
+    if embedder is None:
+        assert found == near

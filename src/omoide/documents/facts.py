@@ -63,5 +63,5 @@ def _apply(record: Record, changes: FactChanges) -> None:
     record.facts = [*(changed.get(name, fact) for name, fact in known.items()), *result.added]
     ended = [fact.id for fact in result.changed if fact.ended is not None]
     record.drop_vectors(MemoryKind.FACT, ended)
-    if current := [fact for fact in result.added if fact.ended is None]:
+    if current := [fact for fact in (*result.again, *result.added) if fact.ended is None]:
         record.queue_embedding(current[-1].learned)

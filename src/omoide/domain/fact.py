@@ -87,7 +87,8 @@ class Fact:
     reason: str = ""
     """Why it replaced them."""
     ended: datetime | None = None
-    """When memory learned that it no longer holds."""
+    """When memory learned that it no longer holds; if a plan will end it, the day on which it will
+    no longer hold."""
     ended_by: str = ""
     """Id of the fact that replaced it, if any."""
     end_reason: str = ""
@@ -160,7 +161,7 @@ class FactEnd:
 
     id: str
     at: datetime
-    """When memory learned it."""
+    """When memory learned it, or, if it was told ahead, when it will be so."""
     until: date | None = None
     """Last day on which the fact held, if known."""
     by: str = ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import MemoryKind, Speaker
 from omoide.engine.recorder import aware
 from omoide.errors import BadInput
-from omoide.mechanisms.search.recall_filter import RecallFilter
+from omoide.mechanisms.search.filter import RecallFilter
 
 if TYPE_CHECKING:
     from collections.abc import Collection

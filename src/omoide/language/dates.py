@@ -32,6 +32,9 @@ _CLAUSE: Final = 100
 """Characters before and after it in which its tense is looked for."""
 _PASSES: Final = 4
 """Times that a text is gone through: a date that was written may free the words beside it."""
+_FAR: Final = {"future": 10, None: 8, "past": 6}
+"""How many months ahead a month without a year may be, by the tense of its sentence, if its clause
+has none. Chosen on half of 627 labelled notes (docs/experiments/2026-11-18-bare-months.md)."""
 _SENTENCE: Final = re.compile(r"[.!?。！？\n]")
 
 
@@ -206,16 +209,40 @@ def _meant(got: Mapping[str, str], place: _Place, rules: _Rules, day: date) -> t
         return (periods.counted(unit, -count if "ago" in got else count, day=day),)
     if "way" in got:
         return _directed(table.ways[got["way"]], got, rules, day, past=tense == "past")
+    if "m" in got or "close" in got:
+        return _without_year(got, place, rules, day)
     if tense is None or (tense == "past" and table.until.search(place.around)):
         return ()
-    future = tense == "future"
-    if "weekday" in got:
-        return (periods.nearest_weekday(rules.weekdays[got["weekday"]], day=day, future=future),)
-    if table.timeless.search(place.clause(_SENTENCE)):
+    weekday, future = rules.weekdays[got["weekday"]], tense == "future"
+    return (periods.nearest_weekday(weekday, day=day, future=future),)
+
+
+def _without_year(
+    got: Mapping[str, str], place: _Place, rules: _Rules, day: date
+) -> tuple[Period, ...]:
+    """The month, or the day of a month, that is meant where no year is said; none if it comes
+    every year.
+
+    The tense of the clause decides. Without one it is the next such month unless that is far
+    ahead: what a person tells is mostly about to come or has just been. How far depends on the
+    tense of the sentence, and what lasts until a month looks ahead."""
+    table = rules.table
+    sentence, clause = place.clause(_SENTENCE), place.clause(table.boundary)
+    tense, until = _tense_of(clause, table), table.until.search(place.around)
+    recurs = tense is None and table.habit.search(clause)
+    if recurs or table.timeless.search(sentence) or table.unsure.search(sentence):
         return ()
+    if "close" in got:
+        return (periods.counted("month", 0, day=day),) if tense == "future" else ()
     month, number = _month(got["m"], rules), _number(got["d"], table) if "d" in got else None
-    found = periods.nearest_date(month, number, day=day, future=future)
-    return () if found.number else (found,)
+    coming = periods.nearest_date(month, number, day=day, future=True)
+    gone = periods.nearest_date(month, number, day=day, future=False)
+    if coming.number:
+        return ()
+    if tense == "future" or (tense == "past" and not until):
+        return (coming,) if tense == "future" else (gone,)
+    leans = "future" if until and tense is None else _tense_of(sentence, table)
+    return (coming,) if periods.months_ahead(coming, day=day) <= _FAR[leans] else (gone,)
 
 
 def _absolute(got: Mapping[str, str], rules: _Rules) -> Period:
@@ -272,10 +299,17 @@ def _tense(place: _Place, table: Relative) -> str | None:
         return None
     for boundary in (table.boundary, _SENTENCE):
         clause = place.clause(boundary)
-        past, future = table.past.search(clause), table.future.search(clause)
-        if past or future:
-            return None if past and future else "past" if past else "future"
+        if table.past.search(clause) or table.future.search(clause):
+            return _tense_of(clause, table)
     return None
+
+
+def _tense_of(text: str, table: Relative) -> str | None:
+    """Whether a text is about the past or the future; None if it is about neither or both."""
+    past, future = table.past.search(text), table.future.search(text)
+    if bool(past) == bool(future):
+        return None
+    return "past" if past else "future"
 
 
 def _covered(

@@ -117,6 +117,11 @@ def nearest_date(month: int, number: int | None, *, day: date, future: bool) -> 
     return day_of(day.year, month, number or 0)
 
 
+def months_ahead(period: Period, *, day: date) -> int:
+    """How many months after that of the day a period begins."""
+    return (period.first.year - day.year) * 12 + period.first.month - day.month
+
+
 def weekdays_meant(way: int, weekday: int, *, day: date, past: bool) -> tuple[Period, ...]:
     """What "last Friday" and its like may mean. "Next Friday" is the coming one for some and that
     of next week for others, so there may be two."""

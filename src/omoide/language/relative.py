@@ -44,8 +44,9 @@ class Relative:
     rules: tuple[re.Pattern[str], ...] = ()
     """Expressions, tried in order. Groups: period (a word of `periods`), way, weekday, m and d,
     season, weekend, n and span (a day if left out) with ago or ahead, vague (how long) with ago or
-    ahead; within marks what counts only in a clause about the future, left what stays as it is;
-    part (of the day), whose (a possessive) and tail (see `tails`) are written with the date."""
+    ahead; within marks what counts only in a clause about the future, as does close (the end of
+    the month), left what stays as it is; part (of the day or month), whose (a possessive) and tail
+    (see `tails`) are written with the date."""
     absolute: tuple[re.Pattern[str], ...] = ()
     """Dates with a year: groups y, m, d, season. They stay."""
     fixed: re.Pattern[str] = NEVER
@@ -53,6 +54,8 @@ class Relative:
     timeless: re.Pattern[str] = NEVER
     """Words of a sentence whose dates without a year come every year, or in a year told: a
     birthday, "in 2019"."""
+    habit: re.Pattern[str] = NEVER
+    """Words of a clause that is true every year if it has no tense: "is busiest in"."""
     periods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for a unit counted from now: "day-1" are those for yesterday. The units are day,
     week, weekend, month and year."""

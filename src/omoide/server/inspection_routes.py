@@ -20,6 +20,7 @@ from omoide.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from starlette.responses import Response
 
@@ -54,10 +55,12 @@ async def about(call: RouteCall) -> Response:
 
 
 async def session_cards(call: RouteCall) -> Response:
-    """List sessions, newest first, each with its first words."""
+    """List sessions by their latest turn, newest first, each with its first words. An imported
+    conversation stands where it belongs, though its number is higher than those of newer ones."""
     before, limit = call.query.get("before"), call.query.get("limit", 100)
-    sessions = await call.memory.sessions(call.user)
-    selected = [s for s in reversed(sessions) if before is None or s.number < before][:limit]
+    newest = sorted(await call.memory.sessions(call.user), key=_recency, reverse=True)
+    at = next((i for i, s in enumerate(newest, start=1) if s.number == before), 0)
+    selected = newest[at : at + limit]
     titles = await call.memory.titles(call.user) if selected else {}
     cards = [
         _card(
@@ -76,6 +79,10 @@ async def rename_session(call: RouteCall) -> Response:
     await call.memory.rename(call.user, session, title)
     titles = await call.memory.titles(call.user)
     return json_response({"session": session, "title": titles.get(session, "")})
+
+
+def _recency(session: Session) -> tuple[datetime, int]:
+    return session.last, session.number
 
 
 def _card(session: Session, turns: Sequence[Turn], *, title: str) -> dict[str, object]:
@@ -159,9 +166,13 @@ ROUTES = (
         "/api/sessions/latest",
         session_cards,
         "SessionCards",
-        Parameter(name="before", shape=NUMBERED, about="Only sessions with a lower number."),
+        Parameter(
+            name="before",
+            shape=NUMBERED,
+            about="Only sessions after this one in the list; all if it is no longer there.",
+        ),
         LIMIT,
-        about="Sessions, newest first, with their first words",
+        about="Sessions by their latest turn, newest first, with their first words",
     ),
     RouteSpec(
         method="PATCH",

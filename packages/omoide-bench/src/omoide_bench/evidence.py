@@ -15,6 +15,7 @@ from omoide.language import query_terms
 from omoide.mechanisms.search import EvidenceWeights, Recall
 from omoide_bench.corpora import (
     beam,
+    dmr_like,
     dulemon,
     longmemeval,
     memdaily,
@@ -46,6 +47,7 @@ CATEGORIES = {code: f"{code} {name}" for code, name in locomo.CATEGORIES.items()
     msc.CATEGORY: "shared words",
     **{code: name for name, code in real_persona_chat.CATEGORIES.items()},
     **{code: name.replace("_", " ") for name, code in beam.CATEGORIES.items()},
+    **{code: name for name, code in dmr_like.CATEGORIES.items()},
     **{code: name[3:].replace("_", " ") for name, code in memdaily.CATEGORIES.items()},
 }
 _FUSION, _DEPTH = 60, 50

@@ -157,13 +157,15 @@ class EmbeddedChat:
                 job.cancel()
 
     async def likelihood(self, request: Request, answer: str) -> Likelihood:
-        """How likely the answer is; see `ports.ScoringModel`. The model writes it token by token,
-        held to it by a grammar, in the tokens that it finds most likely."""
+        """How likely the answer is; see `ports.ScoringModel`. The model writes it, held to its
+        tokens by a grammar. Of a character that is split into several tokens llama.cpp tells the
+        log-probability of the last one only."""
+        wanted = await asyncio.to_thread(lambda: self._ready().pieces(answer))
         logprob, tokens = 0.0, 0
         usage: dict[str, Any] = {}
         started = time.monotonic()
         with self._precedence.foreground():
-            body = forced_body(request, answer)
+            body = forced_body(request, wanted)
             async with aclosing(self._chunks(request, threading.Event(), body)) as chunks:
                 async for chunk in chunks:
                     usage = chunk.get("usage") or usage

@@ -34,6 +34,10 @@ _BATCH = 256
 """Prompt tokens per batch. Progress is reported, and a stop noticed, between two batches."""
 
 
+TokenPiece = tuple[int, bytes]
+"""A token's id, and what it stands for: not always whole characters."""
+
+
 class LoadedModel(Protocol):
     """A loaded model, as `EmbeddedChat` uses it. Every method blocks."""
 
@@ -42,6 +46,9 @@ class LoadedModel(Protocol):
 
     def tokens(self, text: str) -> list[int]:
         """The token ids of `text` as part of a prompt."""
+
+    def pieces(self, text: str) -> list[TokenPiece]:
+        """The tokens of `text` with what each stands for."""
 
     def close(self) -> None:
         """Free the model."""
@@ -146,13 +153,24 @@ class Llama:
 
     def tokens(self, text: str) -> list[int]:
         """The token ids of `text`, with control tokens broken up as in a message."""
+        ids: list[int] = self._tokenized(text, pieces=False)
+        return ids
+
+    def pieces(self, text: str) -> list[TokenPiece]:
+        """The same with what each token stands for. The runtime sends the bytes of what is no
+        text by itself."""
+        found = self._tokenized(text, pieces=True)
+        return [(token["id"], _bytes(token["piece"])) for token in found]
+
+    def _tokenized(self, text: str, *, pieces: bool) -> list[Any]:
+        body = {"content": self.plain(text), "with_pieces": pieces}
         try:
-            reply = self._client.post("/tokenize", json={"content": self.plain(text)})
+            reply = self._client.post("/tokenize", json=body)
             reply.raise_for_status()
         except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: closed in the meantime
             raise ModelUnavailable(f"the embedded model's tokenizer failed: {error}") from error
-        ids: list[int] = reply.json()["tokens"]
-        return ids
+        found: list[Any] = reply.json()["tokens"]
+        return found
 
     @property
     def runtime(self) -> str:
@@ -207,6 +225,10 @@ class Llama:
         """Free the model; its destructor stops the server's threads."""
         self._client.close()
         del self._server
+
+
+def _bytes(piece: str | list[int]) -> bytes:
+    return piece.encode() if isinstance(piece, str) else bytes(piece)
 
 
 def _vendor() -> Any:  # noqa: ANN401 - xllamacpp ships no types

@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ from omoide.mechanisms.facts.trust import trust_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date, datetime
+    from datetime import date
 
     from omoide.domain import Turn
     from omoide.mechanisms.facts.operations import Operation
@@ -141,25 +141,23 @@ class _Application:
         return Outcome.CONFIRMED
 
     def _end_alone(self, operation: Operation) -> Outcome:
-        ending = [
-            id_
-            for id_ in operation.facts
-            if self._may_end(id_, self._trust(operation, self._known[id_].text, operation.turns))
-        ]
-        if not ending:
-            return self._set_aside(self._known[operation.facts[0]].text, OUTRANKED)
-        said = self._said(operation.turns).date()
-        for id_ in ending:
-            self._ended.setdefault(
-                id_,
-                FactEnd(
-                    id=id_,
-                    at=self._at,
-                    until=operation.until or _last_day(self._known[id_], said),
-                    reason=operation.reason,
-                    sources=operation.turns,
-                ),
+        ended = False
+        for id_ in operation.facts:
+            old = self._known[id_]
+            sources = operation.turns or self._cited(operation, old.text)
+            if not self._may_end(id_, self._trust(operation, old.text, sources)):
+                continue
+            ended = True
+            end = FactEnd(
+                id=id_,
+                at=self._at,
+                until=operation.until or _last_day(old, self._said(sources).date()),
+                reason=operation.reason,
+                sources=sources,
             )
+            self._ended.setdefault(id_, end)
+        if not ended:
+            return self._set_aside(self._known[operation.facts[0]].text, OUTRANKED)
         return Outcome.ENDED
 
     def _add(self, operation: Operation) -> Outcome:
@@ -205,29 +203,45 @@ class _Application:
         )
 
     def _replacing(self, new: Fact, operation: Operation) -> Fact:
-        """The new fact, once it has ended those that it replaces. A plan does not end what holds
-        until then, and nothing ends a fact from a more trusted source."""
+        """The new fact, once it has ended those that it replaces. A plan ends what holds until then
+        when its days are over, or not at all without a day; nothing ends a fact from a more trusted
+        source."""
         if operation.action is not Action.REPLACE:
             return new
-        planned = [
-            id_
-            for id_ in operation.facts
-            if new.kind is FactKind.PLAN and self._known[id_].kind is not FactKind.PLAN
-        ]
         outranked = [id_ for id_ in operation.facts if not self._may_end(id_, new.trust)]
-        kept = {*planned, *outranked, *self._ended}
-        replaced = [id_ for id_ in operation.facts if id_ not in kept]
-        for id_ in replaced:
-            self._ended[id_] = FactEnd(
-                id=id_,
-                at=self._at,
-                until=_last_day(self._known[id_], _day_before(new)),
-                by=new.id,
-                reason=operation.reason,
-                sources=new.sources,
-            )
+        replaced = []
+        for id_ in self._replaced(new, operation):
+            end = self._end(id_, new, operation)
+            if end is not None and id_ not in outranked and id_ not in self._ended:
+                self._ended[id_] = end
+                replaced.append(id_)
         flags = (*new.flags, OUTRANKED) if outranked else new.flags
         return replace(new, supersedes=tuple(replaced), flags=flags)
+
+    def _replaced(self, new: Fact, operation: Operation) -> Iterable[str]:
+        """What the new fact replaces. A plan in place of another also ends what that would have
+        ended."""
+        if new.kind is not FactKind.PLAN:
+            return operation.facts
+        names = (name for id_ in operation.facts for name in self._known[id_].supersedes)
+        return dict.fromkeys((*operation.facts, *(name for name in names if name in self._known)))
+
+    def _end(self, id_: str, new: Fact, operation: Operation) -> FactEnd | None:
+        """The end of a known fact by the new one; None if the new one is planned for no day."""
+        old, at, last = self._known[id_], self._at, _day_before(new)
+        if new.kind is FactKind.PLAN and old.kind is not FactKind.PLAN:
+            if new.since is None or new.since <= new.said.date():
+                return None
+            last = new.until or new.since - timedelta(days=1)
+            at = datetime.combine(last + timedelta(days=1), time(), tzinfo=self._at.tzinfo)
+        return FactEnd(
+            id=id_,
+            at=at,
+            until=_last_day(old, last),
+            by=new.id,
+            reason=operation.reason,
+            sources=new.sources,
+        )
 
     def _may_end(self, id_: str, trust: Trust) -> bool:
         order = list(Trust)

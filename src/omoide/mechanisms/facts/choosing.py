@@ -38,7 +38,8 @@ RECENT, DAYS = 3.0, 90.0
 
 def weight(fact: Fact, at: datetime) -> float:
     """How much a fact deserves a place in the summary at that time."""
-    total = OVERDUE if fact.overdue(at.date()) else KINDS.get(fact.kind, KINDS[FactKind.STATE])
+    passed = fact.overdue(at.date()) and not fact.supersedes  # else it is how things are now
+    total = OVERDUE if passed else KINDS.get(fact.kind, KINDS[FactKind.STATE])
     if fact.about == USER:
         total += OF_USER + (NAME if name_in(fact.text, fact.language) else 0.0)
     elif fact.about != ASSISTANT:

@@ -19,6 +19,8 @@ from omoide.mechanisms.summary.mechanism import NEAR, ShownSentence, SummaryInPr
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from omoide.domain import Fact, Owner
     from omoide.mechanisms.base import ReplyRequest, SessionToDigest
     from omoide.mechanisms.facts.keeper import FactKeeper
@@ -101,15 +103,15 @@ class FactSummary(SummaryInPrompt):
         await self._store.summaries.commit(owner, summary)
 
     async def _shown(self, request: ReplyRequest, summary: Summary) -> list[ShownSentence]:
-        """The sentences without facts that have expired. A plan whose day has passed is marked as
-        such; until then it is open."""
+        """The sentences without facts that have expired, or that a plan has ended since. A plan
+        whose day has passed is marked as such; until then it is open."""
         ids = [s.fact for s in summary.sentences if s.fact]
         facts = {f.id: f for f in await self._store.facts.read(request.owner, ids=ids)}
         passed = vocabulary(request.language)["plan_passed"]
         shown = []
         for number, stated in enumerate(summary.sentences, start=1):
             fact = facts.get(stated.fact)
-            if fact is not None and fact.expires is not None and fact.expires <= request.now:
+            if fact is not None and _gone(fact, since=summary.time, now=request.now):
                 continue
             overdue = fact is not None and fact.overdue(request.now.date())
             text = f"{stated.text} {passed}" if overdue else stated.text
@@ -130,6 +132,13 @@ class FactSummary(SummaryInPrompt):
     def _author(self, written: FactDigest) -> str:
         by = next((c.by for c in written.completions if c.by), "")
         return by or (self._keeper.model.name if written.completions else "")
+
+
+def _gone(fact: Fact, *, since: datetime, now: datetime) -> bool:
+    """Whether a fact expired, or ended on the day of a plan after the summary was written. One that
+    had ended before was brought back by its owner."""
+    expired = fact.expires is not None and fact.expires <= now
+    return expired or (fact.ended is not None and since < fact.ended <= now)
 
 
 def _part(fact: Fact) -> MemoryPart:

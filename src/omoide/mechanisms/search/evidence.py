@@ -15,10 +15,14 @@ A turn's score is a weighted sum (`weights`) of ten kinds of evidence, each in i
                    long request to an assistant tells much, "Really? When?" nothing
     answers        how well the question fits that the turn before, by somebody else, asked
 
+If a short query does not ask about the assistant, a turn of the assistant counts by words and by
+meaning at most like the user's best turn with the same terms of the query (`_echoes`).
+
 Neighbours count as far as people take turns: a list of notes by one person is no conversation. For
 a query that is not a question, neighbours and question count half and the speaker a quarter; a
-speaker that is only guessed counts a quarter too. Everything is array arithmetic over the turns of
-one owner; docs/recall.md shows what each kind contributes.
+speaker that is only guessed counts a quarter too, and to a word or a name that is looked up only in
+turns that have it. Everything is array arithmetic over the turns of one owner; docs/recall.md shows
+what each kind contributes.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ from omoide.mechanisms.search.weights import KINDS
 from omoide.mechanisms.search.word_evidence import weigh_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     import numpy as np
@@ -139,6 +143,8 @@ def weigh_evidence(
     words = weigh_words(data, question, near)
     possible = sum(words.rarities)
     meaning, near_meaning, spread = _meaning(data, shape, near, none)
+    if question.echoes:
+        _limit_echoes(data, question, weights, words=words.words, meaning=meaning)
     asked = 3 * words.words / (possible or 1)
     if spread is not None:
         asked += np.maximum(meaning, 0)
@@ -148,13 +154,16 @@ def weigh_evidence(
         when[features.spans[:, 0]] = 1
     about = question.about or question.likely
     matching = 1.0 if question.asks and question.about else LIKE_SPEAKER
+    speaker = _of(table, about, matching) if about else none
+    if about and not (question.asks or question.about):
+        speaker *= words.words > 0  # a word is looked up: who says it, not who says anything
     kinds = {
         "words": words.words,
         "near_words": words.near,
         "meaning": meaning,
         "near_meaning": near_meaning,
         "session": words.session,
-        "speaker": _of(table, about, matching) if about else none,
+        "speaker": speaker,
         "time": _time(shape, question) if question.days else none,
         "when": when,
         "question": shape.only_asking if question.asks else np.float32(LIKE) * shape.only_asking,
@@ -178,6 +187,45 @@ def _of(table: TurnTable, voices: AbstractSet[int], value: float = 1.0) -> Float
     values[list(voices)] = value
     mine: Floats = values[table.voice]
     return mine
+
+
+def _limit_echoes(
+    data: SearchData,
+    question: ParsedQuery,
+    weights: EvidenceWeights,
+    *,
+    words: Floats,
+    meaning: Floats,
+) -> None:
+    """Let an echo count, by words and by meaning, at most like the best turn that it repeats."""
+    import numpy as np
+
+    for echo, said in _echoes(data, question):
+        own = weights.words * words[said] + weights.meaning * meaning[said]
+        best = said[own.argmax()]
+        words[echo] = np.minimum(words[echo], words[best])
+        meaning[echo] = np.minimum(meaning[echo], meaning[best])
+
+
+def _echoes(data: SearchData, question: ParsedQuery) -> Iterator[tuple[Ints, Ints]]:
+    """The assistant's turns by the terms of the query that they have, each group with the other
+    turns that have the same terms at least. A short reply that repeats the user's word would else
+    come before the user's own sentence, both by words and by meaning."""
+    import numpy as np
+
+    table = data.table
+    having = np.zeros(len(table.ids), np.int32)
+    found = [p for term in question.terms if (p := data.postings.get(term)) is not None]
+    for bit, postings in enumerate(found):
+        having[postings.rows] |= 1 << bit
+    rows = np.flatnonzero(having)
+    having, repeats = having[rows], _of(table, question.echoes)[rows] > 0
+    echoes, others, their = rows[repeats], rows[~repeats], having[~repeats]
+    terms_of = having[repeats]
+    for terms in np.flatnonzero(np.bincount(terms_of)).tolist():
+        said = others[their & terms == terms]
+        if len(said):
+            yield echoes[terms_of == terms], said
 
 
 def _answers(asked: Floats, shape: TableShape) -> Floats:

@@ -11,8 +11,8 @@ from omoide.language import detect_language, pack
 from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
 from omoide.mechanisms.events.human_time import weekday
+from omoide.mechanisms.search.filter import RecallFilter
 from omoide.mechanisms.search.gate import admitted
-from omoide.mechanisms.search.recall_filter import RecallFilter
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:

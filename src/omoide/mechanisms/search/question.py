@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from omoide.domain import Speaker
 from omoide.language import detect_language, pack
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from omoide.language.tables import Names
     from omoide.ports.store import NamedSpeaker
 
+SHORT: Final = 8
+"""Most terms of a short query: a word, a name, a few of either. A Japanese name alone may have
+five, since its terms are pairs of characters."""
+
+MOST_APART: Final = 4
+"""Most questions of one message that are searched for one by one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedQuery:
@@ -34,6 +41,9 @@ class ParsedQuery:
     """Which voices it is about; empty if it does not say."""
     likely: frozenset[int] = frozenset()
     """If it does not say, which voices it is likely about: with an assistant, its user's."""
+    echoes: frozenset[int] = frozenset()
+    """The assistant's voices, if the query is a short question that is not about them, or a word or
+    a name that is looked up: with the same words, what the user said comes first."""
     days: tuple[tuple[int, int], ...] = ()
     """Periods that it names, as `date.toordinal`."""
     wants_time: bool = False
@@ -64,6 +74,19 @@ def _lone(text: str) -> list[str]:
     return [word for word in words if len(word) == 1 and word not in how.empty]
 
 
+def questions_apart(text: str) -> tuple[str, ...]:
+    """The sentences of a text that ask, if there are several but no more than `MOST_APART`.
+
+    >>> questions_apart("Who is older, Ana or Ben? And where did I ski?")
+    ('Who is older, Ana or Ben?', 'And where did I ski?')
+    >>> questions_apart("I am off to Lisbon. Where did I ski?")
+    ()
+    """
+    asks = pack(detect_language(text)).questions.asks
+    asked = [s for s in split_sentences(text) if asks.search(s) and search_terms(s)]
+    return tuple(asked) if 1 < len(asked) <= MOST_APART else ()
+
+
 def parse_query(
     text: str,
     *,
@@ -80,10 +103,14 @@ def parse_query(
     asks = bool(how.asks.search(text))
     words = frozenset(terms(text))
     about = _about(text, words, voices, asker)
+    user = frozenset() if how.after_replies.search(text) else _of_user(voices)
+    own = user if asks else frozenset[int]()  # "I like swimming" may bring up anybody's swimming
+    short = sum(not term.startswith("~") for term in candidates) <= SHORT
     return ParsedQuery(
         terms=tuple(term for term in candidates if term not in names) or candidates,
         about=about,
-        likely=frozenset() if about or names or not asks else _of_user(voices),
+        likely=user if (asks or short) and not about else frozenset(),
+        echoes=_others(voices, user) if short and about <= own else frozenset(),
         days=tuple(day_numbers(text, asked)),
         wants_time=bool(how.wants_time.search(text)),
         asks=asks,
@@ -98,6 +125,11 @@ def _of_user(voices: Sequence[NamedSpeaker]) -> frozenset[int]:
     if not assistants or any(voice.name for voice in voices):
         return frozenset()
     return frozenset(i for i, voice in enumerate(voices) if voice.speaker is Speaker.USER)
+
+
+def _others(voices: Sequence[NamedSpeaker], user: AbstractSet[int]) -> frozenset[int]:
+    """The voices that are not the user's, if it is known which those are."""
+    return frozenset(range(len(voices))) - user if user else frozenset()
 
 
 def _personal(

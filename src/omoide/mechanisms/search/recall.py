@@ -17,11 +17,12 @@ from omoide.language import detect_language, estimate_tokens
 from omoide.mechanisms.search.derived import derived_scores, matching_sentences
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
+from omoide.mechanisms.search.filter import RecallFilter
 from omoide.mechanisms.search.gate import judged
+from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import ended_facts, with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
-from omoide.mechanisms.search.question import parse_query, search_terms
-from omoide.mechanisms.search.recall_filter import RecallFilter
+from omoide.mechanisms.search.question import parse_query, questions_apart, search_terms
 from omoide.mechanisms.search.recalled import derived_item, fitting, turn_item
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import reads, weights_for
@@ -62,8 +63,8 @@ class _Wanted:
 
     owner: Owner
     query: str
-    space: Space | None
-    vector: Vectors | None
+    space: Space | None = None
+    vector: Vectors | None = None
     summary: Summary | Callable[[], Awaitable[Summary]]
     at: datetime
     k: int
@@ -133,15 +134,13 @@ class Recall:
         store. Items with ids in `besides` are skipped: they are already in the prompt. `asker` is
         whom "I" in the query means. `only` limits what is returned. If `joined`, the reply to a
         recalled question is returned instead of the question, which it names. Unless `explained`,
-        turns come without what each kind of evidence added (`RecalledItem.counted`).
+        turns come without what each kind of evidence added (`RecalledItem.counted`). A message with
+        several questions is searched as a whole and for each of them; the support is that of the
+        question that memory knows most about.
         """
-        # A language that the embedder cannot read is searched by words only.
-        embedder = self._embedder if reads(self._space, detect_language(query)) else None
-        wanted = _Wanted(
+        whole = _Wanted(
             owner=owner,
             query=query,
-            space=embedder.space if embedder else None,
-            vector=await query_vectors(embedder, query) if embedder else None,
             summary=summary,
             at=at,
             k=k,
@@ -152,12 +151,34 @@ class Recall:
             joined=joined,
             explained=explained,
         )
+        texts = (query, *questions_apart(query))
+        wanted = [await self._embedded(replace(whole, query=text)) for text in texts]
         if self._joined is None:
-            return await self._found(wanted)
-        return await self._joined.together(owner, partial(self._found, wanted))
+            return await self._recalled(wanted)
+        return await self._joined.together(owner, partial(self._recalled, wanted))
 
-    async def _found(self, wanted: _Wanted) -> RecallResult:
-        """The recall itself, which waits for nothing but the store."""
+    async def _embedded(self, wanted: _Wanted) -> _Wanted:
+        """With the query's vector. A language that the embedder cannot read is searched by words
+        only."""
+        embedder = self._embedder
+        if embedder is None or not reads(self._space, detect_language(wanted.query)):
+            return wanted
+        vector = await query_vectors(embedder, wanted.query)
+        return replace(wanted, space=embedder.space, vector=vector)
+
+    async def _recalled(self, wanted: Sequence[_Wanted]) -> RecallResult:
+        """The recall itself, which waits for nothing but the store: of a message and of each of its
+        questions."""
+        found = [await self._found(each) for each in wanted]
+        whole = wanted[0]
+        items = found[0].items if len(found) == 1 else merged(found)
+        chosen = fitting(items, k=whole.k, budget=whole.budget)
+        ended = tuple({fact.id: fact for part in found for fact in part.ended}.values())
+        marked = await with_endings(self._store, whole.owner, chosen, ended=ended, at=whole.at)
+        return RecallResult(marked, support=best_supported(found), degraded=found[0].degraded)
+
+    async def _found(self, wanted: _Wanted) -> Found:
+        """All candidates for one query, best first; more than `k` if not all of them fit."""
         search, data = await self._weighed(wanted)
         items = await self._derived(wanted, search, data.other_kinds)
         ended: Sequence[Fact] = ()
@@ -166,9 +187,7 @@ class Recall:
             items, ended = [*turns.items, *items], turns.ended
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         support = judged(judge_support(data, search.question, search.evidence), wanted.space_name)
-        chosen = fitting(items, k=wanted.k, budget=wanted.budget)
-        marked = await with_endings(self._store, wanted.owner, chosen, ended=ended, at=wanted.at)
-        return RecallResult(marked, support=support, degraded=data.degraded)
+        return Found(items=items, ended=ended, support=support, degraded=data.degraded)
 
     async def _weighed(self, wanted: _Wanted) -> tuple[_Search, SearchData]:
         """The evidence for each turn, and the data that it was found in."""

@@ -155,7 +155,9 @@ OUTGOING: dict[str, Shape] = {
         opening=TEXT,
         title={**TEXT, "description": "The title it was given; empty if none."},
     ),
-    "SessionCards": object_of("Newest first.", items=list_of(ref("SessionCard"))),
+    "SessionCards": object_of(
+        "By their latest turn, newest first.", items=list_of(ref("SessionCard"))
+    ),
     "Memo": object_of(
         "A stretch of dialogue on one topic.",
         id=TEXT,

@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="Conversations that the weights were fitted on (tune), the others, or all.",
 )
+@click.option(
+    "--corpus",
+    type=click.Choice(["dmr-like"]),
+    help="Ask these questions about the data instead: dmr-like, made from MSC's annotations.",
+)
 @click.option("--ablate", is_flag=True, help="Also run without each kind of evidence.")
 @click.option(
     "--plot",
@@ -49,6 +54,7 @@ def evidence(
     data: Path,
     embedder: str | None,
     half: str,
+    corpus: str | None,
     ablate: bool,
     plot: Path | None,
     out: Path | None,
@@ -62,9 +68,12 @@ def evidence(
     """
     settings = _settings(scope, embedder)
     began = time.monotonic()
-    lines, outcomes = asyncio.run(_measured(settings, data, half=half, ablate=ablate))
+    lines, outcomes = asyncio.run(
+        _measured(settings, data, half=half, corpus=corpus, ablate=ablate)
+    )
     result = _circumstances(settings, data) | {
         "half": half,
+        **({"corpus": corpus} if corpus else {}),
         "seconds": round(time.monotonic() - began, 1),
         "lines": as_json(lines),
     }
@@ -153,12 +162,12 @@ async def _judged(settings: Settings, data: Path) -> tuple[list[Refusal], dict[s
 
 
 async def _measured(
-    settings: Settings, data: Path, *, half: str, ablate: bool
+    settings: Settings, data: Path, *, half: str, corpus: str | None, ablate: bool
 ) -> tuple[list[EvidenceResult], list[QuestionOutcome]]:
     from omoide_bench import evidence as task
     from omoide_bench.corpora import load
 
-    conversations = task.half(load(data), half)
+    conversations = task.half(load(data, corpus), half)
     async with await bootstrap.open_runtime(settings, progress=bar) as runtime:
         questioner = task.CachedQueryEmbedder(runtime.embedder) if runtime.embedder else None
         rankers = {

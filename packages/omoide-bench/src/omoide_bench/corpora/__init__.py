@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from omoide_bench.corpora import (
     beam,
+    dmr_like,
     dulemon,
     locomo,
     longmemeval,
@@ -38,10 +39,14 @@ CORPORA: dict[str, Callable[[Path], tuple[EvidenceConversation, ...]]] = {
     memdaily.FILE: memdaily.load,
 }
 """The loader of a folder, by a file in it."""
+NAMED = {"dmr-like": dmr_like.load}
+"""Other questions about a corpus above, by name."""
 
 
-def load(folder: Path) -> tuple[EvidenceConversation, ...]:
-    """The conversations of the corpus in the folder."""
+def load(folder: Path, name: str | None = None) -> tuple[EvidenceConversation, ...]:
+    """The conversations of the corpus in the folder, or of this name."""
+    if name is not None:
+        return NAMED[name](folder)
     for file, reader in CORPORA.items():
         if (folder / file).exists():
             return reader(folder)

@@ -19,7 +19,7 @@ from omoide_bench.tasks.msc import Msc
 from omoide_bench.tasks.mtbench import MtBenchPlus
 from omoide_bench.tasks.noise import NoiseTask
 from omoide_bench.tasks.personas import RealPersonas
-from omoide_bench.tasks.questions import Dmr, Locomo, LongMemEval
+from omoide_bench.tasks.questions import Dmr, DmrLike, Locomo, LongMemEval
 from omoide_bench.tasks.quiet import QuietTask
 from omoide_bench.tasks.recall import RecallProtocol
 from omoide_bench.tasks.stories import StoriesTask
@@ -36,6 +36,7 @@ OWN: dict[str, Task[Any]] = {
         Locomo(),
         LongMemEval(),
         Dmr(),
+        DmrLike(),
         Beam(),
         PersonaMem(),
         MemDaily(),

@@ -1,4 +1,4 @@
-"""LoCoMo, LongMemEval and DMR: replay a long history, then ask questions about it."""
+"""LoCoMo, LongMemEval, DMR and its like: replay a long history, then ask questions about it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput, OmoideError
 from omoide_bench.concurrency import gather_all
-from omoide_bench.data import locomo, longmemeval, msc_self_instruct
+from omoide_bench.data import locomo, longmemeval, msc, msc_questions, msc_self_instruct
 from omoide_bench.discrimination import discrimination, known_answers
 from omoide_bench.running.items import ScoredItem, failed
 from omoide_bench.tasks import judging, scoring
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from omoide.mechanisms import Contribution
     from omoide_bench.data.shapes import DatasetQuestion, Dialogue
     from omoide_bench.discrimination import Discrimination
     from omoide_bench.running.cached_model import MethodModel
@@ -49,6 +50,18 @@ class _Questions:
         del trial
         return case.questions
 
+    def scored(self, answer: str, question: DatasetQuestion, *, language: str) -> dict[str, float]:
+        """What the answer's words are worth against the gold answer."""
+        return scoring.answer_scores(answer, question, language=language)
+
+    async def answered(
+        self, question: DatasetQuestion, case: Dialogue, under_test: MemoryUnderTest, trial: Trial
+    ) -> BenchAnswer:
+        """The answer to a question."""
+        del trial
+        speakers = case.speakers if self.named else ()
+        return await short_answer(under_test, question.text, at=question.at, speakers=speakers)
+
     async def run(self, case: Dialogue, trial: Trial) -> list[ScoredItem]:
         """Replay the dialogue, then ask the questions independently of each other."""
         began = case.sessions[0].start
@@ -74,12 +87,13 @@ class _Questions:
         said: TextSet,
     ) -> ScoredItem:
         name = f"{case.id}/{question.id}"
+        if trial.option("answers", "yes") == "no":
+            recalled = await under_test.recall_for(question.text, at=question.at)
+            scores = await _in_prompt(question, recalled, case=case, said=said, trial=trial)
+            return ScoredItem(id=name, cluster=case.id, group=question.category, scores=scores)
         try:
-            speakers = case.speakers if self.named else ()
-            answer = await short_answer(
-                under_test, question.text, at=question.at, speakers=speakers
-            )
-            scores = scoring.answer_scores(answer.text, question, language=case.language)
+            answer = await self.answered(question, case, under_test, trial)
+            scores = self.scored(answer.text, question, language=case.language)
             marks, unscored = await judging.answer(
                 trial, question, answer.text, language=case.language
             )
@@ -90,25 +104,15 @@ class _Questions:
             return failed(
                 name, cluster=case.id, group=question.category, measures=measures, why=str(error)
             )
-        if question.evidence:
-            share = evidence_share(answer.contributions, question.evidence)
-            scores[scoring.EVIDENCE] = share
+        scores |= await _in_prompt(
+            question, answer.contributions, case=case, said=said, trial=trial
+        )
         if question.evidence and trial.option("parts", "no") == "yes":
             scores |= await digest_cost(under_test)
             if trial.lab.embedder is not None:
                 scores |= await found_scores(
                     under_test, question.text, question.evidence, trial.lab.embedder
                 )
-        if question.answer:
-            brought_back = await words_brought_back(
-                question.answer,
-                [contribution.text for contribution in answer.contributions],
-                said=said,
-                language=case.language,
-                analyser=trial.lab.analyser,
-            )
-            if brought_back is not None:
-                scores[scoring.ANSWER_WORDS.name] = brought_back
         return ScoredItem(
             id=name,
             cluster=case.id,
@@ -147,15 +151,14 @@ class _Questions:
     async def discriminations(
         self, cases: Sequence[Dialogue], judge: MethodModel | None, seed: int
     ) -> list[Discrimination]:
-        """What F1, and the judge if there is one, give to answers of known quality."""
+        """What measures of words, and the judge if there is one, give to answers of known
+        quality."""
         questions = [question for case in cases for question in case.questions]
         known = known_answers(Sample(limit=KNOWN, seed=seed).draw(questions), seed=seed)
         language = cases[0].language
-        plain = [
-            scoring.answer_scores(one.text, one.question, language=language).get("F1")
-            for one in known
-        ]
-        found = [discrimination("F1", known, plain)]
+        scores = [self.scored(one.text, one.question, language=language) for one in known]
+        names = dict.fromkeys(name for one in scores for name in one)
+        found = [discrimination(name, known, [one.get(name) for one in scores]) for name in names]
         if judge is not None:
             marks = await judging.answers(judge, known, language=language)
             found.append(discrimination(judging.CORRECT.name, known, marks))
@@ -241,3 +244,64 @@ class Dmr(_Questions):
     def cases(self, data: Path | None, sample: Sample) -> tuple[Dialogue, ...]:
         """Chats, each with one question."""
         return sample.draw(msc_self_instruct.load(data))
+
+
+class DmrLike(_Questions):
+    """Questions of DMR's kind made from MSC itself, so that DMR's file is not needed. The turn with
+    the answer is known, and an answer counts if it has the gold words, however long it is."""
+
+    name = "dmr-like"
+    about = "answers to questions for what was told once in a chat of four or five sessions (MSC)"
+    source = msc.SOURCE
+    named = False
+    measures = (scoring.ANSWER_GIVEN, *_Questions.measures)
+    options: Mapping[str, str] = {
+        "split": "test (default) or valid",
+        "by": "answer (default), in a few words, or reply: as the product replies in a chat",
+        "answers": "yes (default) or no: only measure what is in the prompt, without a model",
+    }
+
+    def cases(self, data: Path | None, sample: Sample) -> tuple[Dialogue, ...]:
+        """Chats, each with its questions."""
+        return sample.draw(msc_questions.load(data, sample.option("split", "test")))
+
+    def scored(self, answer: str, question: DatasetQuestion, *, language: str) -> dict[str, float]:
+        """F1, and whether the answer is there."""
+        given = scoring.answer_given(answer, question.answer or "")
+        return super().scored(answer, question, language=language) | {
+            scoring.ANSWER_GIVEN.name: given
+        }
+
+    async def answered(
+        self, question: DatasetQuestion, case: Dialogue, under_test: MemoryUnderTest, trial: Trial
+    ) -> BenchAnswer:
+        """The answer in a few words, or the product's reply."""
+        if trial.option("by", "answer") == "reply":
+            return await under_test.would_reply(question.text, at=question.at)
+        return await super().answered(question, case, under_test, trial)
+
+
+async def _in_prompt(
+    question: DatasetQuestion,
+    recalled: Sequence[Contribution],
+    *,
+    case: Dialogue,
+    said: TextSet,
+    trial: Trial,
+) -> dict[str, float]:
+    """How much of the evidence turns, and of the right answer's words, memory puts into the
+    prompt."""
+    scores = {}
+    if question.evidence:
+        scores[scoring.EVIDENCE] = evidence_share(recalled, question.evidence)
+    if question.answer:
+        brought_back = await words_brought_back(
+            question.answer,
+            [contribution.text for contribution in recalled],
+            said=said,
+            language=case.language,
+            analyser=trial.lab.analyser,
+        )
+        if brought_back is not None:
+            scores[scoring.ANSWER_WORDS.name] = brought_back
+    return scores

@@ -42,7 +42,10 @@ class QuietTask:
         Measure(name="found", about="share of the user's facts that were noted"),
         Measure(name="beside", about="notes that match no stated fact", percent=False, better=-1),
     )
-    options: Mapping[str, str] = {"languages": "such as en,ja (default all five)"}
+    options: Mapping[str, str] = {
+        "languages": "such as en,ja (default all five)",
+        "partner": "whom the user talks with: person or assistant (default person)",
+    }
 
     def cases(self, data: Path | None, sample: Sample) -> tuple[QuietTalk, ...]:
         """The talks in the wanted languages."""
@@ -57,7 +60,8 @@ class QuietTask:
             Utterance(speaker=_SPEAKERS[who], text=text, time=FIRST_DAY + timedelta(minutes=number))
             for number, (who, text) in enumerate(case.lines)
         ]
-        async with trial.new_memory(user=case.id, began=FIRST_DAY) as under_test:
+        partner = trial.option("partner", "person")
+        async with trial.new_memory(user=case.id, began=FIRST_DAY, partner=partner) as under_test:
             await under_test.replay([utterances])
             sentences = await remembered(under_test)
         assistant = phrasing(case.language).assistant.strip()

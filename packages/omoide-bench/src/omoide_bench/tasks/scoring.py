@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from omoide.language import content_terms
 from omoide.prompts import vocabulary
 from omoide_bench.metrics import (
     bleu_against_characters,
@@ -63,6 +64,9 @@ ANSWER_WORDS = Measure(
 EVIDENCE_WORDS = Measure(
     name="evidence words", about="share of the evidence's words that memory recalls"
 )
+ANSWER_GIVEN = Measure(
+    name="answer given", about="whether the answer has every content word of the right one"
+)
 QUESTIONS = (
     Measure(name="F1", about="as published with LoCoMo, by category"),
     EVIDENCE_MEASURE,
@@ -93,6 +97,15 @@ def answer_scores(answer: str, question: DatasetQuestion, *, language: str) -> d
     if question.answer is None and question.category != "adversarial":
         return {}
     return {"F1": locomo_f1(answer, question.answer, question.category, language=language)}
+
+
+def answer_given(answer: str, gold: str) -> float:
+    """1 if every content word of the gold answer is in the answer, however long it is.
+
+    >>> answer_given("I think you drive a Jeep.", "a jeep"), answer_given("a car", "a jeep")
+    (1.0, 0.0)
+    """
+    return float(content_terms(gold) <= content_terms(answer))
 
 
 def memory_scores(held: Sequence[str], facts: Sequence[str], *, language: str) -> dict[str, float]:

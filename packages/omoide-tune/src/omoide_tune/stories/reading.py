@@ -81,7 +81,7 @@ def stories(language: str) -> tuple[TrainingStory, ...]:
 
 @cache
 def drills(language: str) -> tuple[TrainingStory, ...]:
-    """All drills of a language: two sessions, rich in times and changes, without messages."""
+    """All drills of a language: two or three sessions, rich in times and changes, no messages."""
     file = resources.files("omoide_tune.written") / f"drills.{language}.txt"
     if not file.is_file():
         return ()

@@ -123,12 +123,17 @@ def update_facts(
 def _apply(connection: Connection, owner: int, changes: FactChanges) -> None:
     rows: list[Any] = connection.execute(_BY_ID, (owner, sorted(changes.named))).fetchall()
     known = {row[0]: fact_of(row) for row in rows}
+    plans = (known[end.id] for end in changes.ended if end.id in known)
+    if ending := {name for plan in plans for name in plan.supersedes} - known.keys():
+        rows += connection.execute(_BY_ID, (owner, sorted(ending))).fetchall()
+        known = {row[0]: fact_of(row) for row in rows}
     numbers = {row[0]: row[-1] for row in rows}
     result = applied(changes, known)
     refuse_erased(connection, owner, "a fact", cited=result.cited, sessions=result.sessions)
     _insert(connection, owner, result.added)
     changed = {numbers[fact.id]: fact for fact in result.changed}
     update_facts(connection, owner, changed, columns=("supersedes", *CHANGING))
+    make_findable(connection, owner, FACTS, [numbers[fact.id] for fact in result.again])
     newly_ended = {
         numbers[fact.id]: fact.text
         for fact in result.changed

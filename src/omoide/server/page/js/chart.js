@@ -134,7 +134,7 @@ export function bars(place, { label, names, below, above }) {
       padding: [8, 12, 0, 0],
       scales: { x: { time: false, range: [-0.5, names.length - 0.5] }, y: { range: [0, Math.max(...sums) * 1.08] } },
       axes: [
-        axis({ values: (_, ticks) => ticks.map((i) => names[i] ?? ""), incrs: [1, 2, 5, 10, 20, 50, 100], grid: { show: false }, space: 50, size: 30 }),
+        axis({ values: (_, ticks) => ticks.map((i) => names[i] ?? ""), incrs: [1, 2, 5, 10, 20, 50, 100], grid: { show: false }, space: room(names), size: 30 }),
         axis({ values: (_, ticks) => ticks.map((v) => (v >= 10_000 ? `${number(v / 1000)}k` : number(v))), size: 48 }),
       ],
       series: [{}, { fill: colour("--accent"), paths, points: { show: false } }, { fill: colour("--good"), paths, points: { show: false } }],

@@ -50,17 +50,25 @@ function draw() {
 
 const sum = (name, value) => el("div", {}, el("dt", {}, t(name)), el("dd", {}, value));
 
+const session = (group) => Number(/^session (\d+)$/.exec(group.name)?.[1] ?? 0);
+const talkOf = (number) => state.talks.find((card) => card.number === number);
+
+/** The sums by conversation in order of time. What is not in the list of conversations is older. */
+function inOrder() {
+  const when = (group) => new Date(talkOf(session(group))?.started ?? 0);
+  return [...cost.groups].sort((one, other) => when(one) - when(other) || session(one) - session(other));
+}
+
 function named(group, format = date) {
-  const found = /^session (\d+)$/.exec(group.name);
-  const talk = found && state.talks.find((card) => card.number === Number(found[1]));
+  const talk = talkOf(session(group));
   if (talk) return format(talk.started);
-  return found ? t("cost.session", { n: found[1] }) : t("cost.no_session");
+  return session(group) ? t("cost.session", { n: session(group) }) : t("cost.no_session");
 }
 
 function plot() {
   const canvas = at("cost-chart");
   if (!canvas?.clientWidth) return;
-  const groups = cost.groups.filter((group) => group.name.startsWith("session ")).slice(-MOST);
+  const groups = inOrder().filter(session).slice(-MOST);
   if (!groups.length) return canvas.parentElement.remove();
   chart.bars(canvas, {
     label: t("cost.chart", { n: groups.length }),
@@ -71,7 +79,7 @@ function plot() {
 }
 
 function table() {
-  const recent = cost.groups.slice(-MOST);
+  const recent = inOrder().slice(-MOST);
   const older = cost.groups.length - recent.length;
   const head = ["cost.where", "cost.calls", "cost.read", "cost.written", "cost.time"];
   return el(
@@ -115,8 +123,8 @@ function work() {
 }
 
 function job(one) {
-  const talk = state.talks.find((card) => card.number === one.session);
-  const what = one.task === "digest" ? t("work.digest", { when: talk ? date(talk.started) : one.session }) : t("work.embed");
+  const talk = talkOf(one.session);
+  const what = one.task === "embed" ? t("work.embed") : talk ? t("work.digest", { when: date(talk.started) }) : t("work.digest_number", { n: one.session });
   const mood = { running: "good", dead: "warn" }[one.state] ?? "";
   return el(
     "li",

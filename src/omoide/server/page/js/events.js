@@ -6,7 +6,7 @@ import { months } from "./chunks.js";
 import { at, colour, el, fill } from "./dom.js";
 import { quote } from "./quotes.js";
 import { afterArrival, on, state, turns } from "./state.js";
-import { date, inDays, month, now, percent } from "./time.js";
+import { date, inDays, month, newestFirst, now, percent } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
 
@@ -32,7 +32,7 @@ async function load(live = false) {
     const grown = [...fresh.values()].filter((curve) => live && (curves.get(curve.event.id)?.event.recalls ?? curve.event.recalls) < curve.event.recalls);
     for (const curve of grown) before.set(curve.event.id, curves.get(curve.event.id));
     const old = curves;
-    events = found.reverse();
+    events = newestFirst(found);
     curves = fresh;
     if (grown.length) chosen = grown[0].event.id;
     chosen ??= neediest();

@@ -84,7 +84,8 @@ function reopen() {
 }
 
 function came(sum, all) {
-  const title = [...all].reverse().map((one) => one.title ?? one.name).find(Boolean);
+  const spoken = all.filter((one) => Object.keys(one.chat_messages ?? one.messages ?? one.mapping ?? {}).length); // an empty one has no answer
+  const title = [...spoken].reverse().map((one) => one.title ?? one.name).find(Boolean);
   const question = title ? t("import.question", { title }) : t("import.question_any");
   const line = (name, n) => (n ? el("div", {}, el("dt", {}, t(name)), el("dd", {}, number(n))) : null);
   return el(

@@ -4,7 +4,7 @@ import { all, get } from "./api.js";
 import { at, el, fill } from "./dom.js";
 import { quote } from "./quotes.js";
 import { afterArrival, on, state, turns } from "./state.js";
-import { date, number } from "./time.js";
+import { date, newestFirst, number } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
 
@@ -19,7 +19,7 @@ async function load() {
   try {
     const found = await all("/api/memos");
     if (!still()) return;
-    memos = found.filter((memo) => !memo.folded_into).reverse();
+    memos = newestFirst(found.filter((memo) => !memo.folded_into));
     draw();
   } catch (problem) {
     if (still()) fill(place(), trouble(problem, load));

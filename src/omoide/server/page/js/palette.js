@@ -68,7 +68,7 @@ function draw(groups) {
   let index = 0;
   const option = (one) => {
     const id = index++;
-    return el("li", { role: "option", id: `option-${id}`, onclick: () => run(id) }, el("span", { class: "name", dir: "auto" }, one.name), one.note ? el("span", { class: "fine" }, one.note) : null);
+    return el("li", { role: "option", id: `option-${id}`, onclick: () => run(id), onpointermove: () => choose(id) }, el("span", { class: "name", dir: "auto" }, one.name), one.note ? el("span", { class: "fine" }, one.note) : null);
   };
   const lists = groups.filter(([, members]) => members.length);
   fill(at("found"), lists.map(([name, members]) => el("ul", { role: "group", "aria-label": name }, el("li", { role: "presentation", class: "group" }, name), members.map(option))));
@@ -82,6 +82,12 @@ function point() {
   if (item) at("search").setAttribute("aria-activedescendant", item.id);
   else at("search").removeAttribute("aria-activedescendant");
   item?.scrollIntoView({ block: "nearest" });
+}
+
+function choose(index) {
+  if (index === chosen) return;
+  chosen = index;
+  point();
 }
 
 function run(index) {

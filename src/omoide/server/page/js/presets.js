@@ -15,6 +15,9 @@ async function mark() {
   at("preset").textContent = !found || found.preset === OWN ? t("preset.open") : `${t("preset.open")} · ${found.preset}`;
 }
 
+/** A text whose names of settings stand between backticks. */
+const code = (text) => text.split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part));
+
 /** What the server says about a preset. It says so in English. */
 const described = (preset) => [
   el("p", { lang: "en" }, preset.about),
@@ -24,7 +27,7 @@ const described = (preset) => [
         "details",
         {},
         el("summary", {}, t("preset.departures", { n: preset.departures.length })),
-        el("ul", { class: "fine", lang: "en" }, preset.departures.map((one) => el("li", {}, el("strong", {}, one.what), ` ${one.why}`))),
+        el("ul", { class: "plain fine", lang: "en" }, preset.departures.map((one) => el("li", {}, el("strong", {}, code(one.what)), " ", code(one.why)))),
       )
     : null,
 ];

@@ -6,7 +6,7 @@ import { confirm, prompt } from "./dialog.js";
 import { at, el, fill, toast } from "./dom.js";
 import { receipt } from "./receipt.js";
 import { state, tell, turns } from "./state.js";
-import { clock, date, daysAgo, longDate, month } from "./time.js";
+import { clock, date, daysAgo, month, titleDate } from "./time.js";
 import { told } from "./trouble.js";
 import { t } from "./words.js";
 
@@ -24,10 +24,10 @@ export async function load() {
   const user = state.user;
   const page = (await get("/api/sessions/latest", { limit: FIRST })).items;
   if (!still()) return;
-  const from = page.at(-1)?.number ?? 0;
+  const last = page.at(-1);
   const same = list?.user === user && page.length === FIRST;
-  const older = same ? state.talks.filter((card) => card.number < from) : [];
-  if (!older.length) oldest = page.length === FIRST ? from : null;
+  const older = same ? state.talks.filter((card) => byTime(last, card) < 0 && !has(page, card)) : [];
+  if (!older.length) oldest = page.length === FIRST ? last.number : null;
   state.talks = [...shownCards(page), ...older];
   draw();
   tell("listed");
@@ -40,7 +40,7 @@ async function more() {
   const page = (await get("/api/sessions/latest", { limit: PAGE, before: oldest })).items;
   if (user !== state.user) return false;
   oldest = page.length === PAGE ? page.at(-1).number : null;
-  const cards = shownCards(page).filter((card) => !state.talks.some((known) => known.number === card.number));
+  const cards = shownCards(page).filter((card) => !has(state.talks, card));
   state.talks.push(...cards);
   list.append(cards);
   return oldest !== null;
@@ -51,6 +51,10 @@ export async function all() {
   while (await more());
   return state.talks;
 }
+
+/** Which of two conversations comes first in the list: that with the later last message. */
+const byTime = (one, other) => new Date(other.last) - new Date(one.last) || other.number - one.number;
+const has = (cards, card) => cards.some((known) => known.number === card.number);
 
 /** Corrections of the summary are left out: they are sources, not conversations. */
 const shownCards = (cards) => cards.filter((card) => !card.key?.startsWith(EDIT) && card.turns);
@@ -117,7 +121,7 @@ function row(card) {
 /** The bar above the conversation. */
 export function head() {
   const card = shown();
-  at("talk-title").textContent = card ? card.title || longDate(card.started) : t("talk.new");
+  at("talk-title").textContent = card ? card.title || titleDate(card.started) : t("talk.new");
   at("end-talk").hidden = !card || Boolean(card.ended) || state.busy;
   at("rename-talk").hidden = at("delete-talk").hidden = !card || state.busy;
   at("log").toggleAttribute("data-open", Boolean(card && !card.ended && !state.busy));

@@ -12,28 +12,41 @@ export const setClock = (now) => {
 /** The current time. */
 export const now = () => new Date(Date.now() + ahead);
 
+/** 09:00, but 9:00 where "in the morning" stands beside it. */
+const hour = () => (new Intl.DateTimeFormat(locale(), { hour: "numeric" }).resolvedOptions().hour12 ? "numeric" : "2-digit");
+
 /** A format for times; the browser takes long to make one, so each is made once a language. */
 function format(options) {
   const made = new Map();
   return (time) => {
-    if (!made.has(locale())) made.set(locale(), new Intl.DateTimeFormat(locale(), options));
+    if (!made.has(locale())) made.set(locale(), new Intl.DateTimeFormat(locale(), { ...options, ...(options.minute ? { hour: hour() } : {}) }));
     return made.get(locale()).format(new Date(time));
   };
 }
 
 export const shortDate = format({ day: "numeric", month: "short" });
 const dateWithYear = format({ day: "numeric", month: "short", year: "numeric" });
-export const date = (time) => (new Date(time).getFullYear() === now().getFullYear() ? shortDate : dateWithYear)(time);
+const isThisYear = (time) => new Date(time).getFullYear() === now().getFullYear();
+export const date = (time) => (isThisYear(time) ? shortDate : dateWithYear)(time);
 export const longDate = format({ day: "numeric", month: "long", year: "numeric" });
+const longDateThisYear = format({ day: "numeric", month: "long" });
+/** For a title: in full, but without the year where it is this one. */
+export const titleDate = (time) => (isThisYear(time) ? longDateThisYear : longDate)(time);
 export const month = format({ month: "long", year: "numeric" });
-export const clock = format({ hour: "2-digit", minute: "2-digit" });
-export const moment = (time) => `${date(time)}, ${clock(time)}`;
+const CLOCK = { minute: "2-digit" }; // brings the hour with it
+export const clock = format(CLOCK);
+const momentThisYear = format({ day: "numeric", month: "short", ...CLOCK });
+const momentWithYear = format({ day: "numeric", month: "short", year: "numeric", ...CLOCK });
+export const moment = (time) => (isThisYear(time) ? momentThisYear : momentWithYear)(time);
 
 /** How many days ago, counted by calendar days. */
 export function daysAgo(time) {
   const midnight = (moment) => new Date(moment).setHours(0, 0, 0, 0);
   return Math.round((midnight(now()) - midnight(time)) / 86_400_000);
 }
+
+/** Entries with a time, newest first; of those with the same time, the later in the list first. */
+export const newestFirst = (entries) => [...entries].reverse().sort((one, other) => new Date(other.time) - new Date(one.time));
 
 /** A number of days from now, in words. */
 export function inDays(days) {

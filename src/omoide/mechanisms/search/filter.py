@@ -1,4 +1,4 @@
-"""Which items a recall may return."""
+"""Which of the items that were found may be returned."""
 
 from __future__ import annotations
 
