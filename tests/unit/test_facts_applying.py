@@ -196,6 +196,20 @@ def in_store(changes: FactChanges, held: dict[str, Fact]) -> dict[str, Fact]:
     return {**held, **{fact.id: fact for fact in (*result.changed, *result.added)}}
 
 
+def test_nothing_ends_before_it_was_said() -> None:
+    """Who said on 20 April to live in Oslo and moved in April lived there until then."""
+    old = known("f1", "User lives in Oslo.")
+    moved = Operation(
+        action=Action.REPLACE,
+        about="user",
+        text="User moved to Bergen in April 2026.",
+        facts=("f1",),
+        turns=("t1",),
+    )
+    (end,) = applied(moved, facts=(old,)).changes.ended
+    assert end.until == old.said.date() == date(2026, 4, 20)
+
+
 def test_an_end_without_turns_cites_what_says_so() -> None:
     """A small model names no turns."""
     over = Operation(action=Action.END, facts=("f1",), reason="it has changed")

@@ -313,7 +313,7 @@ def _day_before(new: Fact) -> date:
 
 def _last_day(old: Fact, day: date) -> date | None:
     """The last day of a fact that ends on `day`. The days of a plan or an event are its own, and
-    nothing ends before it began."""
+    nothing ends before it began or before it was said: "moved in January" may mean its end."""
     if old.kind in _DATED and (old.since or old.until):
         return old.until
-    return max(day, old.since) if old.since else day
+    return max(day, old.since or day, old.said.date())
