@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import UTC, date, datetime, timedelta
 from math import exp, log
 
@@ -10,19 +10,16 @@ import numpy as np
 import pytest
 
 from omoide.domain import Speaker
+from omoide.mechanisms.search import word_evidence
 from omoide.mechanisms.search.evidence import (
     SUBJECT_TERMS,
-    _add_best,
-    _add_best_frequent,
-    _count_at_once,
-    _count_by_term,
     judge_support,
     weigh_evidence,
 )
 from omoide.mechanisms.search.question import ParsedQuery
-from omoide.mechanisms.search.table_shape import shape_of
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import EvidenceWeights
+from omoide.mechanisms.search.word_evidence import weigh_words
 from omoide.ports.store import Features, NamedSpeaker, Postings, SearchData, TurnTable
 
 DAY = datetime(2023, 6, 14, 12, tzinfo=UTC)
@@ -87,21 +84,6 @@ def test_the_best_neighbour_counts_not_the_sum() -> None:
     assert found.near_words[1] == pytest.approx(found.words[0] * exp(-1 / 1.5))
 
 
-def test_frequent_terms_are_heard_like_rare_ones() -> None:
-    """Going through all turns gives what going through those with the term gives."""
-    dice = np.random.default_rng(5)
-    for count in (1, 2, 3, 40, 400):
-        sessions = np.sort(dice.integers(0, 1 + count // 7, count)).tolist()
-        where = np.flatnonzero(dice.random(count) < 0.4)
-        turns = survey(*sessions, postings={"tea": {int(i): 1 + int(i) % 3 for i in where}})
-        gain = dice.random(len(where)).astype(np.float32)
-        few, many = np.zeros(count, np.float32), np.zeros(count, np.float32)
-        room, session = np.zeros(count, np.float32), turns.table.session
-        _add_best(few, where, gain, scratch=room, session=session, strength=0.5)
-        _add_best_frequent(many, where, gain, shape=shape_of(turns.table), strength=0.5)
-        assert many.tolist() == few.tolist()
-
-
 def test_a_statement_hears_half() -> None:
     """For what is no question, neighbours count half and the speaker a quarter, a turn's own words
     in full."""
@@ -143,7 +125,7 @@ def test_what_counted_adds_up_to_the_score() -> None:
     """The parts of a score are named, the largest first, and sum up to it."""
     turns = survey(1, 1, 2, postings={"tea": {0: 1}}, cosines=[0.9, 0.1, 0.2])
     found = weigh_evidence(turns, replace(ASK, about=frozenset({0})), EvidenceWeights())
-    parts = found.parts(0)
+    parts = found.parts([0])[0]
     assert {"words", "meaning", "speaker", "session"} <= {kind for kind, _ in parts}
     assert sum(points for _, points in parts) == pytest.approx(float(found.total[0]), rel=1e-4)
     sizes = [abs(points) for _, points in parts]
@@ -157,7 +139,8 @@ def test_meaning_in_standard_deviations() -> None:
     z = 0.2 / np.std([0.2, 0.4, 0.6])
     assert found.meaning.tolist() == pytest.approx([-z, 0, z, 0], abs=1e-5)
     assert found.near_meaning[3] == pytest.approx(z * exp(-1 / 1.5) / 2, abs=1e-5)
-    assert found.spread == pytest.approx((0.4, 0.2 / z))
+    assert found.spread is not None
+    assert astuple(found.spread) == pytest.approx((0.4, 0.2 / z, 0.6))
     for none in (None, [nan] * 4):
         assert (
             weigh_evidence(survey(1, 2, 3, 3, cosines=none), ASK, EvidenceWeights()).spread is None
@@ -257,8 +240,10 @@ def test_a_long_message_is_known_by_its_rarest_words() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_terms_counted_at_once_or_one_by_one_count_the_same(seed: int) -> None:
-    """How many turns there are decides only what is faster: not one bit differs."""
+def test_terms_counted_at_once_or_one_by_one_count_the_same(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many terms are counted at once decides only what is faster: not one bit differs."""
     random = np.random.default_rng(seed)
     sessions = np.sort(random.integers(1, 9, 60)).tolist()
     data = survey(
@@ -272,7 +257,9 @@ def test_terms_counted_at_once_or_one_by_one_count_the_same(seed: int) -> None:
         },
     )
     table = replace(data.table, length=random.integers(1, 200, 60).astype(np.float32))
-    found = [(float(random.random()), postings) for postings in data.postings.values()]
-    both = (count(found, table, shape_of(table), 0.7) for count in (_count_at_once, _count_by_term))
-    for at_once, by_term in zip(*both, strict=True):
-        assert np.array_equal(at_once, by_term)
+    data, query = replace(data, table=table), ParsedQuery(terms=tuple(data.postings))
+    at_once = weigh_words(data, query, 0.7)
+    monkeypatch.setattr(word_evidence, "MOST_CELLS", 1)
+    by_term = weigh_words(data, query, 0.7)
+    for name in ("words", "near", "session"):
+        assert np.array_equal(getattr(at_once, name), getattr(by_term, name))

@@ -287,7 +287,7 @@ def test_the_score_is_the_weighted_sum() -> None:
     for slowly, _, found in both():
         assert found.total.tolist() == near([slowly.total(n) for n in slowly.rows])
         for n in slowly.rows:
-            assert sum(points for _, points in found.parts(n)) == near(slowly.total(n))
+            assert sum(points for _, points in found.parts([n])[0]) == near(slowly.total(n))
 
 
 def test_support_is_what_its_definition_says() -> None:

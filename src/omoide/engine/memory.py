@@ -232,7 +232,7 @@ class Memory(Editor):
             found = await self._services.recall(
                 owner,
                 query,
-                summary=await self.summary(user, at=at),
+                summary=lambda: self.summary(user, at=at),
                 at=self._now(at),
                 k=k,
                 budget=checked_budget(budget),

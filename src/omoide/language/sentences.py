@@ -12,7 +12,8 @@ _END = re.compile(
     r"(?<=[。！？!?…])(?=[^。！？!?…」』”’\")\]])|(?<=[。！？!?…][」』”’\")\]])"
     r"|(?<=[.])\s+(?=[\"“'(\[]?[A-Z0-9À-Ỹ\u3040-\u9fff\uac00-\ud7af])|\n+"
 )
-QUESTION = re.compile(r"[?？؟][\"”」』)]*\s*$")
+QUESTION_MARK = re.compile("[?？؟]")
+QUESTION = re.compile(rf"{QUESTION_MARK.pattern}[\"”」』)]*\s*$")
 """How a question ends, in any script."""
 
 

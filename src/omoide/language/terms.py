@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import exp
 
 from omoide.language.pack import over_packs, packs
-from omoide.language.sentences import QUESTION, split_sentences
+from omoide.language.sentences import QUESTION, QUESTION_MARK, split_sentences
 from omoide.language.stemming import stem
 
 CJK = r"\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -71,6 +71,8 @@ def last_characters(text: str) -> list[str]:
     >>> last_characters("東京 and 猫, 私の猫, 3年")
     ['京', '猫', '年']
     """
+    if text.isascii():
+        return []
     runs, sign = _signs()
     found, end = [], 0
     for match in runs.finditer(unicodedata.normalize("NFKC", text).lower()):
@@ -116,13 +118,18 @@ def content_terms(text: str) -> set[str]:
     return content or candidates
 
 
-def informativeness(text: str) -> float:
+def informativeness(text: str, *, count: int | None = None) -> float:
     """How much a text says, from 0 to 1: its number of terms outside questions, saturating.
+    `count` is the number of all its terms, if it is known.
 
     >>> informativeness("Really?"), round(informativeness("I moved to Lisbon with my two cats."), 2)
     (0.0, 0.39)
     """
-    statement_terms = sum(len(terms(s)) for s in split_sentences(text) if not QUESTION.search(s))
+    if not QUESTION_MARK.search(text):
+        statement_terms = len(terms(text)) if count is None else count
+    else:
+        sentences = split_sentences(text)
+        statement_terms = sum(len(terms(s)) for s in sentences if not QUESTION.search(s))
     return 1 - exp(-statement_terms / FULL)
 
 
@@ -136,7 +143,7 @@ KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
 def latin(word: str) -> tuple[str, ...]:
     """The terms of one word of a language that puts spaces between words."""
     word = word.replace("’", "'")
-    folded = _fold(word)
+    folded = word if word.isascii() else _fold(word)
     if folded != word:  # Vietnamese, or another language with diacritics: never stem it
         return (word, f"~{folded}")
     return (stem(word.removesuffix("'s")),)

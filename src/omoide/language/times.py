@@ -11,39 +11,46 @@ import unicodedata
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from omoide.language.pack import over_packs, packs
 from omoide.language.tables import Dates, with_numbered_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from omoide.language.pack import LanguagePack
 
 Span = tuple[date, date]
 """First and last day."""
 
-_WRITTEN = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.]\s*(?P<m>\d\d?)[-/.]\s*(?P<d>\d\d?)(?!\d)")
+_WRITTEN = r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.]\s*(?P<m>\d\d?)[-/.]\s*(?P<d>\d\d?)(?!\d)"
 """Numeric dates, year first, as in any language."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Calendar:
-    """The compiled date rules of one language."""
+    """The date rules of one language."""
 
-    pattern: re.Pattern[str]
+    texts: tuple[str, ...]
+    """The patterns of its dates."""
     dates: Dates
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
     ascii: bool
     """Whether it can match in ASCII text."""
 
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """All patterns in one, compiled when a text first needs it: five languages take 60 ms."""
+        return re.compile(_any_of(self.texts), re.IGNORECASE)
+
 
 @over_packs
 def _calendars() -> tuple[_Calendar, ...]:
     named = (_calendar(pack) for pack in packs() if pack.dates.patterns or pack.dates.near)
-    numeric = _Calendar(pattern=_WRITTEN, dates=Dates(), months={}, weekdays={}, ascii=True)
+    numeric = _Calendar(texts=(_WRITTEN,), dates=Dates(), months={}, weekdays={}, ascii=True)
     return (*named, numeric)
 
 
@@ -56,12 +63,33 @@ def _calendar(pack: LanguagePack) -> _Calendar:
     months = {name: i for i, names in enumerate(pack.dates.months, 1) for name in names.split()}
     days = {name.lower(): i for i, name in enumerate(pack.ago.weekdays)} if pack.ago else {}
     return _Calendar(
-        pattern=re.compile("|".join(with_numbered_groups(texts)), re.IGNORECASE),
+        texts=tuple(texts),
         dates=pack.dates,
         months=months,
         weekdays=days,
         ascii=all(name.isascii() for name in (*months, *pack.dates.near)),
     )
+
+
+def _any_of(texts: Sequence[str]) -> str:
+    """One pattern for all. If each begins with a word, beginnings of words are looked for first:
+    most places of a text are none, and each would be tried with every pattern."""
+    if any(not text.startswith(r"\b") or _has_branches(text) for text in texts):
+        return "|".join(with_numbered_groups(list(texts)))
+    either = "|".join(with_numbered_groups([text.removeprefix(r"\b") for text in texts]))
+    return rf"\b(?=\w)(?:{either})"
+
+
+def _has_branches(pattern: str) -> bool:
+    """Whether a pattern has alternatives outside of groups.
+
+    >>> _has_branches(r"\bon (?:a|b)[|]"), _has_branches("(a)|b")
+    (False, True)
+    """
+    bare = re.sub(r"\\.|\[\^?\]?[^\]]*\]", "", pattern)
+    while (inner := re.sub(r"\([^()]*\)", "", bare)) != bare:
+        bare = inner
+    return "|" in bare
 
 
 def spans(text: str, said_on: date) -> list[Span]:

@@ -29,12 +29,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
 from typing import TYPE_CHECKING
 
 from omoide.domain import Support
-from omoide.mechanisms.search.table_shape import K1, KERNEL, SESSION_K1, shape_of
+from omoide.mechanisms.search.table_shape import KERNEL, shape_of
 from omoide.mechanisms.search.weights import KINDS
+from omoide.mechanisms.search.word_evidence import weigh_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from omoide.mechanisms.search.question import ParsedQuery
     from omoide.mechanisms.search.table_shape import TableShape
     from omoide.mechanisms.search.weights import EvidenceWeights
-    from omoide.ports.store import Postings, SearchData, TurnTable
+    from omoide.ports.store import SearchData, TurnTable
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
@@ -56,14 +56,17 @@ LIKE, LIKE_SPEAKER = 0.5, 0.25
 that is only guessed."""
 FADE = 10
 """Days over which the time evidence falls by a factor of e."""
-FREQUENT_TERM_RATIO = 25
-"""A term is frequent if more than one in this many turns has it."""
-MOST_CELLS = 50_000
-"""Turns times terms up to which all terms are counted at once."""
 SUBJECT_TERMS = 20
 """Number of terms that name what a long message is about."""
-MAX_SPAN_DAYS = 40
-"""Longest period, in days, that counts as a date: a whole year says little."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CosineSpread:
+    """How the cosines of an owner's turns with a query are spread."""
+
+    mean: float
+    deviation: float
+    best: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,19 +84,21 @@ class TurnEvidence:
     when: Floats
     question: Floats
     answers: Floats
-    spread: tuple[float, float] | None
-    """Mean and standard deviation of the cosines; None if there are no vectors."""
+    spread: CosineSpread | None
+    """How the cosines are spread; None if there are no vectors."""
     possible: float
     """The words score of a turn that has each term of the query once."""
     plenty: float
     """The words score from which memory surely has the query's subject: that of its rarest
     `SUBJECT_TERMS`. A message of a hundred words speaks of more than any one turn does."""
+    present: tuple[str, ...]
+    """The kinds of which there may be any evidence; the others are zeros."""
 
     @cached_property
     def context(self) -> Floats:
         """The weighted sum of everything but the turn's own words and meaning."""
         context: Floats = self.weights.session * self.session
-        for kind in KINDS:
+        for kind in self.present:
             if kind not in ("words", "meaning", "session"):
                 context += getattr(self.weights, kind) * getattr(self, kind)
         return context
@@ -105,16 +110,21 @@ class TurnEvidence:
         total: Floats = self.context + w.words * self.words + w.meaning * self.meaning
         return total
 
-    def parts(self, row: int) -> tuple[tuple[str, float], ...]:
-        """What each kind adds to the score of a turn, the largest first; without zeros."""
-        points = [(kind, weight * float(values[row])) for kind, weight, values in self._weighted]
-        return tuple(sorted((p for p in points if p[1]), key=lambda point: -abs(point[1])))
+    def parts(self, rows: Sequence[int]) -> list[tuple[tuple[str, float], ...]]:
+        """For each of these turns, what each kind adds to its score, the largest first; without
+        zeros."""
+        import numpy as np
 
-    @cached_property
-    def _weighted(self) -> list[tuple[str, float, Floats]]:
-        """The kinds that can add something, each with its weight and its numbers."""
-        kinds = ((kind, getattr(self.weights, kind), getattr(self, kind)) for kind in KINDS)
-        return [(kind, weight, values) for kind, weight, values in kinds if weight and values.any()]
+        at = np.asarray(rows)
+        points = np.array([getattr(self, kind).take(at) for kind in self.present], float).T
+        points *= [getattr(self.weights, kind) for kind in self.present]
+        order = np.argsort(-np.abs(points), axis=1, kind="stable")
+        return [
+            tuple((self.present[i], point) for i, point in zip(kinds, values, strict=True) if point)
+            for kinds, values in zip(
+                order.tolist(), np.take_along_axis(points, order, axis=1).tolist(), strict=True
+            )
+        ]
 
 
 def weigh_evidence(
@@ -127,55 +137,74 @@ def weigh_evidence(
     features = table.features
     if features is None:
         raise ValueError("the search data has no features; pass it through `FeatureReader` first")
-    none = np.zeros(len(table.ids), np.float32)
+    shape, none = shape_of(table), np.zeros(len(table.ids), np.float32)
     strength = 1.0 if question.asks else LIKE
-    shape = shape_of(table)
     near = strength * shape.taking_turns
-    words, near_words, session, rarities = _words(data, question, shape, near)
-    possible = sum(rarities)
-    meaning, near_meaning, spread = _meaning(data, shape, near)
+    words = weigh_words(data, question, near)
+    possible = sum(words.rarities)
+    meaning, near_meaning, spread = _meaning(data, shape, near, none)
     if question.echoes:
-        for echo, said in _echoes(data, question):
-            own = weights.words * words[said] + weights.meaning * meaning[said]
-            best = said[own.argmax()]
-            words[echo] = np.minimum(words[echo], words[best])
-            meaning[echo] = np.minimum(meaning[echo], meaning[best])
+        _limit_echoes(data, question, weights, words=words.words, meaning=meaning)
+    asked = 3 * words.words / (possible or 1)
+    if spread is not None:
+        asked += np.maximum(meaning, 0)
     when = none
     if question.wants_time:
         when = none.copy()
         when[features.spans[:, 0]] = 1
     about = question.about or question.likely
     matching = 1.0 if question.asks and question.about else LIKE_SPEAKER
-    speaker = np.float32(matching) * _of(table, about) if about else none
-    if not (question.asks or question.about):
-        speaker = speaker * (words > 0)  # a word is looked up: who says it, not who says anything
-    asked = 3 * words / (possible or 1) + np.maximum(meaning, 0)
+    speaker = _of(table, about, matching) if about else none
+    if about and not (question.asks or question.about):
+        speaker *= words.words > 0  # a word is looked up: who says it, not who says anything
+    kinds = {
+        "words": words.words,
+        "near_words": words.near,
+        "meaning": meaning,
+        "near_meaning": near_meaning,
+        "session": words.session,
+        "speaker": speaker,
+        "time": _time(shape, question) if question.days else none,
+        "when": when,
+        "question": shape.only_asking if question.asks else np.float32(LIKE) * shape.only_asking,
+        "answers": _answers(asked, shape),
+    }
     return TurnEvidence(
         weights=weights,
-        words=words,
-        near_words=near_words,
-        meaning=meaning,
-        near_meaning=near_meaning,
-        session=session,
-        speaker=speaker,
-        time=_time(features.spans, shape, question) if question.days else none,
-        when=when,
-        question=np.float32(strength) * shape.only_asking,
-        answers=_answers(asked, shape),
+        **kinds,
         spread=spread,
         possible=possible,
-        plenty=sum(sorted(rarities)[-SUBJECT_TERMS:]),
+        plenty=sum(sorted(words.rarities)[-SUBJECT_TERMS:]),
+        present=tuple(kind for kind in KINDS if kinds[kind] is not none),
     )
 
 
-def _of(table: TurnTable, voices: AbstractSet[int]) -> NDArray[np.bool_]:
-    """Which turns are of these voices."""
+def _of(table: TurnTable, voices: AbstractSet[int], value: float = 1.0) -> Floats:
+    """The value for the turns of these voices, and 0 for the others."""
     import numpy as np
 
-    wanted = np.zeros(len(table.speakers), bool)
-    wanted[list(voices)] = True
-    mine: NDArray[np.bool_] = wanted[table.voice]
+    values = np.zeros(len(table.speakers), np.float32)
+    values[list(voices)] = value
+    mine: Floats = values[table.voice]
     return mine
+
+
+def _limit_echoes(
+    data: SearchData,
+    question: ParsedQuery,
+    weights: EvidenceWeights,
+    *,
+    words: Floats,
+    meaning: Floats,
+) -> None:
+    """Let an echo count, by words and by meaning, at most like the best turn that it repeats."""
+    import numpy as np
+
+    for echo, said in _echoes(data, question):
+        own = weights.words * words[said] + weights.meaning * meaning[said]
+        best = said[own.argmax()]
+        words[echo] = np.minimum(words[echo], words[best])
+        meaning[echo] = np.minimum(meaning[echo], meaning[best])
 
 
 def _echoes(data: SearchData, question: ParsedQuery) -> Iterator[tuple[Ints, Ints]]:
@@ -190,7 +219,7 @@ def _echoes(data: SearchData, question: ParsedQuery) -> Iterator[tuple[Ints, Int
     for bit, postings in enumerate(found):
         having[postings.rows] |= 1 << bit
     rows = np.flatnonzero(having)
-    having, repeats = having[rows], _of(table, question.echoes)[rows]
+    having, repeats = having[rows], _of(table, question.echoes)[rows] > 0
     echoes, others, their = rows[repeats], rows[~repeats], having[~repeats]
     terms_of = having[repeats]
     for terms in np.flatnonzero(np.bincount(terms_of)).tolist():
@@ -204,161 +233,44 @@ def _answers(asked: Floats, shape: TableShape) -> Floats:
     import numpy as np
 
     answers = np.zeros_like(asked)
-    if len(asked) > 1:
-        answers[1:] = shape.follows * (shape.taking_turns * shape.asking[:-1] * asked[:-1])
+    np.multiply(shape.answering, asked[:-1], out=answers[1:])
     return answers
 
 
-def _words(
-    data: SearchData, question: ParsedQuery, shape: TableShape, strength: float
-) -> tuple[Floats, Floats, Floats, list[float]]:
-    """BM25 of each turn, what neighbours add to it, BM25 of its session as a share of the query's
-    maximum, and the rarities of the query's terms, which add up to that maximum."""
-    import numpy as np
-
-    count = len(data.table.ids)
-    if not count:
-        nothing = np.zeros(0, np.float32)
-        return nothing, nothing, nothing, []
-    rarities: list[float] = []
-    found: list[tuple[float, Postings]] = []
-    for term in question.terms:
-        postings = data.postings.get(term)
-        having = len(postings.rows) if postings else 0
-        rarity = log(1 + (count - having + 0.5) / (having + 0.5))
-        if having or not term.startswith("~"):  # an unknown folded form says nothing
-            rarities.append(rarity)
-        if postings is not None:
-            found.append((rarity, postings))
-    small = count * len(found) <= MOST_CELLS
-    words, best, sessions = (_count_at_once if small else _count_by_term)(
-        found, data.table, shape, strength
-    )
-    shares = (sessions / (sum(rarities) or 1)).astype(np.float32)
-    return words, np.maximum(best - words, 0), np.repeat(shares, shape.turns), rarities
-
-
-def _count_at_once(
-    found: Sequence[tuple[float, Postings]], table: TurnTable, shape: TableShape, strength: float
-) -> tuple[Floats, Floats, NDArray[np.float64]]:
-    """BM25 of each turn, the same with the best of each term among neighbours, and BM25 of each
-    session. All terms in one array: with few turns a call of numpy costs more than its work."""
-    import numpy as np
-
-    times = np.zeros((len(found), len(table.ids)), np.float32)
-    for row, (_, postings) in zip(times, found, strict=True):
-        row[postings.rows] = postings.counts
-    rarity = np.array([rarity for rarity, _ in found])[:, None]
-    gain = (rarity * (K1 + 1)).astype(np.float32) * times / (times + shape.norm)
-    best = gain.copy()
-    for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
-        part = np.float32(strength * share) * same
-        before, after = best[:, :-distance], best[:, distance:]
-        np.maximum(before, part * gain[:, distance:], out=before)
-        np.maximum(after, part * gain[:, :-distance], out=after)
-    inside = np.add.reduceat(times, shape.starts, axis=1, dtype=np.float64)
-    sessions = rarity * (SESSION_K1 + 1) * inside / (inside + shape.session_norm)
-    return gain.sum(axis=0), best.sum(axis=0), sessions.sum(axis=0)
-
-
-def _count_by_term(
-    found: Sequence[tuple[float, Postings]], table: TurnTable, shape: TableShape, strength: float
-) -> tuple[Floats, Floats, NDArray[np.float64]]:
-    """`_count_at_once` for many turns, of which a term is in few."""
-    import numpy as np
-
-    count = len(table.ids)
-    words, best = np.zeros(count, np.float32), np.zeros(count, np.float32)
-    sessions, scratch = np.zeros(len(shape.size)), np.zeros(count, np.float32)
-    for rarity, postings in found:
-        where, times = postings.rows, postings.counts
-        gain = (rarity * (K1 + 1) * times / (times + shape.norm[where])).astype(
-            np.float32, copy=False
-        )
-        words[where] += gain
-        if len(where) * FREQUENT_TERM_RATIO > count:
-            _add_best_frequent(best, where, gain, shape=shape, strength=strength)
-        else:
-            _add_best(best, where, gain, scratch=scratch, session=table.session, strength=strength)
-        inside = np.bincount(shape.group[where], weights=times, minlength=len(shape.size))
-        sessions += rarity * (SESSION_K1 + 1) * inside / (inside + shape.session_norm)
-    return words, best, sessions
-
-
-def _add_best(
-    total: Floats, where: Ints, gain: Floats, *, scratch: Floats, session: Ints, strength: float
-) -> None:
-    """Add the best gain to each turn: its own in full, or a neighbour's in part. `scratch` is a
-    buffer of zeros, and is zeros again afterwards."""
-    import numpy as np
-
-    scratch[where] = gain
-    touched = [where]
-    for distance, share in enumerate(KERNEL, start=1):
-        for there in (where - distance, where + distance):
-            inside = (there >= 0) & (there < len(total))
-            inside[inside] = session[there[inside]] == session[where[inside]]
-            to = there[inside]
-            scratch[to] = np.maximum(scratch[to], strength * share * gain[inside])
-            touched.append(to)
-    rows = np.concatenate(touched)
-    total[rows] += scratch[rows]  # a row that occurs twice is still added only once
-    scratch[rows] = 0
-
-
-def _add_best_frequent(
-    total: Floats, where: Ints, gain: Floats, *, shape: TableShape, strength: float
-) -> None:
-    """`_add_best` for a frequent term, for which processing all turns is faster."""
-    import numpy as np
-
-    own = np.zeros_like(total)
-    own[where] = gain
-    best = own.copy()
-    for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
-        part = np.float32(strength * share) * same
-        np.maximum(best[:-distance], part * own[distance:], out=best[:-distance])
-        np.maximum(best[distance:], part * own[:-distance], out=best[distance:])
-    total += best
-
-
 def _meaning(
-    data: SearchData, shape: TableShape, strength: float
-) -> tuple[Floats, Floats, tuple[float, float] | None]:
+    data: SearchData, shape: TableShape, strength: float, none: Floats
+) -> tuple[Floats, Floats, CosineSpread | None]:
     """Cosines in standard deviations, and half of the neighbours', fading with distance. A turn
     without a vector yet gets the mean."""
     import numpy as np
 
     cosines = data.cosines
-    nothing = np.zeros(len(data.table.ids), np.float32)
     if cosines is None:
-        return nothing, nothing, None
+        return none, none, None
     missing = np.isnan(cosines)
     any_missing = bool(missing.any())
     known = cosines[~missing] if any_missing else cosines
     if not len(known):
-        return nothing, nothing, None
+        return none, none, None
     mean = float(known.mean())
     deviation = max(float(known @ known) / len(known) - mean * mean, 1e-9) ** 0.5
     score = (cosines - np.float32(mean)) / np.float32(deviation)
     if any_missing:
         score[missing] = 0
-    near = nothing
+    near = np.zeros_like(score)
     for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
         part = same * np.float32(0.5 * strength * share)
         near[:-distance] += part * score[distance:]
         near[distance:] += part * score[:-distance]
-    return score, near, (mean, deviation)
+    return score, near, CosineSpread(mean=mean, deviation=deviation, best=float(known.max()))
 
 
-def _time(spans: Ints, shape: TableShape, question: ParsedQuery) -> Floats:
+def _time(shape: TableShape, question: ParsedQuery) -> Floats:
     """Near 1 for turns that were said on, or name, a day that the query names."""
     import numpy as np
 
     # 32 bits are enough and take a fraction of the time.
-    day = shape.day
-    named = spans[spans[:, 2] - spans[:, 1] <= MAX_SPAN_DAYS].astype(np.int32)
-    turn, start, end = named.T
+    day, (turn, start, end) = shape.day, shape.named
     gap = np.full(len(day), 10_000, np.int32)
     for first, last in question.days:
         apart = np.maximum(np.int32(first) - day, day - np.int32(last))
@@ -372,20 +284,19 @@ def _time(spans: Ints, shape: TableShape, question: ParsedQuery) -> Floats:
 def judge_support(data: SearchData, question: ParsedQuery, evidence: TurnEvidence) -> Support:
     """Judge whether the memory contains anything about what was asked. `known` is left at 0: see
     `gate`."""
-    import numpy as np
-
     words, total = evidence.words, evidence.total
     best = mismatch = share = 0.0
     cosine: float | None = None
     if len(total):
-        best, top = max(float(total.max()), 0.0), int(total.argmax())
+        top = int(total.argmax())
+        best = max(float(total[top]), 0.0)
         plenty = max(evidence.plenty, 1e-6)
         heard = float((words[top] + evidence.near_words[top]) / plenty)
         share = min(max(heard, float(words.max()) / plenty), 1.0)
-        if data.cosines is not None and evidence.spread is not None:
-            cosine = float(np.nanmax(data.cosines))
+        if evidence.spread is not None:
+            cosine = evidence.spread.best
         if question.about:
-            theirs = _of(data.table, question.about)
+            theirs = _of(data.table, question.about) > 0
             best_of_others = words[~theirs].max(initial=0)
             mismatch = float(best_of_others - words[theirs].max(initial=0))
     return Support(

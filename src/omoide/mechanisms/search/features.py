@@ -36,10 +36,10 @@ class TurnFeatures:
     """Periods that it mentions: first and last day, as `date.toordinal`."""
 
 
-def features_of(turn: Turn) -> TurnFeatures:
-    """Compute the features of a turn."""
+def features_of(turn: Turn, *, count: int | None = None) -> TurnFeatures:
+    """Compute the features of a turn, given the number of its terms if that is known."""
     return TurnFeatures(
-        value=informativeness(turn.text), spans=spans_of(turn.text, turn.time.date())
+        value=informativeness(turn.text, count=count), spans=spans_of(turn.text, turn.time.date())
     )
 
 

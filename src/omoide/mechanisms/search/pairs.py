@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from omoide.ports.store import TurnTable
 
-ASKS: Final = 0.5
-"""The share of a turn in questions from which the next speaker's turn counts as its answer."""
 ONLY_ASKS: Final = 0.9
 """The share from which a turn gives way to its answer: it tells nothing itself."""
 LONG_ANSWER: Final = 80
@@ -43,18 +41,21 @@ def pair_turns(
     """The pairs that these turns belong to, by the turn's id: as the answer or, if `joined`, as the
     question."""
     shape, pairs = shape_of(table), dict[str, AnswerPair]()
-    answered = shape.follows & (shape.asking[:-1] >= ASKS)
-    if not answered.any():
-        return pairs
-    only_asks = answered & (shape.asking[:-1] >= ONLY_ASKS) & (table.length[1:] <= LONG_ANSWER)
-    last = len(table.ids) - 1
+    answered, last = shape.answered, len(table.ids) - 1
     for name in ids:
         row = table.row_by_id[name]
         if row > 0 and answered[row - 1]:
             pairs[name] = AnswerPair(turn=name, question=table.ids[row - 1])
-        elif joined and row < last and only_asks[row]:
+        elif joined and row < last and _gives_way(table, row):
             pairs[name] = AnswerPair(turn=table.ids[row + 1], question=name)
     return pairs
+
+
+def _gives_way(table: TurnTable, row: int) -> bool:
+    """Whether a turn only asks, and the next one is its answer and not long."""
+    shape = shape_of(table)
+    only_asks = shape.answered[row] and shape.asking[row] >= ONLY_ASKS
+    return bool(only_asks and table.length[row + 1] <= LONG_ANSWER)
 
 
 def last_question(text: str) -> str:

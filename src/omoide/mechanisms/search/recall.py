@@ -8,14 +8,13 @@ ended of the facts that rest on it (`outdated`).
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from omoide.claims.overlap import coverage, rarity
 from omoide.domain import Event, Fact, Memo, MemoryKind, RecalledItem, RecallResult, Speaker
-from omoide.language import content_terms, detect_language, estimate_tokens
-from omoide.language.terms import is_prefix
+from omoide.language import detect_language, estimate_tokens
+from omoide.mechanisms.search.derived import derived_scores, matching_sentences
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
 from omoide.mechanisms.search.filter import RecallFilter
@@ -28,41 +27,68 @@ from omoide.mechanisms.search.recalled import derived_item, fitting, turn_item
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import reads, weights_for
 from omoide.ports import query_vectors
+from omoide.ports.store import JoinedReads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from omoide.domain import Owner, Summary, Turn
     from omoide.mechanisms.search.evidence import TurnEvidence
     from omoide.mechanisms.search.pairs import AnswerPair
     from omoide.mechanisms.search.question import ParsedQuery
     from omoide.mechanisms.search.weights import EvidenceWeights
-    from omoide.ports import Embedder, Hit, Store, Vectors
-    from omoide.ports.store import TurnTable
+    from omoide.ports import Embedder, Hit, Space, Store, Vectors
+    from omoide.ports.store import SearchData, TurnTable
+
+    Floats = NDArray[np.float32]
 
 DEPTH = 50
 """How many turns are ranked at least, so that long ones can be skipped to meet a budget."""
 WIDTH = 20
 """How many events and memos are looked up by words, and how many by meaning."""
+BLOCK = 32
+"""Turns of which the best score is looked at first to find the best turns."""
 NEAR = 0.05
 """Time evidence above which a turn counts as a match: 30 days from a day that the query names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wanted:
+    """What is asked of a recall: the arguments of `Recall.__call__`, and the query's vector."""
+
+    owner: Owner
+    query: str
+    space: Space | None = None
+    vector: Vectors | None = None
+    summary: Summary | Callable[[], Awaitable[Summary]]
+    at: datetime
+    k: int
+    budget: int | None
+    besides: frozenset[str]
+    asker: Speaker
+    only: RecallFilter
+    joined: bool
+    explained: bool
+
+    @property
+    def space_name(self) -> str | None:
+        """The name of the embedder's space; None if only words are searched."""
+        return self.space.name if self.space else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Search:
     """A query and the evidence it found in the turns."""
 
-    query: str
-    vector: Vectors | None
+    wanted: _Wanted
     question: ParsedQuery
     table: TurnTable
     evidence: TurnEvidence
-    at: datetime
-    besides: frozenset[str]
-    only: RecallFilter
-    stated: frozenset[str] = frozenset()
-    """Ids of the facts that are returned: what else states them is not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,13 +110,14 @@ class Recall:
         self._space = embedder.space.name if embedder else None
         self._weights = weights
         self._with_features = FeatureReader(store)
+        self._joined = store.index if isinstance(store.index, JoinedReads) else None
 
     async def __call__(
         self,
         owner: Owner,
         query: str,
         *,
-        summary: Summary,
+        summary: Summary | Callable[[], Awaitable[Summary]],
         at: datetime,
         k: int,
         budget: int | None = None,
@@ -103,131 +130,129 @@ class Recall:
         """Return at most `k` items known by `at`, best first, with at most `budget` tokens in
         total, and the support for there being an answer at all.
 
-        Items with ids in `besides` are skipped: they are already in the prompt. `asker` is whom
-        "I" in the query means. `only` limits what is returned. If `joined`, the reply to a recalled
-        question is returned instead of the question, which it names. Unless `explained`, turns come
-        without what each kind of evidence added (`RecalledItem.counted`), which takes a third of
-        the time for 60 turns. A message with several questions is searched as a whole and for each
-        of them; the support is that of the question that memory knows most about.
+        `summary` is the one whose sentences are searched, or a function that reads it from the
+        store. Items with ids in `besides` are skipped: they are already in the prompt. `asker` is
+        whom "I" in the query means. `only` limits what is returned. If `joined`, the reply to a
+        recalled question is returned instead of the question, which it names. Unless `explained`,
+        turns come without what each kind of evidence added (`RecalledItem.counted`). A message with
+        several questions is searched as a whole and for each of them; the support is that of the
+        question that memory knows most about.
         """
-        only = only or RecallFilter()
-        skipped = frozenset(besides)
-        found = [
-            await self._found(
-                owner,
-                text,
-                summary=summary,
-                at=at,
-                k=k,
-                budget=budget,
-                besides=skipped,
-                asker=asker,
-                only=only,
-                joined=joined,
-                explained=explained,
-            )
-            for text in (query, *questions_apart(query))
-        ]
+        whole = _Wanted(
+            owner=owner,
+            query=query,
+            summary=summary,
+            at=at,
+            k=k,
+            budget=budget,
+            besides=frozenset(besides),
+            asker=asker,
+            only=only or RecallFilter(),
+            joined=joined,
+            explained=explained,
+        )
+        texts = (query, *questions_apart(query))
+        wanted = [await self._embedded(replace(whole, query=text)) for text in texts]
+        if self._joined is None:
+            return await self._recalled(wanted)
+        return await self._joined.together(owner, partial(self._recalled, wanted))
+
+    async def _embedded(self, wanted: _Wanted) -> _Wanted:
+        """With the query's vector. A language that the embedder cannot read is searched by words
+        only."""
+        embedder = self._embedder
+        if embedder is None or not reads(self._space, detect_language(wanted.query)):
+            return wanted
+        vector = await query_vectors(embedder, wanted.query)
+        return replace(wanted, space=embedder.space, vector=vector)
+
+    async def _recalled(self, wanted: Sequence[_Wanted]) -> RecallResult:
+        """The recall itself, which waits for nothing but the store: of a message and of each of its
+        questions."""
+        found = [await self._found(each) for each in wanted]
+        whole = wanted[0]
         items = found[0].items if len(found) == 1 else merged(found)
-        chosen = fitting(items, k=k, budget=budget)
+        chosen = fitting(items, k=whole.k, budget=whole.budget)
         ended = tuple({fact.id: fact for part in found for fact in part.ended}.values())
-        marked = await with_endings(self._store, owner, chosen, ended=ended, at=at)
+        marked = await with_endings(self._store, whole.owner, chosen, ended=ended, at=whole.at)
         return RecallResult(marked, support=best_supported(found), degraded=found[0].degraded)
 
-    async def _found(
-        self,
-        owner: Owner,
-        query: str,
-        *,
-        summary: Summary,
-        at: datetime,
-        k: int,
-        budget: int | None,
-        besides: frozenset[str],
-        asker: Speaker,
-        only: RecallFilter,
-        joined: bool,
-        explained: bool,
-    ) -> Found:
+    async def _found(self, wanted: _Wanted) -> Found:
         """All candidates for one query, best first; more than `k` if not all of them fit."""
-        # A language that the embedder cannot read is searched by words only.
-        embedder = self._embedder if reads(self._space, detect_language(query)) else None
-        space = embedder.space if embedder else None
-        name = space.name if space else None
-        vector = await query_vectors(embedder, query) if embedder else None
-        data = await self._store.index.search_data(
-            owner, search_terms(query), space=space, query=vector
-        )
-        data = await self._with_features(owner, data)
-        data = visible(data, at=at, besides=besides)
-        table = data.table
-        question = parse_query(
-            query, asked=at.date(), voices=table.speakers, asker=asker, known=data.postings
-        )
-        search = _Search(
-            query=query,
-            vector=vector,
-            question=question,
-            table=table,
-            evidence=weigh_evidence(data, question, self._weights or weights_for(name)),
-            at=at,
-            besides=besides,
-            only=only,
-        )
-        items: list[RecalledItem] = []
-        for kind in (MemoryKind.FACT, MemoryKind.EVENT, MemoryKind.MEMO):
-            if only.wants(kind) and kind in data.other_kinds:
-                items += await self._written(owner, search, kind)
-            if kind is MemoryKind.FACT:
-                search = replace(search, stated=frozenset(item.id for item in items))
-        if only.wants(MemoryKind.SENTENCE):
-            items += _sentences(search, summary)
-        items = [item for item in items if only.admits(item.time)]
+        search, data = await self._weighed(wanted)
+        items = await self._derived(wanted, search, data.other_kinds)
         ended: Sequence[Fact] = ()
-        if only.wants(MemoryKind.TURN):
-            room = None if budget is None else budget - sum(item.tokens for item in items)
-            turns = await self._turns(
-                owner, search, k=k, room=room, explained=explained, joined=joined
-            )
+        if wanted.only.wants(MemoryKind.TURN):
+            turns = await self._turns(search, used=sum(item.tokens for item in items))
             items, ended = [*turns.items, *items], turns.ended
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
-        support = judged(judge_support(data, question, search.evidence), name)
+        support = judged(judge_support(data, search.question, search.evidence), wanted.space_name)
         return Found(items=items, ended=ended, support=support, degraded=data.degraded)
 
-    async def _turns(
-        self,
-        owner: Owner,
-        search: _Search,
-        *,
-        k: int,
-        room: int | None,
-        explained: bool,
-        joined: bool,
-    ) -> _FoundTurns:
+    async def _weighed(self, wanted: _Wanted) -> tuple[_Search, SearchData]:
+        """The evidence for each turn, and the data that it was found in."""
+        data = await self._store.index.search_data(
+            wanted.owner, search_terms(wanted.query), space=wanted.space, query=wanted.vector
+        )
+        data = await self._with_features(wanted.owner, data)
+        data = visible(data, at=wanted.at, besides=wanted.besides)
+        question = parse_query(
+            wanted.query,
+            asked=wanted.at.date(),
+            voices=data.table.speakers,
+            asker=wanted.asker,
+            known=data.postings,
+        )
+        weights = self._weights or weights_for(wanted.space_name)
+        evidence = weigh_evidence(data, question, weights)
+        return _Search(wanted=wanted, question=question, table=data.table, evidence=evidence), data
+
+    async def _derived(
+        self, wanted: _Wanted, search: _Search, kinds: AbstractSet[MemoryKind]
+    ) -> list[RecalledItem]:
+        """What was derived from turns, of these kinds, and sentences of the summary."""
+        only, items = wanted.only, list[RecalledItem]()
+        stated = frozenset[str]()
+        for kind in (MemoryKind.FACT, MemoryKind.EVENT, MemoryKind.MEMO):
+            if only.wants(kind) and kind in kinds:
+                items += await self._written(search, kind, stated)
+            if kind is MemoryKind.FACT:
+                stated = frozenset(item.id for item in items)
+        if only.wants(MemoryKind.SENTENCE):
+            summary = wanted.summary
+            summary = await summary() if callable(summary) else summary
+            items += matching_sentences(
+                wanted.query, summary, search.evidence, search.table, stated=stated
+            )
+        return [item for item in items if only.admits(item.time)]
+
+    async def _turns(self, search: _Search, *, used: int) -> _FoundTurns:
         """The `k` best turns that match by more than their speaker, with the questions that they
-        answer. More than `k` if these do not all fit into `room`, since some may then be skipped.
-        Turns, questions and ended facts are read in one round trip."""
+        answer. More than `k` if these do not all fit beside the `used` tokens, since some may then
+        be skipped."""
+        wanted, table, k = search.wanted, search.table, search.wanted.k
+        room = None if wanted.budget is None else wanted.budget - used
         scores = _best(search, k if room is None else max(k, DEPTH))
-        rows, evidence, ids = search.table.row_by_id, search.evidence, list(scores)
+        ids = list(scores)
         items: list[RecalledItem] = []
         read: dict[str, Turn] = {}
         pairs: dict[str, AnswerPair] = {}
         ended: dict[str, Fact] = {}
         for batch in filter(None, (ids[:k], ids[k:])):
-            new = pair_turns(search.table, batch, joined=joined)
-            wanted = sorted({*batch, *(name for pair in new.values() for name in pair.ids)})
-            turns, over = await asyncio.gather(
-                self._store.turns.read(owner, ids=wanted),
-                ended_facts(self._store, owner, wanted),
-            )
+            new = pair_turns(table, batch, joined=wanted.joined)
+            needed = sorted({*batch, *(name for pair in new.values() for name in pair.ids)})
+            turns = await self._store.turns.read(wanted.owner, ids=needed)
             pairs |= new
             read |= {turn.id: turn for turn in turns}
-            ended |= {fact.id: fact for fact in over}
+            ended |= {f.id: f for f in await ended_facts(self._store, wanted.owner, needed)}
             here = set(batch)
-            for turn in reversed(turns):
-                if turn.id in here:
-                    counted = evidence.parts(rows[turn.id]) if explained else ()
-                    items.append(turn_item(turn, scores[turn.id], counted=counted))
+            found = [turn for turn in reversed(turns) if turn.id in here]
+            rows = [table.row_by_id[turn.id] for turn in found]
+            parts = search.evidence.parts(rows) if wanted.explained else [()] * len(found)
+            items += [
+                turn_item(turn, scores[turn.id], counted=counted)
+                for turn, counted in zip(found, parts, strict=True)
+            ]
             if room is None or sum(item.tokens for item in items) <= room:
                 break
         return _FoundTurns(
@@ -235,22 +260,27 @@ class Recall:
             ended=tuple(ended.values()),
         )
 
-    async def _written(self, owner: Owner, search: _Search, kind: MemoryKind) -> list[RecalledItem]:
-        """Facts, events or memos that match by their own words or meaning."""
-        index = self._store.index
-        by_words = await index.search_words(owner, search.question.terms, k=WIDTH, kind=kind)
+    async def _written(
+        self, search: _Search, kind: MemoryKind, stated: AbstractSet[str]
+    ) -> list[RecalledItem]:
+        """Facts, events or memos that match by their own words or meaning, but for what states a
+        fact of `stated`."""
+        index, wanted = self._store.index, search.wanted
+        by_words = await index.search_words(wanted.owner, search.question.terms, k=WIDTH, kind=kind)
         by_meaning: tuple[Hit, ...] = ()
-        if self._embedder is not None and search.vector is not None:
-            space = self._embedder.space
-            by_meaning = await index.nearest(owner, space, search.vector, k=WIDTH, kind=kind)
+        if wanted.space is not None and wanted.vector is not None:
+            by_meaning = await index.nearest(
+                wanted.owner, wanted.space, wanted.vector, k=WIDTH, kind=kind
+            )
         words = {hit.id: hit.score for hit in by_words}
         cosines = {hit.id: hit.score for hit in by_meaning}
-        ids = [name for name in {**words, **cosines} if name not in search.besides]
+        ids = [name for name in {**words, **cosines} if name not in wanted.besides]
         if not ids:
             return []
-        written = await self._read(owner, search, kind, ids)
-        scores = _derived_scores(
-            search,
+        written = await self._read(wanted, kind, ids, stated)
+        scores = derived_scores(
+            search.evidence,
+            search.table,
             [item.sources for item in written],
             words=[words.get(item.id, 0.0) for item in written],
             cosines=[cosines.get(item.id) for item in written],
@@ -260,18 +290,18 @@ class Recall:
         ]
 
     async def _read(
-        self, owner: Owner, search: _Search, kind: MemoryKind, ids: Sequence[str]
+        self, wanted: _Wanted, kind: MemoryKind, ids: Sequence[str], stated: AbstractSet[str]
     ) -> list[Fact | Event | Memo]:
-        """The items with these ids that may be returned: known by then, and not stated by a fact
-        that is returned."""
-        store = self._store
+        """The items with these ids that may be returned: known by then, and not stating a fact of
+        `stated`."""
+        store, owner, at = self._store, wanted.owner, wanted.at
         if kind is MemoryKind.FACT:
             facts = await store.facts.read(owner, ids=ids)
-            return [f for f in facts if f.holds(search.at) and search.only.admits_fact(f)]
+            return [f for f in facts if f.holds(at) and wanted.only.admits_fact(f)]
         if kind is MemoryKind.EVENT:
             events = await store.events.read(owner, ids=ids)
-            return [e for e in events if e.time <= search.at and e.fact not in search.stated]
-        return [memo for memo in await store.memos.read(owner, ids=ids) if memo.time <= search.at]
+            return [e for e in events if e.time <= at and e.fact not in stated]
+        return [memo for memo in await store.memos.read(owner, ids=ids) if memo.time <= at]
 
 
 def _with_questions(
@@ -302,79 +332,21 @@ def _best(search: _Search, k: int) -> dict[str, float]:
     if evidence.spread is None:
         matches = (evidence.words > 0) | (evidence.session > 0) | (evidence.time > NEAR)
         total = np.where(matches, total, np.float32(-np.inf))
-    if (allowed := search.only.rows(table)) is not None:
+    if (allowed := search.wanted.only.rows(table)) is not None:
         total = np.where(allowed, total, np.float32(-np.inf))
-    # Partition first: sorting all turns would take longer than everything else.
-    cut = np.partition(total, len(total) - k)[len(total) - k] if k < len(total) else -np.inf
-    best = np.flatnonzero((total >= cut) & (total > -np.inf))
+    best = np.flatnonzero(total >= _bound(total, k))
+    best = best[total[best] > -np.inf]
     best = best[np.argsort(total[best], kind="stable")][-k:][::-1]
     return {table.ids[i]: float(total[i]) for i in best.tolist()}
 
 
-def _derived_scores(
-    search: _Search,
-    sources: Sequence[Sequence[str]],
-    *,
-    words: Sequence[float],
-    cosines: Sequence[float | None],
-) -> list[float]:
-    """The scores of items that turns support."""
-    evidence, rows = search.evidence, search.table.row_by_id
-    weights, context = evidence.weights, evidence.context
-    scores = []
-    for item_sources, own_words, cosine in zip(sources, words, cosines, strict=True):
-        own_meaning = 0.0
-        if cosine is not None and evidence.spread is not None:
-            mean, deviation = evidence.spread
-            own_meaning = (cosine - mean) / deviation
-        without_sources = weights.words * own_words + weights.meaning * own_meaning
-        scores.append(
-            max(
-                (
-                    float(context[i])
-                    + weights.words * max(own_words, float(evidence.words[i]))
-                    + weights.meaning * max(own_meaning, float(evidence.meaning[i]))
-                    for name in item_sources
-                    if (i := rows.get(name)) is not None
-                ),
-                default=without_sources,
-            )
-        )
-    return scores
+def _bound(total: Floats, k: int) -> float:
+    """A score that at least `k` turns reach, and hardly more: the `k`-th best of the best scores
+    of blocks of turns. To sort all turns would take longer than everything else."""
+    import numpy as np
 
-
-def _sentences(search: _Search, summary: Summary) -> list[RecalledItem]:
-    """The summary's sentences that share terms with the query, but for those that state a fact that
-    is returned."""
-    wanted = content_terms(search.query)
-    known = [
-        content_terms(sentence.text) | {t for t in wanted if is_prefix(t) and t in sentence.text}
-        for sentence in summary.sentences
-    ]
-    weight = rarity(known)
-    shares = [coverage(wanted, its_terms, weight) for its_terms in known]
-    chosen = [
-        (s, share)
-        for s, share in zip(summary.sentences, shares, strict=True)
-        if share > 0 and not (s.fact and s.fact in search.stated)
-    ]
-    scores = _derived_scores(
-        search,
-        [sentence.sources for sentence, _ in chosen],
-        words=[share * search.evidence.possible for _, share in chosen],
-        cosines=[None] * len(chosen),
-    )
-    numbers = {id(sentence): number for number, sentence in enumerate(summary.sentences, 1)}
-    return [
-        RecalledItem(
-            kind=MemoryKind.SENTENCE,
-            id=f"v{summary.number}-{numbers[id(sentence)]}",
-            text=sentence.text,
-            score=score,
-            sources=sentence.sources,
-            time=summary.time,
-            tokens=estimate_tokens(sentence.text),
-            session=summary.session,
-        )
-        for (sentence, _), score in zip(chosen, scores, strict=True)
-    ]
+    count = len(total) // BLOCK
+    if count <= k:
+        return -np.inf
+    best = total[: count * BLOCK].reshape(count, BLOCK).max(axis=1)
+    return float(np.partition(best, count - k)[count - k])

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 KERNEL = tuple(exp(-distance / 1.5) for distance in (1, 2, 3))
 """Weight of a neighbouring turn, by distance."""
+SHIFTS = tuple(shift for d in range(1, len(KERNEL) + 1) for shift in (-d, d))
+"""How far each neighbour of a turn is away."""
 K1, B = 0.9, 0.9
 """BM25 parameters for a turn. An assistant's turns are often ten times as long as the user's: a
 lower `B` would put them first whatever is asked."""
@@ -28,6 +30,10 @@ SESSION_K1, SESSION_B = 1.2, 0.4
 MOST_STATED = 100
 """Terms outside questions above which a turn counts as a statement; its informativeness is too
 near to 1 to tell how many there are."""
+MAX_SPAN_DAYS = 40
+"""Longest period, in days, that counts as a date: a whole year says little."""
+ASKS = 0.5
+"""The share of a turn in questions from which the next speaker's turn counts as its answer."""
 _EPOCH = 719_163
 """1 January 1970 as `date.toordinal`."""
 _DAY = 86_400_000_000
@@ -38,14 +44,8 @@ _DAY = 86_400_000_000
 class TableShape:
     """What every query needs to know about a turn table."""
 
-    beside: list[NDArray[np.bool_]]
-    """By distance: for each turn, whether the turn that far after it is in the same session."""
     group: Ints
     """The session of each turn, counted from 0."""
-    starts: Ints
-    """The first row of each session."""
-    turns: Ints
-    """Number of turns of each session."""
     size: NDArray[np.float64]
     """Number of terms of each session."""
     norm: Floats
@@ -58,10 +58,22 @@ class TableShape:
     """The share of each turn that only asks."""
     only_asking: Floats
     """The same, fading with the turn's length."""
-    follows: NDArray[np.bool_]
-    """For each turn but the last, whether somebody else speaks next in the same session."""
+    named: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+    """The periods that turns name, but for long ones: row, first and last day."""
+    answered: NDArray[np.bool_]
+    """For each turn but the last, whether it mostly asks and somebody else speaks next in the same
+    session."""
+    answering: Floats
+    """For each turn but the last, how far the next one counts as its answer."""
     taking_turns: float
     """How often the speaker changes from one turn to the next, 0 to 1."""
+    latest: np.datetime64 | None
+    """The time of the newest turn."""
+    beside: list[NDArray[np.bool_]]
+    """By distance: for each turn, whether the turn that far after it is in the same session."""
+    padded: Ints
+    """The session of each turn, with -1 for each of the neighbours that the first and the last turn
+    do not have."""
 
 
 _shapes: WeakKeyDictionary[TurnTable, TableShape] = WeakKeyDictionary()
@@ -82,21 +94,35 @@ def shape_of(table: TurnTable) -> TableShape:
     mean_size = max(float(size.sum()) / max(len(size), 1), 1)
     day = (table.time.astype(np.int64) // _DAY).astype(np.int32)
     follows = beside & (table.voice[1:] != table.voice[:-1])
+    taking_turns = float(follows.sum() / max(int(beside.sum()), 1))
+    asking = _asking(table)
     shape = _shapes[table] = TableShape(
-        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < count],
         group=np.repeat(np.arange(len(turns)), turns),
-        starts=starts,
-        turns=turns,
         size=size,
         norm=K1 * (1 - B + B * table.length / mean_length),
         session_norm=SESSION_K1 * (1 - SESSION_B + SESSION_B * size / mean_size),
         day=day + np.int32(_EPOCH),
-        asking=(asking := _asking(table)),
+        named=_named(table),
+        asking=asking,
         only_asking=asking * np.exp(table.length * np.float32(-1 / FULL)),
-        follows=follows,
-        taking_turns=float(follows.sum() / max(int(beside.sum()), 1)),
+        answered=follows & (asking[:-1] >= ASKS),
+        answering=follows * (taking_turns * asking[:-1]),
+        taking_turns=taking_turns,
+        latest=table.time.max() if count else None,
+        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < count],
+        padded=np.pad(session, len(KERNEL), constant_values=-1),
     )
     return shape
+
+
+def _named(table: TurnTable) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """The periods of at most `MAX_SPAN_DAYS` that turns name."""
+    import numpy as np
+
+    spans = np.zeros((0, 3), np.int64) if table.features is None else table.features.spans
+    short = spans[spans[:, 2] - spans[:, 1] <= MAX_SPAN_DAYS].astype(np.int32)
+    row, first, last = np.ascontiguousarray(short.T)
+    return row, first, last
 
 
 def _asking(table: TurnTable) -> Floats:

@@ -8,6 +8,7 @@ from datetime import UTC
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from omoide.mechanisms.search.table_shape import shape_of
 from omoide.ports.store import Features, Postings
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ def visible(data: SearchData, *, at: datetime, besides: AbstractSet[str]) -> Sea
     import numpy as np
 
     table = data.table
-    keep = table.time <= np.datetime64(at.astimezone(UTC).replace(tzinfo=None), "us")
+    limit = np.datetime64(at.astimezone(UTC).replace(tzinfo=None), "us")
+    if not besides and ((latest := shape_of(table).latest) is None or latest <= limit):
+        return data
+    keep = table.time <= limit
     keep[[i for name in besides if (i := table.row_by_id.get(name)) is not None]] = False
     return data if keep.all() else _only(data, keep)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from omoide.domain import MemoryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,3 +167,13 @@ class ExternalVectors(Protocol):
     async def reconcile(self, owner: Owner) -> None:
         """Remove vectors of items that no longer exist, and mark items that lost their vector to be
         embedded again. Called by the EMBED job of an owner. Raises `VectorsUnavailable`."""
+
+
+@runtime_checkable
+class JoinedReads(Protocol):
+    """A search index that can run many reads of its store in one round trip. A recall reads up to
+    a dozen times, and waking a thread for each costs more than what it reads."""
+
+    async def together(self, owner: Owner, reads: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of `reads()`, which waits for nothing but reads of this store for this
+        owner's tenant, all from one snapshot. It runs in another thread, without an event loop."""

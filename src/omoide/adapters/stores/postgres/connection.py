@@ -7,6 +7,7 @@ servers and workers.
 from __future__ import annotations
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,12 +17,15 @@ from psycopg import errors, sql
 
 from omoide.adapters.stores.postgres.failures import translate_errors
 from omoide.adapters.stores.postgres.translation import to_postgres
+from omoide.adapters.stores.sql.connection import finished
 from omoide.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from psycopg_pool import ConnectionPool
+
+    from omoide.adapters.stores.sql.connection import Reads
 
     Work = Callable[["PostgresConnection"], "T"]
 
@@ -89,6 +93,12 @@ def _clean(values: Sequence[Any]) -> list[Any]:
     ]
 
 
+class _JoinedReads(threading.local):
+    """The connection of the reads that run together in this thread, if any do."""
+
+    connection: PostgresConnection | None = None
+
+
 class PostgresDatabase:
     """`Database` on a server."""
 
@@ -98,6 +108,7 @@ class PostgresDatabase:
         """Wraps the connection for the work; a benchmark replaces it to observe statements."""
         self._pool = pool
         self._threads = ThreadPoolExecutor(pool.max_size, thread_name_prefix="omoide-postgres")
+        self._joined = _JoinedReads()
         self._closed = False
 
     async def write(self, tenant: str, work: Work[T]) -> T:
@@ -106,6 +117,21 @@ class PostgresDatabase:
 
     async def read(self, tenant: str, work: Work[T]) -> T:
         """See `Database.read`."""
+        if (connection := self._joined.connection) is not None:
+            with translate_errors(self.where):
+                return work(connection)
+        return await self._in_thread(READ, tenant, work)
+
+    async def read_together(self, tenant: str, reads: Reads[T]) -> T:
+        """See `Database.read_together`."""
+
+        def work(connection: PostgresConnection) -> T:
+            self._joined.connection = connection
+            try:
+                return finished(reads())
+            finally:
+                self._joined.connection = None
+
         return await self._in_thread(READ, tenant, work)
 
     def read_inline(self, tenant: str, work: Work[T]) -> T:

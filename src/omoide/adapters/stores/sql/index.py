@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql.items import TURNS, item_table, kinds_found
 from omoide.adapters.stores.sql.ranking import Ranking
@@ -17,12 +17,14 @@ from omoide.ports.store import SearchData
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from omoide.adapters.stores.sql.connection import Connection, Database
+    from omoide.adapters.stores.sql.connection import Connection, Database, Reads
     from omoide.adapters.stores.sql.items import ItemTable
     from omoide.adapters.stores.sql.turn_tables import TurnTableCache
     from omoide.adapters.stores.sql.vectors import VectorComparer
     from omoide.domain import Owner
     from omoide.ports import Space, Vectors
+
+T = TypeVar("T")
 
 OUTSIDE = "@qdrant"
 """A space with this name means that the database's vectors are in a separate index; its version is
@@ -45,6 +47,10 @@ class SqlIndex:
         self._database = database
         self._comparer = comparer
         self._turn_tables = turn_tables
+
+    async def together(self, owner: Owner, reads: Reads[T]) -> T:
+        """See `JoinedReads.together`."""
+        return await self._database.read_together(owner.tenant, reads)
 
     async def search_words(
         self, owner: Owner, terms: Sequence[str], *, k: int, kind: MemoryKind = MemoryKind.TURN

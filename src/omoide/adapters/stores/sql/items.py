@@ -16,9 +16,12 @@ from omoide.domain import Event, Fact, Memo, MemoryKind
 from omoide.language.terms import last_characters, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from omoide.adapters.stores.sql.connection import Connection
+
+    TermsOf = Callable[[str], Sequence[str]]
+    """Gives the terms of a text."""
 
     Posting = tuple[str, int]
     """A term, and the number of an item that contains it."""
@@ -143,9 +146,14 @@ def make_findable(
 
 
 def add_postings(
-    connection: Connection, owner: int, table: ItemTable, rows: Sequence[tuple[int, int, str]]
+    connection: Connection,
+    owner: int,
+    table: ItemTable,
+    rows: Sequence[tuple[int, int, str]],
+    terms_of: TermsOf = terms,
 ) -> None:
-    """`make_findable` for new items, given the number, time and searched text of each, in order."""
+    """`make_findable` for new items, given the number, time and searched text of each, in order.
+    `terms_of` may know the terms of the texts already."""
     if not rows:
         return
     connection.executemany(
@@ -153,7 +161,7 @@ def add_postings(
         (
             (owner, term, table.kind, item, count, length)
             for item, _, words in rows
-            for term, count, length in counted(words)
+            for term, count, length in counted(words, terms_of)
         ),
     )
     connection.execute(
@@ -327,8 +335,8 @@ def _drop_vectors(
     )
 
 
-def counted(words: str) -> Iterator[tuple[str, int, int]]:
+def counted(words: str, terms_of: TermsOf = terms) -> Iterator[tuple[str, int, int]]:
     """Each term with its count and the number of all terms."""
-    all_terms = terms(words)
+    all_terms = terms_of(words)
     for term, count in sorted(Counter([*all_terms, *last_characters(words)]).items()):
         yield term, min(count, MAX_TERM_COUNT), len(all_terms)

@@ -31,6 +31,7 @@ from omoide.adapters.stores.sql.sessions import (
 from omoide.adapters.stores.sql.turn_tables import write_turn_features
 from omoide.domain import RecordedTurns, Session, Turn
 from omoide.errors import ConflictingTurn
+from omoide.language.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,13 +152,15 @@ class _Batch:
             f"INSERT INTO turns (owner, {TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
             ((self.owner, *turn_row(turn)) for turn in self.turns),
         )
-        write_turn_features(self.connection, self.owner, self.turns)
+        terms_of = {turn.text: terms(turn.text) for turn in self.turns}.__getitem__
+        write_turn_features(self.connection, self.owner, self.turns, terms_of)
         new_numbers(self.connection, self.owner, TURNS, count=len(self.turns))
         add_postings(
             self.connection,
             self.owner,
             TURNS,
             [(turn.position, to_micros(turn.time), turn.text) for turn in self.turns],
+            terms_of,
         )
 
     def _newest(self) -> Session | None:

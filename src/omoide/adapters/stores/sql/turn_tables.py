@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from omoide.adapters.stores.sql.connection import Connection
+    from omoide.adapters.stores.sql.items import TermsOf
     from omoide.domain import Turn
 
     Floats = NDArray[np.float32]
@@ -38,7 +39,8 @@ LOAD = (
 )
 # One string of numbers that combine item and count: takes a fifth of the time of many rows.
 _BOTH = (
-    f"SELECT ?2, string_agg(CAST(CAST(item AS bigint) * {MAX_TERM_COUNT + 1} + tf AS text), ' ')"
+    f"SELECT ?2, count(*), "
+    f"string_agg(CAST(CAST(item AS bigint) * {MAX_TERM_COUNT + 1} + tf AS text), ' ')"
 )
 POSTINGS = f"{_BOTH} FROM postings WHERE owner = ?1 AND term = ?2 AND kind = ?3"
 BEGINNING = (
@@ -49,21 +51,20 @@ _BYTES_A_TURN = 300
 """Approximate size of a turn: an id of 32 characters, a dictionary entry, seven numbers."""
 
 
-def write_turn_features(connection: Connection, owner: int, turns: Sequence[Turn]) -> None:
+def write_turn_features(
+    connection: Connection, owner: int, turns: Sequence[Turn], terms_of: TermsOf = terms
+) -> None:
     """Store the lengths of new turns and the features that the ranking computes from them. The
-    columns are still named after the first features that existed."""
+    columns are still named after the first features that existed. `terms_of` may know the terms of
+    the texts already."""
+    rows = []
+    for turn in turns:
+        length = len(terms_of(turn.text))
+        features = features_of(turn, count=length)
+        rows.append((owner, turn.position, length, features.value, spans_text(features.spans)))
     connection.executemany(
         "INSERT INTO outlines (owner, position, length, telling, named) VALUES (?, ?, ?, ?, ?)",
-        (
-            (
-                owner,
-                turn.position,
-                len(terms(turn.text)),
-                computed.value,
-                spans_text(computed.spans),
-            )
-            for turn, computed in ((turn, features_of(turn)) for turn in turns)
-        ),
+        rows,
     )
 
 
@@ -137,24 +138,28 @@ def read_postings(
     """Where the terms occur in a turn table, read in the caller's transaction."""
     import numpy as np
 
-    postings = {}
     wanted = tuple(dict.fromkeys(terms))
     keys = [(owner, term, TURNS.kind) for term in wanted if not is_prefix(term)]
     ranges = [(owner, term, TURNS.kind, term + BEYOND) for term in wanted if is_prefix(term)]
-    numbers = dict(connection.executemany(POSTINGS, keys).fetchall())
-    numbers.update(connection.executemany(BEGINNING, ranges).fetchall())
-    for term in wanted:
-        if not (text := numbers.get(term)):
-            continue
-        both = np.fromstring(text, np.int64, sep=" ")
-        rows, counts = (
-            placed.rows(both // (MAX_TERM_COUNT + 1)),
-            (both & MAX_TERM_COUNT).astype(np.float32),
-        )
-        if (present := rows >= 0).all():
-            postings[term] = Postings(rows=rows, counts=counts)
-        else:
-            postings[term] = Postings(rows=rows[present], counts=counts[present])
+    found: list[Any] = connection.executemany(POSTINGS, keys).fetchall() if keys else []
+    if ranges:
+        found += connection.executemany(BEGINNING, ranges).fetchall()
+    found = [(term, count, numbers) for term, count, numbers in found if count]
+    if not found:
+        return {}
+    # All terms at once: with few postings a call of numpy costs more than its work.
+    both = np.fromstring(" ".join(numbers for _, _, numbers in found), np.int64, sep=" ")
+    rows = placed.rows(both // (MAX_TERM_COUNT + 1))
+    counts = (both & MAX_TERM_COUNT).astype(np.float32)
+    all_present = bool((rows >= 0).all())
+    postings, end = {}, 0
+    for term, count, _ in found:
+        start, end = end, end + count
+        its_rows, its_counts = rows[start:end], counts[start:end]
+        if not all_present:
+            present = its_rows >= 0
+            its_rows, its_counts = its_rows[present], its_counts[present]
+        postings[term] = Postings(rows=its_rows, counts=its_counts)
     return postings
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import LifoQueue
@@ -16,11 +17,14 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import apsw
 
+from omoide.adapters.stores.sql.connection import finished
 from omoide.adapters.stores.sqlite.executor import BatchingExecutor
 from omoide.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from omoide.adapters.stores.sql.connection import Reads
 
     Work = Callable[[apsw.Connection], "T"]
 
@@ -28,6 +32,12 @@ T = TypeVar("T")
 
 READERS = 2
 """Number of reading connections."""
+
+
+class _JoinedReads(threading.local):
+    """The connection of the reads that run together in this thread, if any do."""
+
+    connection: apsw.Connection | None = None
 
 
 class SqliteDatabase:
@@ -61,6 +71,7 @@ class SqliteDatabase:
             BatchingExecutor(self._writing),
             BatchingExecutor(self._reading, around=self._snapshot),
         )
+        self._joined = _JoinedReads()
         self._closed = False
 
     @property
@@ -81,9 +92,18 @@ class SqliteDatabase:
     async def read(self, tenant: str, work: Work[T]) -> T:
         """See `Database.read`."""
         del tenant
+        if (connection := self._joined.connection) is not None:
+            return self._read_within(connection, work)
         if self.in_memory:
             return await self._in_thread(self._to_write, self._read_on, self._writer, work)
         return await self._in_thread(self._to_read, self._read_within, work)
+
+    async def read_together(self, tenant: str, reads: Reads[T]) -> T:
+        """See `Database.read_together`."""
+        del tenant
+        if self.in_memory:
+            return await self._in_thread(self._to_write, self._finish, self._writer, reads)
+        return await self._in_thread(self._to_read, self._finish, reads)
 
     def read_inline(self, tenant: str, work: Work[T]) -> T:
         """See `Database.read_inline`."""
@@ -143,6 +163,14 @@ class SqliteDatabase:
     def _read_within(self, connection: apsw.Connection, work: Work[T]) -> T:
         with translate_errors(self.where, connection):
             return work(connection)
+
+    def _finish(self, connection: apsw.Connection, reads: Reads[T]) -> T:
+        """Run all reads on a connection, in its thread."""
+        self._joined.connection = connection
+        try:
+            return finished(reads())
+        finally:
+            self._joined.connection = None
 
     def _read_on(self, connection: apsw.Connection, work: Work[T]) -> T:
         with translate_errors(self.where, connection), transaction(connection, "DEFERRED"):

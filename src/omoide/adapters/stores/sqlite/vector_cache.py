@@ -85,7 +85,9 @@ class VectorCache:
             items, rows = matrix.items[: matrix.used], matrix.rows[: matrix.used]
             scales = matrix.scales[: matrix.used]
         self._make_room()
-        return items, (rows @ (query.ravel() * _scales(query.reshape(1, -1))[0])) * scales
+        cosines: Floats = rows @ (query.ravel() * _scales(query.reshape(1, -1))[0])
+        cosines *= scales
+        return items, cosines
 
     def clear(self, owner: int) -> None:
         """Drop the owner's matrices, so that no vector of erased text stays in memory."""

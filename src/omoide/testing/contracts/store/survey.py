@@ -11,7 +11,7 @@ import pytest
 from omoide.domain import MemoryKind, Speaker
 from omoide.errors import EmbedderMismatch
 from omoide.language.terms import terms
-from omoide.ports.store import NamedSpeaker
+from omoide.ports.store import JoinedReads, NamedSpeaker
 from omoide.testing.contracts.making import (
     ANN,
     ANN_ELSEWHERE,
@@ -176,3 +176,26 @@ class SurveyContract(StoreSuite):
             await store.index.search_data(
                 ANN, [], space=replace(SPACE, version="2"), query=rows((1, 0, 0))
             )
+
+    async def test_reads_together(self, store: Store) -> None:
+        """A store that can run reads together gives what it gives one by one, and the caller gets
+        the error that is raised between two reads."""
+        index = store.index
+        if not isinstance(index, JoinedReads):
+            pytest.skip("reads of this store run one by one")
+        await tell(store, ANN, "a tea", "b")
+
+        async def reads() -> tuple[list[str], dict[str, float]]:
+            turns = await store.turns.read(ANN)
+            return [turn.id for turn in turns], counted(await search(store, "tea"), "tea")
+
+        assert await index.together(ANN, reads) == (["a tea", "b"], {"a tea": 1})
+        assert await index.together(ANN, reads) == await reads()
+
+        async def wrong() -> None:
+            await store.turns.read(ANN)
+            raise KeyError("not of the store")
+
+        with pytest.raises(KeyError, match="not of the store"):
+            await index.together(ANN, wrong)
+        assert [turn.id for turn in await store.turns.read(ANN)] == ["a tea", "b"]

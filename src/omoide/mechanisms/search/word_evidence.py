@@ -1,0 +1,119 @@
+"""The evidence of words: BM25 of each turn, of its neighbours and of its session.
+
+It works on the places where a term of the query occurs, of all terms at once: a call of numpy costs
+more than its work on a few places, and a loop over the terms would make ten times as many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import TYPE_CHECKING
+
+from omoide.mechanisms.search.table_shape import K1, KERNEL, SESSION_K1, SHIFTS, shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from omoide.mechanisms.search.question import ParsedQuery
+    from omoide.mechanisms.search.table_shape import TableShape
+    from omoide.ports.store import Postings, SearchData
+
+    Floats = NDArray[np.float32]
+
+MOST_CELLS = 500_000
+"""Turns times terms up to which terms are counted at once."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WordEvidence:
+    """What the words of a query tell about each turn."""
+
+    words: Floats
+    """BM25 of each turn."""
+    near: Floats
+    """What neighbours add to it."""
+    session: Floats
+    """BM25 of the turn's session, as a share of the query's maximum."""
+    rarities: tuple[float, ...]
+    """Of the query's terms; they add up to that maximum."""
+
+
+def weigh_words(data: SearchData, question: ParsedQuery, strength: float) -> WordEvidence:
+    """The evidence of the query's terms. Neighbours count by `strength`."""
+    import numpy as np
+
+    count, shape = len(data.table.ids), shape_of(data.table)
+    rarities: list[float] = []
+    found: list[tuple[float, Postings]] = []
+    for term in question.terms if count else ():
+        postings = data.postings.get(term)
+        having = len(postings.rows) if postings else 0
+        rarity = log(1 + (count - having + 0.5) / (having + 0.5))
+        if having or not term.startswith("~"):  # an unknown folded form says nothing
+            rarities.append(rarity)
+        if postings is not None:
+            found.append((rarity, postings))
+    words, best = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    sessions = np.zeros(len(shape.size))
+    step = max(MOST_CELLS // max(count, 1), 1)
+    for first in range(0, len(found), step):
+        gains = _Gains(found[first : first + step], shape)
+        np.add.at(words, gains.rows, gains.gain)
+        for term in gains.best(strength):
+            best += term
+        for term in gains.sessions():
+            sessions += term
+    shares = (sessions / (sum(rarities) or 1)).astype(np.float32)
+    return WordEvidence(
+        words=words,
+        near=np.maximum(best - words, 0),
+        session=shares[shape.group],
+        rarities=tuple(rarities),
+    )
+
+
+class _Gains:
+    """All places where one of some terms occurs, and what it adds to the score there."""
+
+    def __init__(self, found: Sequence[tuple[float, Postings]], shape: TableShape) -> None:
+        import numpy as np
+
+        sizes = [len(postings.rows) for _, postings in found]
+        self._shape = shape
+        self._rarity = np.array([rarity for rarity, _ in found])
+        self._term = np.repeat(np.arange(len(found)), sizes)
+        self.rows = np.concatenate([postings.rows for _, postings in found])
+        self._times = times = np.concatenate([postings.counts for _, postings in found])
+        scale = (self._rarity * (K1 + 1)).astype(np.float32)[self._term]
+        self.gain: Floats = scale * times / (times + shape.norm[self.rows])
+
+    def best(self, strength: float) -> Floats:
+        """For each term and turn the best gain: its own in full, or a neighbour's in part."""
+        import numpy as np
+
+        # One row per term, with room for neighbours before the first turn and after the last.
+        count, room = len(self._shape.group), len(KERNEL)
+        cells = np.zeros((len(self._rarity), count + 2 * room), np.float32)
+        own, flat = self._term * (count + 2 * room) + self.rows + room, cells.ravel()
+        flat[own] = self.gain
+        shifts, session = np.array(SHIFTS)[:, None], self._shape.padded
+        shares = np.array([[strength * KERNEL[abs(shift) - 1]] for shift in SHIFTS], np.float32)
+        here = self.rows + room
+        parts = (session[here + shifts] == session[here]) * shares * self.gain
+        np.maximum.at(flat, (own + shifts).ravel(), parts.ravel())
+        return cells[:, room : room + count]
+
+    def sessions(self) -> NDArray[np.float64]:
+        """For each term and session, what it adds to the session's score."""
+        import numpy as np
+
+        sessions, terms = len(self._shape.size), len(self._rarity)
+        places = self._term * sessions + self._shape.group[self.rows]
+        inside = np.bincount(places, self._times, sessions * terms).reshape(terms, sessions)
+        gain = self._rarity[:, None] * (SESSION_K1 + 1) * inside
+        added: NDArray[np.float64] = gain / (inside + self._shape.session_norm)
+        return added
