@@ -360,10 +360,11 @@ async def test_a_chinese_word_on_a_button_is_not_cut(
 async def test_centred_chinese_breaks_between_words(
     opened: Callable[..., Awaitable[Window]],
 ) -> None:
-    """The greeting, and where a file is dropped."""
+    """The greeting, and where a file is dropped: at spaces, commas and full stops."""
+    clause = r"[^\s，。]+"
     window = await opened(locale="zh-CN")
     await window.enter()
-    assert await cut_words(window.page, ".welcome p") == []
+    assert await cut_words(window.page, ".welcome p", word=clause) == []
     await window.press("#data")
     await expect(window.page.locator(".drop")).to_be_visible()
-    assert await cut_words(window.page, ".drop") == []
+    assert await cut_words(window.page, ".drop", word=clause) == []

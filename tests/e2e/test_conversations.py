@@ -87,7 +87,8 @@ async def test_the_palette_shows_replies_without_their_marks(window: Window) -> 
     """A reply in Markdown is one line of plain words; what the person wrote stays as it is."""
     await window.enter()
     window.bench.replier.answers.append(
-        "## Swimming\n\n1. **Monday**: [rest](https://a.example)\n2. `swim` *far*\n\n| a | b |\n|---|---|\n| c | d |"
+        "## Swimming\n\n1. **Monday**: [rest](https://a.example)\n2. `swim` *far*\n\n"
+        "| a | b |\n|---|---|\n| c | d |"
     )
     await window.say("Swimming **when**?")
     await expect(window.page.locator(".said.assistant .text")).to_contain_text("far")
