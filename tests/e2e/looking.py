@@ -58,18 +58,18 @@ OUT_OF_REACH = """(least) => {
 }"""
 """The controls that are too small, or that something else lies over where one would press."""
 
-CUT_WORDS = """(selector) => {
+CUT_WORDS = """([selector, word]) => {
   const cut = [];
   for (const place of document.querySelectorAll(selector)) {
     const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const node = texts.currentNode;
-      for (const word of node.data.matchAll(/\\S+/g)) {
+      for (const found of node.data.matchAll(new RegExp(word, 'gu'))) {
         const range = document.createRange();
-        range.setStart(node, word.index);
-        range.setEnd(node, word.index + word[0].length);
+        range.setStart(node, found.index);
+        range.setEnd(node, found.index + found[0].length);
         const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
-        if (lines.size > 1) cut.push(word[0]);
+        if (lines.size > 1) cut.push(found[0]);
       }
     }
   }
@@ -111,9 +111,9 @@ async def out_of_reach(page: Page, least: int) -> list[str]:
     return list(await page.evaluate(OUT_OF_REACH, least))
 
 
-async def cut_words(page: Page, selector: str) -> list[str]:
+async def cut_words(page: Page, selector: str, *, word: str = r"\S+") -> list[str]:
     """The words that begin on one line and end on another."""
-    return list(await page.evaluate(CUT_WORDS, selector))
+    return list(await page.evaluate(CUT_WORDS, [selector, word]))
 
 
 async def drawn(canvas: Locator, least: int) -> None:

@@ -333,6 +333,7 @@ async def test_dates_have_the_form_of_the_language(demo: Window) -> None:
         "zh": ("1月3日", "1月3日 17:50"),
         "ja": ("1月3日", "1月3日 17:50"),
         "ko": ("1월 3일", "1월 3일 오후 5:50"),
+        "vi": ("3 tháng 1", "3 thg 1, 17:50"),
     }
     for code, (title, hour) in forms.items():
         await page.locator("#language").select_option(code)
@@ -353,3 +354,17 @@ async def test_a_chinese_word_on_a_button_is_not_cut(
     await window.page.locator(".said.user .while-open").tap()
     await expect(window.page.locator("#stop-editing")).to_be_visible()
     assert await cut_words(window.page, "#stop-editing") == []
+
+
+@ON_PHONE
+async def test_centred_chinese_breaks_between_words(
+    opened: Callable[..., Awaitable[Window]],
+) -> None:
+    """The greeting, and where a file is dropped: at spaces, commas and full stops."""
+    clause = r"[^\s，。]+"
+    window = await opened(locale="zh-CN")
+    await window.enter()
+    assert await cut_words(window.page, ".welcome p", word=clause) == []
+    await window.press("#data")
+    await expect(window.page.locator(".drop")).to_be_visible()
+    assert await cut_words(window.page, ".drop", word=clause) == []

@@ -83,6 +83,24 @@ async def test_the_palette_finds_commands_conversations_and_words(demo: Window) 
     await expect(field).to_have_count(0)
 
 
+async def test_the_palette_shows_replies_without_their_marks(window: Window) -> None:
+    """A reply in Markdown is one line of plain words; what the person wrote stays as it is."""
+    await window.enter()
+    window.bench.replier.answers.append(
+        "## Swimming\n\n1. **Monday**: [rest](https://a.example)\n2. `swim` *far*\n\n"
+        "| a | b |\n|---|---|\n| c | d |"
+    )
+    await window.say("Swimming **when**?")
+    await expect(window.page.locator(".said.assistant .text")).to_contain_text("far")
+    await window.search("swimming monday")
+    said = window.page.locator("#found [role=group]").filter(has_text="What was said")
+    found = said.get_by_role("option").locator(".name")
+    await expect(found.filter(has_text="Monday")).to_have_text(
+        "Swimming Monday: rest swim far a b c d"
+    )
+    await expect(found.filter(has_text="when")).to_have_text("Swimming **when**?")
+
+
 @ON_DESK
 async def test_one_line_of_the_palette_is_chosen_by_keys_and_pointer(demo: Window) -> None:
     """Both move the same choice: no second line looks as if Enter would take it."""

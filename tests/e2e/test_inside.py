@@ -84,6 +84,17 @@ async def test_events_stand_on_a_timeline_with_their_curves(demo: Window) -> Non
     await expect(chart).to_have_attribute("aria-label", re.compile("3650 days"))
 
 
+async def test_an_event_is_out_of_reach_on_the_same_day_in_every_span(demo: Window) -> None:
+    """Ten years are drawn by fewer points a year: the day is read between them."""
+    page = demo.page
+    await demo.go("events")
+    cake = page.locator(".happened").filter(has_text="bake a cake")
+    for span in ("1 year", "10 years", "3 years"):
+        await page.locator("#panel-events .choice").get_by_text(span, exact=True).click()
+        await expect(page.locator("#panel-events .choice [aria-pressed=true]")).to_have_text(span)
+        await expect(cake).to_contain_text("out of reach in 10 months")
+
+
 async def test_a_recall_lifts_the_curve_at_once(demo: Window) -> None:
     """The event that came to mind is chosen, and drawn as it was and as it is."""
     page = demo.page

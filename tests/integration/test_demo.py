@@ -92,3 +92,22 @@ async def test_the_demo_does_not_mix_with_anyone(world: World) -> None:
     with pytest.raises(BadInput, match="en, zh"):
         await load(world.memory, "x", "xx", now=world.clock.now())
     assert len(await world.memory.turns("demo")) == 30
+
+
+@pytest.mark.parametrize(
+    ("language", "weekdays"),
+    [
+        ("en", ("Friday", "Saturday")),
+        ("zh", ("星期", "周")),
+        ("ja", ("曜日",)),
+        ("ko", ("요일",)),
+        ("vi", ("thứ sáu", "thứ bảy")),
+    ],
+)
+async def test_what_the_demo_plans_has_a_date(
+    world: World, language: str, weekdays: tuple[str, ...]
+) -> None:
+    """A fact names the day itself, in every language: a weekday says nothing a week later."""
+    await load(world.memory, "demo", language, now=world.clock.now())
+    for entry in await world.memory.timeline("demo"):
+        assert not [name for name in weekdays if name in entry.fact.text], entry.fact.text

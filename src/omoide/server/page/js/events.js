@@ -151,6 +151,7 @@ function animate(from, to) {
 function row(event) {
   const curve = curves.get(event.id);
   const p = curve?.fading[0][1] ?? 0;
+  const gone = curve ? fall(curve.fading, curve.threshold) : null; // the same day whatever span is shown
   const inner = el("div", { class: "inner", hidden: true });
   const pick = () => {
     chosen = event.id;
@@ -166,7 +167,7 @@ function row(event) {
     : [
         t("events.p", { p: percent(p) }),
         event.recalls ? t("events.recalls", { n: event.recalls, when: date(event.last_recalled) }) : t("events.never"),
-        curve?.out_of_reach ? t("events.reach", { when: inDays(curve.out_of_reach) }) : t("events.stays"),
+        gone === null ? t("events.stays") : t("events.reach", { when: inDays(gone) }),
       ];
   const button = el(
     "button",

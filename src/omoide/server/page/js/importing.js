@@ -23,6 +23,7 @@ function open() {
     { class: "drop", for: "import-file" },
     el("strong", {}, t("import.drop")),
     el("span", { class: "fine" }, t("import.about")),
+    el("span", { class: "fine" }, t("import.only")),
     choose,
   );
   const body = [

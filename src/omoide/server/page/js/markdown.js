@@ -109,3 +109,15 @@ function link(href, children) {
   if (!SAFE.has(url.protocol)) return children;
   return el("a", { href: url.href, target: "_blank", rel: "noopener noreferrer nofollow", title: url.href }, children);
 }
+
+/** A text as plain words on one line, without the marks. */
+export const plain = (text) => lexer(text, OPTIONS).map(wordsOf).join(" ").replace(/\s+/g, " ").trim();
+
+/** The words of a token: of its parts where it has some, each block after a space. */
+function wordsOf(token) {
+  if (token.type === "table") return [token.header, ...token.rows].flat().map(wordsOf).join(" ");
+  if (token.type === "list") return token.items.map(wordsOf).join(" ");
+  if (["br", "hr", "def"].includes(token.type)) return " ";
+  if (token.tokens) return token.tokens.map(wordsOf).join(["blockquote", "list_item"].includes(token.type) ? " " : "");
+  return token.text ?? token.raw ?? "";
+}

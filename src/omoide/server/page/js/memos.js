@@ -76,7 +76,7 @@ function card(memo, topic) {
     const kind = shown.get(memo.id) ?? "summary";
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(kinds[i] === kind)));
     if (kind === "summary") fill(body, el("p", { class: "body", dir: "auto" }, memo.addressed));
-    else if (kind === "compressed") fill(body, el("p", { class: "body", dir: "auto" }, memo.compressed), el("p", { class: "fine" }, `${t("memos.method")}: ${memo.method}`));
+    else if (kind === "compressed") fill(body, el("p", { class: "body", dir: "auto" }, memo.compressed), el("p", { class: "fine" }, t("memos.method", { name: memo.method })));
     else {
       try {
         const said = (await get("/api/turns", { session: memo.session, limit: 1000 })).items.filter((turn) => memo.sources.includes(turn.id));

@@ -3,6 +3,7 @@
 import { get, post } from "./api.js";
 import * as chat from "./chat.js";
 import { at, el, fill } from "./dom.js";
+import { plain } from "./markdown.js";
 import { state, tell, turns } from "./state.js";
 import * as talks from "./talks.js";
 import { date, moment } from "./time.js";
@@ -53,7 +54,7 @@ async function messages(query) {
   const found = (await post("/api/recall", { query, k: MOST, kinds: ["turn"] })).items;
   const close = found.filter((item) => item.score >= NEAR * found[0].score);
   return close.map((item) => ({
-    name: item.text,
+    name: item.speaker === "user" ? item.text : plain(item.text),
     note: `${t(`speaker.${item.speaker}`)} · ${moment(item.time)}`,
     run: async () => {
       const [turn] = (await get("/api/turns", { id: [item.id] })).items;

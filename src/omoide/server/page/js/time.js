@@ -1,6 +1,6 @@
 // Dates in the reader's language. Uses the server's clock, not the browser's.
 
-import { locale } from "./words.js";
+import { locale, t } from "./words.js";
 
 let ahead = 0;
 
@@ -15,12 +15,15 @@ export const now = () => new Date(Date.now() + ahead);
 /** 09:00, but 9:00 where "in the morning" stands beside it. */
 const hour = () => (new Intl.DateTimeFormat(locale(), { hour: "numeric" }).resolvedOptions().hour12 ? "numeric" : "2-digit");
 
+/** A text that stays on one line: "14 Oct" with a space that does not break. */
+const whole = (text) => text.replaceAll(" ", "\u00a0");
+
 /** A format for times; the browser takes long to make one, so each is made once a language. */
 function format(options) {
   const made = new Map();
   return (time) => {
     if (!made.has(locale())) made.set(locale(), new Intl.DateTimeFormat(locale(), { ...options, ...(options.minute ? { hour: hour() } : {}) }));
-    return made.get(locale()).format(new Date(time));
+    return whole(made.get(locale()).format(new Date(time)));
   };
 }
 
@@ -33,11 +36,9 @@ const longDateThisYear = format({ day: "numeric", month: "long" });
 /** For a title: in full, but without the year where it is this one. */
 export const titleDate = (time) => (isThisYear(time) ? longDateThisYear : longDate)(time);
 export const month = format({ month: "long", year: "numeric" });
-const CLOCK = { minute: "2-digit" }; // brings the hour with it
-export const clock = format(CLOCK);
-const momentThisYear = format({ day: "numeric", month: "short", ...CLOCK });
-const momentWithYear = format({ day: "numeric", month: "short", year: "numeric", ...CLOCK });
-export const moment = (time) => (isThisYear(time) ? momentThisYear : momentWithYear)(time);
+export const clock = format({ minute: "2-digit" }); // brings the hour with it
+/** A day and its time. The words say the order: the browser would put the time first in Vietnamese. */
+export const moment = (time) => whole(t("moment", { date: date(time), clock: clock(time) }));
 
 /** How many days ago, counted by calendar days. */
 export function daysAgo(time) {
