@@ -153,7 +153,7 @@ async def test_the_first_day(opened: Open) -> None:
 
     await window.go("events")
     await expect(page.locator(".happened")).to_have_count(4)
-    await expect(page.locator("#panel-events")).to_contain_text("You fly to Kyoto in April.")
+    await expect(page.locator("#panel-events")).to_contain_text("You fly to Kyoto in April 2026.")
     await drawn(page.locator("#panel-events canvas"), 500)
     await expect(page.locator("#recall-effect")).to_contain_text("stay")
     await sound("events")
