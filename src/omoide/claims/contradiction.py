@@ -8,8 +8,8 @@ statement about the same person is retired if a newer one
 - names another home, another state (single, married) or another name of the user;
 - says that something has ended (no longer, stopped) and little else.
 
-A plan or a single occasion ("this Thursday") makes nothing untrue. If no rule applies, both
-statements are kept.
+A plan or a single occasion ("this Thursday") makes nothing untrue by these; a planned move to
+`another_home` says how long the old one is true. If no rule applies, both statements are kept.
 """
 
 from __future__ import annotations
