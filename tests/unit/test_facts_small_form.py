@@ -16,6 +16,7 @@ from omoide.language import LANGUAGES
 from omoide.mechanisms.facts import PROFILES, SHOWN, TunedFactForm
 from omoide.mechanisms.facts.applying import apply_operations
 from omoide.mechanisms.facts.operations import Action, FormAnswer
+from omoide.mechanisms.facts.small_form import ENDS_A_NAME
 from omoide.ports import Request, Skill
 from omoide.prompts import vocabulary
 from omoide.prompts.transcript import Line
@@ -219,6 +220,51 @@ def test_a_row_of_numbers_ends_nothing() -> None:
     one = "User sold the boat last week. (1)"
     (ends,) = TunedFactForm().read(one, known=known, session=session, language="en").operations
     assert (ends.action, ends.facts) == (Action.REPLACE, ("f1",))
+
+
+NAMES = {
+    "en": (
+        "User is called Ana.",
+        "I left the bank.",
+        "User left the bank.",
+        "User is called Anna.",
+    ),
+    "zh": ("用户叫林晓。", "我从银行辞职了。", "用户从银行辞职了。", "用户叫林小。"),
+    "ja": (
+        "ユーザーの名前は健太だ。",
+        "銀行を辞めました。",
+        "ユーザーは銀行を辞めた。",
+        "ユーザーの名前は健一だ。",
+    ),
+    "ko": (
+        "사용자의 이름은 수빈이다.",
+        "은행을 그만뒀어요.",
+        "사용자는 은행을 그만뒀다.",
+        "사용자의 이름은 수민이다.",
+    ),
+    "vi": (
+        "Người dùng tên là Tuấn.",
+        "Tôi đã nghỉ việc ở ngân hàng.",
+        "Người dùng đã nghỉ việc ở ngân hàng.",
+        "Người dùng tên là Toàn.",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_only_another_name_ends_a_name(language: str) -> None:
+    """A model that calls the name untrue beside the news of a job is not believed, and the note is
+    kept with a flag that says so; one that notes another name is."""
+    name, told, news, other = NAMES[language]
+    known = facts([name], language)
+    taken = TunedFactForm().read
+    (kept,) = taken(f"{news} (1)", known=known, session=said(told), language=language).operations
+    assert (kept.action, kept.facts, kept.text) == (Action.ADD, (), news)
+    assert kept.flags == (ENDS_A_NAME,)
+    answer = taken(f"{other} (1)", known=known, session=said(other), language=language)
+    assert [(o.action, o.facts, o.flags) for o in answer.operations] == [
+        (Action.REPLACE, ("f1",), ())
+    ]
 
 
 @pytest.mark.parametrize(

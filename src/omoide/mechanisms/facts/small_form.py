@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 
 NO_SPEAKER = "it does not begin with a speaker"
+ENDS_A_NAME = "it says that the user's name is untrue, and gives no other"
 SHOWN = 24
 """How many of the known facts the model is shown."""
 MOST_ENDED = 4
@@ -266,12 +267,15 @@ class _Changes:
         if any(marks(note.text) <= marks(self._known[id_].text) for id_ in same):
             return [self._operation(Action.CONFIRM, note, facts=same[:1])]
         untrue = {id_: why for id_, old in self._known.items() if (why := self._untrue(old, note))}
-        said_so = [id_ for id_ in entry.untrue if id_ in self._known]
+        named_ids = [id_ for id_ in entry.untrue if id_ in self._known]
+        said_so = [id_ for id_ in named_ids if self._may_end(self._known[id_], note)]
+        flags = (ENDS_A_NAME,) if len(said_so) < len(named_ids) else ()
         ended = list(dict.fromkeys([*same, *said_so, *untrue]))
         if not ended:
-            return [self._operation(Action.ADD, note)]
+            return [replace(self._operation(Action.ADD, note), flags=flags)]
         reason = next(iter(untrue.values()), "it has changed" if said_so else "said more fully")
-        operations = [self._operation(Action.REPLACE, note, facts=ended, reason=reason)]
+        change = self._operation(Action.REPLACE, note, facts=ended, reason=reason)
+        operations = [replace(change, flags=flags)]
         for id_ in (i for i in untrue if i not in said_so):
             operations += [
                 replace(self._operation(Action.ADD, rest), facts=(id_,), by_rule=True)
@@ -280,6 +284,11 @@ class _Changes:
         for id_ in ended:
             del self._known[id_]
         return operations
+
+    def _may_end(self, old: Note, new: Note) -> bool:
+        """Whether the model is believed that the new note makes the old one untrue. People change
+        home, work and taste, and keep their name unless they tell another."""
+        return not name_facts([old], self._language) or bool(name_facts([new], self._language))
 
     def _still_true(self, old: Note, new: Note) -> list[Note]:
         """The clauses of a fact that a rule does not end. A name may be that of someone in an ended
