@@ -44,14 +44,15 @@ REWRITTEN = 4 * 2**20
 """Bytes in use up to which a file is rewritten: that blocks nobody for longer than 50 ms."""
 _RETRY = 0.01
 """Seconds between two tries to clean a piece while another connection is in the way."""
-_LONGEST_PAUSE = 0.05
-"""Seconds between two slices of an erasure, at most."""
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
+"""Seconds between two slices of an erasure, or two pieces of a file. Whoever waits for the lock
+asks for it once in a millisecond, so a shorter pause could be missed."""
 
 
 class SqliteArchive(SqlArchive):
     """`Archive` on SQLite. Large erasures are made in slices, and all clean the file."""
 
-    TURNS_AT_ONCE = slices.TURNS
+    TURNS_AT_ONCE = slices.FIRST_TURNS
 
     def __init__(
         self,
@@ -108,15 +109,18 @@ class SqliteArchive(SqlArchive):
 
     async def _finish_owner(self, erasure: UnfinishedErasure) -> Erased:
         erased, done = NOTHING, False
+        size = slices.SliceSize(size=slices.FIRST_ROWS, most=slices.ROWS)
         while not done:
-            removed = await self._slice(lambda c: slices.remove_slice(c, erasure))
+            removing = partial(slices.remove_slice, erasure=erasure, rows=size.size)
+            removed = await self._slice(removing, size)
             erased, done = _sum(erased, removed.erased), removed.done
         return erased
 
     async def _finish_turns(self, erasure: UnfinishedErasure) -> None:
-        positions = erasure.positions or ()
-        for start in range(0, len(positions), slices.TURNS):
-            chosen = positions[start : start + slices.TURNS]
+        left = erasure.positions or ()
+        size = slices.SliceSize(size=slices.FIRST_TURNS, most=slices.TURNS)
+        while left:
+            chosen, left = left[: size.size], left[size.size :]
 
             def look(connection: Connection, chosen: Sequence[int] = chosen) -> list[Posting]:
                 return postings_of(connection, erasure.owner, TURNS, chosen)
@@ -126,15 +130,22 @@ class SqliteArchive(SqlArchive):
                 erasure=erasure,
                 positions=chosen,
                 postings=await self._file.read("", look),
-                last=start + slices.TURNS >= len(positions),
+                last=not left,
             )
-            await self._slice(removing)
+            await self._slice(removing, size)
 
-    async def _slice(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Run a slice, and leave the others as much time as it took."""
+    async def _slice(self, work: Callable[[apsw.Connection], T], size: slices.SliceSize) -> T:
+        """Run a slice, choose the size of the next, and leave the others as much time."""
+
+        def timed(connection: apsw.Connection) -> T:
+            began = time.monotonic()
+            result = work(connection)
+            size.adapt(time.monotonic() - began)
+            return result
+
         began = time.monotonic()
-        result = await self._file.write("", work)
-        await asyncio.sleep(min(time.monotonic() - began, _LONGEST_PAUSE))
+        result = await self._file.write("", timed)
+        await _leave_time(time.monotonic() - began)
         return result
 
     def _mark(self, connection: Connection) -> None:
@@ -160,7 +171,9 @@ class SqliteArchive(SqlArchive):
         cleaner = await self._file.without_transaction(lambda _: PageCleaner(self._file.where))
         try:
             while not cleaner.done:
+                began = time.monotonic()
                 await self._repeated(cleaner.clean_piece)
+                await _leave_time(time.monotonic() - began)
         finally:
             await self._file.without_transaction(lambda _: cleaner.close())
 
@@ -196,6 +209,11 @@ class SqliteArchive(SqlArchive):
             f"{self._file.where} while another process reads it; close that process and "
             "erase again, or reopen the database"
         )
+
+
+async def _leave_time(taken: float) -> None:
+    """Let others write for as long as they had to wait."""
+    await asyncio.sleep(min(max(taken, _SHORTEST_PAUSE), _LONGEST_PAUSE))
 
 
 def _sum(one: Erased, other: Erased) -> Erased:

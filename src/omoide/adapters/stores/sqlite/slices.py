@@ -1,4 +1,5 @@
 """Large erasures in slices: a transaction removes few rows, so that no other writer waits for long.
+How few depends on how long the last slice took, on this machine at this time.
 
 The first transaction of an erasure writes into `meta` what the others have to remove; the last
 takes that out again. So an erasure that is interrupted is finished by the next opening, or by the
@@ -25,10 +26,16 @@ if TYPE_CHECKING:
     from omoide.adapters.stores.sql.connection import Connection
     from omoide.adapters.stores.sql.items import Posting
 
+WANTED = 0.01
+"""Seconds that a slice is to take, without the wait for the disk, which does not depend on it."""
 ROWS = 2000
 """Most rows that a slice of a whole owner removes, by the weight of each."""
+FIRST_ROWS = 500
+"""The same for the first slice, of which nothing is known yet."""
 TURNS = 40
 """Most turns that a slice of a part removes. Each posting lies in a page of its own."""
+FIRST_TURNS = 10
+"""The same for the first slice."""
 _WEIGHTS = {
     "turns": 20,
     "vectors": 8,
@@ -49,6 +56,20 @@ _KEYS = {
     "vectors": ("space", "serial"),
 }
 _NAME = "unfinished"
+
+
+@dataclass(kw_only=True)
+class SliceSize:
+    """How much the next slice may remove."""
+
+    size: int
+    most: int
+
+    def adapt(self, seconds: float) -> None:
+        """Choose the next size after a slice of this one took so long: at most twice or half. A
+        slice costs something however small it is, so none is smaller than a twentieth."""
+        scale = min(max(WANTED / max(seconds, 1e-6), 0.5), 2.0)
+        self.size = min(max(int(self.size * scale), self.most // 20), self.most)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,12 +175,12 @@ def remove_turns(
         connection.execute("DELETE FROM meta WHERE name = ?", (erasure.name,))
 
 
-def remove_slice(connection: Connection, erasure: UnfinishedErasure) -> RemovedRows:
+def remove_slice(connection: Connection, erasure: UnfinishedErasure, *, rows: int) -> RemovedRows:
     """Remove some rows of an owner, and with the last of them the owner and the note."""
     if not _is_noted(connection, erasure):
         return RemovedRows(done=True)
     connection.execute("INSERT INTO erasing VALUES (?)", (erasure.owner,))
-    removed = remove_rows(connection, erasure.owner)
+    removed = remove_rows(connection, erasure.owner, rows=rows)
     if removed.done:
         connection.execute("DELETE FROM meta WHERE name = ?", (erasure.name,))
     else:
@@ -167,10 +188,10 @@ def remove_slice(connection: Connection, erasure: UnfinishedErasure) -> RemovedR
     return removed
 
 
-def remove_rows(connection: Connection, owner: int) -> RemovedRows:
+def remove_rows(connection: Connection, owner: int, *, rows: int = FIRST_ROWS) -> RemovedRows:
     """Remove some rows of an owner who is in `erasing`, and with the last of them the owner. The
     database itself refuses to remove an owner of whom any table has a row."""
-    removed, left = RemovedRows(), ROWS
+    removed, left = RemovedRows(), rows
     for table, key in _KEYS.items():
         columns, weight = ", ".join(key), _WEIGHTS.get(table, 1)
         limit = max(left // weight, 1)
