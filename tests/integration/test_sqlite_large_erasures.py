@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
+from omoide.adapters.stores.sql import slices
 from omoide.adapters.stores.sql.erasing import ErasurePlan
-from omoide.adapters.stores.sqlite import SqliteStore, scrubbing, slices
+from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.adapters.stores.sqlite.page_cleaning import PageCleaner
 from omoide.adapters.stores.sqlite.scrubbing import SqliteArchive
 from omoide.domain import FactChanges, FactMarks
@@ -113,7 +114,7 @@ async def test_others_may_write_between_two_pieces_of_the_file(
         other.execute("UPDATE meta SET value = value WHERE name = 'traces'")
         written += 1
 
-    monkeypatch.setattr(scrubbing, "_leave_time", write)
+    monkeypatch.setattr(slices, "leave_time", write)
     await store.archive.erase(ANN, turns=["word5"])
     assert written >= path.stat().st_size // 2**16
     other.close()

@@ -1,30 +1,33 @@
 """Large erasures in slices: a transaction removes few rows, so that no other writer waits for long.
 How few depends on how long the last slice took, on this machine at this time.
 
-The first transaction of an erasure writes into `meta` what the others have to remove; the last
-takes that out again. So an erasure that is interrupted is finished by the next opening, or by the
-next erasure of any process. An owner who is erased whole gets another name in the first
-transaction: from then on nothing of them is found under theirs, and a new owner may have it.
+The first transaction of an erasure notes in the table of the database's own values what the others
+have to remove; the last takes that out again. So an erasure that is interrupted is finished by the
+next opening, or by the next erasure of any process. An owner who is erased whole gets another name
+in the first transaction: from then on nothing of them is found under theirs, and a new owner may
+have it. A database that locks one owner at a time removes the rest in one transaction, for which
+nobody waits.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sql.erased_rows import erase_turns, remove_session
 from omoide.adapters.stores.sql.external import vanishing_owner_name
+from omoide.adapters.stores.sql.rows import lock_owner
 from omoide.adapters.stores.sql.tables import TABLES
 from omoide.ports import Erased
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.items import Posting
+    from omoide.adapters.stores.sql.erasing import ErasurePlan
 
 WANTED = 0.01
 """Seconds that a slice is to take, without the wait for the disk, which does not depend on it."""
@@ -56,6 +59,14 @@ _KEYS = {
     "vectors": ("space", "serial"),
 }
 _NAME = "unfinished"
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
+"""Seconds. Whoever waits for SQLite's lock asks for it once in a millisecond, so a shorter pause
+could be missed."""
+
+
+async def leave_time(taken: float) -> None:
+    """Let others write for as long as they had to wait."""
+    await asyncio.sleep(min(max(taken, _SHORTEST_PAUSE), _LONGEST_PAUSE))
 
 
 @dataclass(kw_only=True)
@@ -77,17 +88,13 @@ class UnfinishedErasure:
     """What an erasure still has to remove of one owner."""
 
     name: str
-    """Of its row in `meta`."""
+    """Of its row."""
+    tenant: str
     owner: int
     positions: tuple[int, ...] | None = None
     """The turns; None for everything."""
     session: int | None = None
     """The session that goes with the last turn, if any."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether the whole owner is removed."""
-        return self.positions is None
 
 
 @dataclass(kw_only=True)
@@ -113,79 +120,74 @@ class RemovedRows:
         )
 
 
-def note_turns(
-    connection: Connection, owner: int, positions: Sequence[int], *, session: int | None
-) -> None:
-    """Note that these turns, and then the session, are still to be removed."""
-    _note(connection, owner, {"positions": list(positions), "session": session})
+@dataclass(frozen=True, kw_only=True)
+class ErasureNotes:
+    """What unfinished erasures have to remove, in a table with names and values."""
 
+    table: str
 
-def note_owner(connection: Connection, owner: int) -> None:
-    """Take the name from an owner, and note that everything of theirs is still to be removed."""
-    connection.execute(
-        "UPDATE owners SET user = ? WHERE id = ?", (vanishing_owner_name(owner), owner)
-    )
-    _note(connection, owner, {})
+    def add_turns(
+        self, connection: Connection, plan: ErasurePlan, positions: Sequence[int]
+    ) -> None:
+        """Note that these turns, and then the session, are still to be removed."""
+        what = {"positions": list(positions), "session": plan.session}
+        self._add(connection, plan.owner, what)
 
-
-def _note(connection: Connection, owner: int, what: dict[str, object]) -> None:
-    connection.execute(
-        "INSERT INTO meta VALUES (?, ?)",
-        (f"{_NAME} {owner} {secrets.token_hex(8)}", json.dumps({"owner": owner, **what})),
-    )
-
-
-def unfinished(connection: Connection) -> list[UnfinishedErasure]:
-    """All erasures that are still to be finished."""
-    rows: list[Any] = connection.execute(
-        "SELECT name, value FROM meta WHERE name >= ? AND name < ?", (f"{_NAME} ", f"{_NAME}!")
-    ).fetchall()
-    found = []
-    for name, value in rows:
-        what = json.loads(value)
-        positions = what.get("positions")
-        found.append(
-            UnfinishedErasure(
-                name=name,
-                owner=what["owner"],
-                positions=None if positions is None else tuple(positions),
-                session=what.get("session"),
-            )
+    def add_owner(self, connection: Connection, owner: int) -> None:
+        """Take the name from an owner, and note that everything of theirs is still to be
+        removed."""
+        connection.execute(
+            'UPDATE owners SET "user" = ? WHERE id = ?', (vanishing_owner_name(owner), owner)
         )
-    return found
+        self._add(connection, owner, {})
 
+    def all(self, connection: Connection) -> list[UnfinishedErasure]:
+        """All erasures that are still to be finished."""
+        rows: list[Any] = connection.execute(
+            f"SELECT name, value FROM {self.table} WHERE name >= ? AND name < ?",  # noqa: S608
+            (f"{_NAME} 0", f"{_NAME} a"),  # a digit follows, however the database sorts
+        ).fetchall()
+        found = []
+        for name, value in rows:
+            what = json.loads(value)
+            positions = what.get("positions")
+            found.append(
+                UnfinishedErasure(
+                    name=name,
+                    tenant=what.get("tenant", ""),
+                    owner=what["owner"],
+                    positions=None if positions is None else tuple(positions),
+                    session=what.get("session"),
+                )
+            )
+        return found
 
-def remove_turns(
-    connection: Connection,
-    erasure: UnfinishedErasure,
-    positions: Sequence[int],
-    *,
-    postings: Sequence[Posting],
-    last: bool,
-) -> None:
-    """Remove some of the turns, and with the last of them the session and the note."""
-    if not _is_noted(connection, erasure):
-        return
-    connection.execute("INSERT INTO erasing VALUES (?)", (erasure.owner,))
-    erase_turns(connection, erasure.owner, positions, postings=postings)
-    if last and erasure.session is not None:
-        remove_session(connection, erasure.owner, erasure.session)
-    connection.execute("DELETE FROM erasing WHERE owner = ?", (erasure.owner,))
-    if last:
-        connection.execute("DELETE FROM meta WHERE name = ?", (erasure.name,))
+    def hold(self, connection: Connection, erasure: UnfinishedErasure, *, wait: bool) -> bool:
+        """Lock the note and its owner for this transaction; False if another process has finished
+        the erasure or, unless `wait`, is about to."""
+        lock = "/* FOR UPDATE */" if wait else "/* FOR UPDATE SKIP LOCKED */"
+        found = connection.execute(
+            f"SELECT 1 FROM {self.table} WHERE name = ? {lock}",  # noqa: S608
+            (erasure.name,),
+        ).fetchone()
+        if found is None:
+            return False
+        lock_owner(connection, erasure.owner)
+        return True
 
+    def remove(self, connection: Connection, erasure: UnfinishedErasure) -> None:
+        """Take out the note of an erasure that is finished."""
+        connection.execute(f"DELETE FROM {self.table} WHERE name = ?", (erasure.name,))  # noqa: S608
 
-def remove_slice(connection: Connection, erasure: UnfinishedErasure, *, rows: int) -> RemovedRows:
-    """Remove some rows of an owner, and with the last of them the owner and the note."""
-    if not _is_noted(connection, erasure):
-        return RemovedRows(done=True)
-    connection.execute("INSERT INTO erasing VALUES (?)", (erasure.owner,))
-    removed = remove_rows(connection, erasure.owner, rows=rows)
-    if removed.done:
-        connection.execute("DELETE FROM meta WHERE name = ?", (erasure.name,))
-    else:
-        connection.execute("DELETE FROM erasing WHERE owner = ?", (erasure.owner,))
-    return removed
+    def _add(self, connection: Connection, owner: int, what: Mapping[str, object]) -> None:
+        [(tenant,)] = connection.execute("SELECT tenant FROM owners WHERE id = ?", (owner,))
+        connection.execute(
+            f"INSERT INTO {self.table} (name, value) VALUES (?, ?)",  # noqa: S608
+            (
+                f"{_NAME} {owner} {secrets.token_hex(8)}",
+                json.dumps({"tenant": tenant, "owner": owner, **what}),
+            ),
+        )
 
 
 def remove_rows(connection: Connection, owner: int, *, rows: int = FIRST_ROWS) -> RemovedRows:
@@ -220,9 +222,3 @@ def _sentences(connection: Connection, owner: int, limit: int) -> int:
         (owner, limit),
     )
     return sum(count for (count,) in rows)
-
-
-def _is_noted(connection: Connection, erasure: UnfinishedErasure) -> bool:
-    """False if another process has finished it."""
-    found = connection.execute("SELECT 1 FROM meta WHERE name = ?", (erasure.name,)).fetchone()
-    return found is not None
