@@ -14,6 +14,7 @@ from omoide.adapters.stores.sql import archive, erased_rows
 from omoide.adapters.stores.sql.archive import SqlArchive
 from omoide.testing.contracts.making import ANN, BOB, HOUR, START, say, tell
 from tests.heavy.test_postgres_erasure import traces
+from tests.heavy.test_sqlite_kill import start
 from tests.postgres import databases
 
 if TYPE_CHECKING:
@@ -142,4 +143,56 @@ async def test_an_interrupted_erasure_is_finished_at_the_next_opening(
         notes = connection.execute("SELECT name FROM omoide_meta WHERE name LIKE 'unfin%'")
         assert notes.fetchall() == []
         assert connection.execute("SELECT count(*) FROM owners").fetchone() == (2,)
+    await store.close()
+
+
+ERASING = """
+import asyncio, os, signal, sys
+from omoide.adapters.stores.postgres import PostgresStore
+from omoide.adapters.stores.postgres.connection import PostgresConnection
+from omoide.testing.contracts.making import ANN
+url, session, statements = sys.argv[1], sys.argv[2], int(sys.argv[3])
+class Counted(PostgresConnection):
+    def execute(self, *statement):
+        global statements
+        statements -= 1
+        if not statements:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().execute(*statement)
+async def main():
+    store = await PostgresStore.open(url)
+    store.archive._database.wrap = Counted
+    await store.archive.erase(ANN, session=int(session) or None)
+    print("erased", flush=True)
+    await store.close()
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_kill_9_in_the_middle_of_an_erasure(tmp_path: Path, whole: bool) -> None:
+    """Killed before its first statement, and then later and later: after the next opening all of it
+    is there, or nothing."""
+    url = databases().for_folder(tmp_path)
+    store = await PostgresStore.open(url, partitions=2)
+    await chatted(store, BOB, "Kept")
+    outcomes: list[int] = []
+    statements = 1
+    while True:
+        if not await store.turns.read(ANN):
+            await chatted(store, ANN, "Zqxann")
+        [session] = {turn.session for turn in await store.turns.read(ANN)}
+        await store.close()
+        with start(ERASING, url, 0 if whole else session, statements) as process:
+            said = process.communicate()[0]
+        store = await PostgresStore.open(url)
+        outcomes.append(len(await store.turns.read(ANN)))
+        assert bool(outcomes[-1]) == bool(traces(url, "zqxann"))
+        if said:
+            break
+        statements = 2 * statements + 3
+    assert len(await store.turns.read(BOB)) == TURNS
+    assert outcomes[0] == TURNS
+    assert set(outcomes) == {0, TURNS}
+    assert outcomes.count(0) > 2  # killed after the first transaction, not only done
     await store.close()
