@@ -5,8 +5,6 @@
 Each size is a file with one user of so many synthetic turns (`speed/corpus.py`). The last file has
 `--users` users with the smallest size each, copies of the first. Figures are CPU milliseconds of
 this verb without the embedder, and how often the first size's; every step is a process of its own.
-"Waits" is the longest that another process, which writes all the time, waited to write one turn, by
-the wall: while nothing else is done, which shows the machine's load, and during each erasure.
 """
 
 from __future__ import annotations
@@ -15,12 +13,10 @@ import argparse
 import asyncio
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter, sleep
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "speed"))
@@ -38,8 +34,6 @@ from omoide.testing import FrozenClock, ScriptedModel
 
 TIMES = 20
 """How often a verb is measured; the median counts."""
-NOISE = "somebody else"
-"""The user for whom another process writes."""
 SMALL = "somebody small"
 """A user with few turns."""
 
@@ -98,7 +92,7 @@ async def measured(path: Path, user: str, turns: int) -> None:
             pass
     exporting = verbs.watches["export, by 1,000 turns"]
     exporting.cpu[0] *= 1_000 / turns
-    await erased(verbs, memory, user, path)
+    await erased(verbs, memory, user)
     await runtime.close()
     verbs.watches["erase the user, by 1,000 turns"].cpu[0] *= 1_000 / turns
     figures = verbs.figures() | {"peak MB": peak_mb()}
@@ -106,66 +100,19 @@ async def measured(path: Path, user: str, turns: int) -> None:
     report(figures)
 
 
-async def erased(verbs: Verbs, memory: Memory, user: str, path: Path) -> None:
-    """Erase a few turns, a session, a small user and the user, while another process writes."""
+async def erased(verbs: Verbs, memory: Memory, user: str) -> None:
+    """Erase a few turns, a session, a small user and the user. How long others wait for that
+    measures `erasure_waits.py`."""
     await memory.record(SMALL, said(lines(0, 40)))
-    other = subprocess.Popen(  # noqa: ASYNC220 - it runs beside
-        [sys.executable, __file__, "--write", str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert other.stdout is not None
-    other.stdout.readline()
-
-    async def waited(during: str) -> None:
-        assert other.stdin is not None and other.stdout is not None  # noqa: PT018 - for the types
-        other.stdin.write("\n")
-        other.stdin.flush()
-        longest = await asyncio.to_thread(other.stdout.readline)
-        verbs.of(f"waits, {during}").cpu.append(float(longest))
-
-    await asyncio.sleep(3.0)
-    await waited("nothing")
     for number in range(3):
         with verbs.of("erase one turn"):
             await memory.erase(user, turns=[f"{10 * number:032x}"])
-    await waited("one turn")
     with verbs.of("erase a session"):
         await memory.erase(user, session=7)
-    await waited("a session")
     with verbs.of("erase a user of 40 turns beside"):
         await memory.erase(SMALL)
-    await waited("a small user")
     with verbs.of("erase the user, by 1,000 turns"):
         await memory.erase(user)
-    await waited("the user")
-    other.communicate()
-
-
-async def write(path: Path) -> None:
-    """Write turns of somebody else until the input ends; tells at each line how long the longest
-    took since the one before."""
-    store = await open_store(path)
-    settings = Settings(mechanisms=("search",))
-    runtime = Runtime(settings, store=store, clock=FrozenClock(NOW), name="other", owns=[store])
-    memory, longest, number = runtime.memory(), 0.0, 0
-    await memory.record(NOISE, said(lines(0, 1)))
-    print("ready", flush=True)
-    asked = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
-    while True:
-        number += 1
-        began = perf_counter()
-        await memory.record(NOISE, said(lines(number, 1)))
-        longest = max(longest, perf_counter() - began)
-        sleep(0.002)  # noqa: ASYNC251 - a process of its own
-        await asyncio.sleep(0)
-        if asked.done():
-            if not asked.result():
-                break
-            print(1e3 * longest, flush=True)
-            asked, longest = asyncio.create_task(asyncio.to_thread(sys.stdin.readline)), 0.0
-    await runtime.close()
 
 
 def run(path: Path, user: str, turns: int) -> dict[str, Any]:
@@ -181,11 +128,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="folder for the databases; several GB")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.write:
-        asyncio.run(write(given.write))
-        return
     if given.measure:
         path, user, turns = given.measure
         asyncio.run(measured(Path(path), user, int(turns)))

@@ -2,6 +2,10 @@
 
 Only the package's programs are used: PostgreSQL refuses to run as root, so for root they run as
 another user, from a copy that this user may read. It listens on a socket in a folder of its own.
+
+The package's pgvector for ARM needs instructions (SVE) that older processors lack. The environment
+variable `OMOIDE_TEST_PGVECTOR` names another `vector.so` for the copy; CONTRIBUTING.md says how to
+build one.
 """
 
 from __future__ import annotations
@@ -30,6 +34,10 @@ if TYPE_CHECKING:
 
 QUICK = ("fsync=off", "synchronous_commit=on", "full_page_writes=off")
 """For tests that kill programs which use the server, but never the machine."""
+
+
+PGVECTOR = "OMOIDE_TEST_PGVECTOR"
+"""The environment variable with the path of another build of pgvector."""
 
 
 class CannotStart(Exception):
@@ -102,20 +110,17 @@ class Server:
             launched = True
 
     def need_vectors(self) -> None:
-        """Make sure that its pgvector runs on this processor: the package's build for ARM uses
-        instructions (SVE) that older processors lack. Raises `CannotStart`."""
-        if not self._compares_vectors():
-            raise CannotStart("its pgvector is built for another processor than this one")
-
-    def _compares_vectors(self) -> bool:
-        """Whether a distance can be computed: a build for another processor ends the backend."""
-        with psycopg.connect(self.url(), autocommit=True) as connection:
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            try:
+        """Make sure that its pgvector runs on this processor: a build for another one ends the
+        process of the connection. Raises `CannotStart`."""
+        try:
+            with psycopg.connect(self.url(), autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
                 connection.execute("SELECT '[1,2,3]'::vector <=> '[3,2,1]'::vector")
-            except psycopg.OperationalError:
-                return False
-        return True
+        except psycopg.Error as error:
+            raise CannotStart(
+                f"its pgvector does not run on this processor ({str(error).splitlines()[0]}); "
+                f"build one that does and name it in {PGVECTOR} (CONTRIBUTING.md says how)"
+            ) from error
 
     def stop(self) -> None:
         """End it at once: nothing of it is kept."""
@@ -158,14 +163,16 @@ def running(settings: Sequence[str] = QUICK, *, made_with: Sequence[str] = ()) -
     folder = Path(tempfile.mkdtemp(prefix="omoide-pg-", dir="/tmp"))
     try:
         user = _unprivileged() if os.geteuid() == 0 else None
-        if user is not None:
+        pgvector = os.environ.get(PGVECTOR)
+        if user is not None or pgvector:
             for part in (package, package.with_name(f"{package.name}.libs")):
                 if part.exists():
                     shutil.copytree(part, folder / part.name)
             package = folder / package.name
+        if user is not None:
             os.chown(folder, user, -1)
-        if emulator := os.environ.get("OMOIDE_TEST_EMULATOR"):
-            _emulate(package / "pginstall" / "bin", emulator)
+        if pgvector:
+            _replace_pgvector(package / "pginstall" / "lib" / "vector.so", Path(pgvector))
         server = Server(folder, package / "pginstall" / "bin", user, settings)
         server.make(*made_with)
         try:
@@ -178,15 +185,12 @@ def running(settings: Sequence[str] = QUICK, *, made_with: Sequence[str] = ()) -
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _emulate(programs: Path, emulator: str) -> None:
-    """Run the copied server in an emulator, such as "qemu-aarch64 -cpu max", on a processor that
-    lacks instructions of the package's build. Slow, and only for root, who uses a copy."""
-    if os.geteuid() != 0:
-        raise CannotStart("only root runs the server in an emulator")
-    program, inner = programs / "postgres", programs / "postgres.inner"
-    program.rename(inner)
-    program.write_text(f'#!/bin/sh\nexec {emulator} {inner} "$@"\n')
-    program.chmod(0o755)
+def _replace_pgvector(library: Path, build: Path) -> None:
+    """Put another build into the copy of the server."""
+    try:
+        shutil.copyfile(build, library)
+    except OSError as error:
+        raise CannotStart(f"{PGVECTOR} names {build}: {error.strerror}") from error
 
 
 def _unprivileged() -> int:

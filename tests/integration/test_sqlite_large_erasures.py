@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
+from omoide.adapters.stores.sql import slices
 from omoide.adapters.stores.sql.erasing import ErasurePlan
-from omoide.adapters.stores.sqlite import SqliteStore, slices
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.adapters.stores.sqlite.page_cleaning import PageCleaner
 from omoide.adapters.stores.sqlite.scrubbing import SqliteArchive
 from omoide.domain import FactChanges, FactMarks
 from omoide.testing.contracts.making import ANN, BOB, HOUR, START, fact, say, tell
@@ -73,6 +75,49 @@ async def test_no_transaction_of_a_large_erasure_removes_many_rows(
     assert await store.turns.read(ANN) == ()
     assert len(await store.turns.read(BOB)) == 3
     assert traces(path, "Zqxann") == 0
+    await store.close()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_slices_follow_how_long_they_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool
+) -> None:
+    """Where removing is slow a transaction removes less and less, where it is quick up to the
+    most."""
+    counted = {}
+    for wanted in (0.0, 1e9):
+        monkeypatch.setattr(slices, "WANTED", wanted)
+        store = await SqliteStore.open(tmp_path / f"{wanted}.db")
+        await chatted(store, ANN, "word", turns=400)
+        erasing = store.archive.erase(ANN, session=None if whole else 1)
+        counted[wanted] = await rows_by_transaction(store, erasing)
+        assert await store.turns.read(ANN) == ()
+        await store.close()
+    assert len(counted[0.0]) > 4 * len(counted[1e9])
+
+
+async def test_others_may_write_between_two_pieces_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large file is cleaned a piece at a time, with a pause after each in which nobody holds the
+    lock."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await chatted(store, ANN, "word", turns=300)
+    monkeypatch.setattr(store.archive, "_rewritten", 0)
+    monkeypatch.setattr(PageCleaner.__init__, "__kwdefaults__", {"piece": 2**16})
+    other = apsw.Connection(str(path))
+    written = 0
+
+    async def write(_: float) -> None:
+        nonlocal written
+        other.execute("UPDATE meta SET value = value WHERE name = 'traces'")
+        written += 1
+
+    monkeypatch.setattr(slices, "leave_time", write)
+    await store.archive.erase(ANN, turns=["word5"])
+    assert written >= path.stat().st_size // 2**16
+    other.close()
     await store.close()
 
 

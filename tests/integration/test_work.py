@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from click.testing import CliRunner
 
+from omoide.adapters.stores.sqlite import SqliteStore, worker_name
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
 from omoide.domain import JobState, JobTask
 from omoide.engine.runtime import Runtime
 from omoide.engine.worker import TRIES, Worker
-from omoide.errors import NoModel, StoreLocked
+from omoide.errors import ModelUnavailable, NoModel, StoreLocked
 from omoide.testing import HashEmbedder
 from tests.unit.conftest import SETTINGS
 
@@ -261,3 +262,48 @@ def test_the_command_works_for_all_tenants_or_for_one(tmp_path: Path) -> None:
     bench.iterator.answers.append(M1)
     assert work() == "1 job tried.\n"
     assert work() == "0 jobs tried.\n"
+
+
+def test_the_command_says_what_is_left_and_why(tmp_path: Path) -> None:
+    """Who runs `omoide work --once` or `omoide jobs` after a crash learns where a job still runs,
+    that a process has ended, when a job is tried again, and what was given up."""
+    bench = Bench(tmp_path)
+    bench.replier.answers.append("I see.")
+    bench.run("chat", "--say", "I live in Oslo.")
+    bench.clock.advance(timedelta(hours=2))
+    bench.iterator.answers.append(ModelUnavailable("the model is away"))
+    first = bench.run("work", "--once")
+    assert "running digest for ana" in first.stderr
+    assert "1 job to be tried again, the next just now." in first.stdout
+    assert "due just now: the model is away" in bench.run("jobs").stdout
+
+    host, pid, started, mark = worker_name().split(":")
+    _claim(bench, f"{host}:{pid}:{started}:{mark}")
+    second = bench.run("work", "--once")
+    assert second.stdout.startswith("0 jobs tried.")
+    assert f"(digest) is running in process {pid}. Others can take it" in second.stdout
+    assert f"in process {pid}\n" in bench.run("jobs").stdout
+    assert [job["state"] for job in bench.data("work", "--once")["left"]] == ["running"]
+
+    bench.clock.advance(timedelta(minutes=2))
+    _claim(bench, f"elsewhere/1:{pid}:{started}:{mark}")
+    assert f"is running in process {pid} on elsewhere. " in bench.run("jobs", "run").stdout
+
+    bench.clock.advance(timedelta(minutes=2))
+    _claim(bench, f"{host}:{pid}:12:{mark}")
+    assert f"in process {pid}, which has ended\n" in bench.run("jobs").stdout
+    bench.iterator.answers.append(M1)
+    last = bench.run("work", "--once")
+    assert last.stdout == "1 job tried.\n"
+
+
+def _claim(bench: Bench, worker: str) -> None:
+    """Have that worker take the job, and do nothing more."""
+
+    async def claimed() -> None:
+        store = await SqliteStore.open(bench.db)
+        now, lease = bench.clock.now() + timedelta(seconds=10), timedelta(minutes=1)
+        assert await store.jobs.claim("default", worker=worker, now=now, lease=lease) is not None
+        await store.close()
+
+    asyncio.run(claimed())

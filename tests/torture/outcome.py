@@ -103,7 +103,7 @@ for a migration, after any of them.
   once afterwards, message and reply.
 - **Facts.** Each new fact replaces the one before, in one change, and every fourth is erased again. After a kill every fact that was
   acknowledged is there, and what ended a fact and what it ended agree, so that no change was made by half.
-- **Erase.** On SQLite the test searches the bytes of the file and of its write-ahead log for the words. On PostgreSQL it searches
+- **Erase.** A turn, a session or a user; the latter two so large that they take several transactions. On SQLite the test searches the bytes of the file and of its write-ahead log for the words. On PostgreSQL it searches
   every row of every table and the server's column samples. The last column says what the server's files still hold then; removing that
   is the administrator's job ([postgres.md](postgres.md#erasure-honestly)).
 - **Random conversations.** Several conversations of one user through the proxy, as a state machine of Hypothesis: failures, retries, regenerated

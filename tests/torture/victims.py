@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Victim = Callable[[Place, str, Promise], Awaitable[None]]
 
+MANY = 50
+"""Turns of what is erased in several transactions."""
 EVENTS = 20
 BEFORE = 1_000_000
 """The session they are said to be of: not the one that is talked in, where nothing needs recall."""
@@ -154,14 +156,23 @@ async def facts(place: Place, run: str, promise: Promise) -> None:
 
 
 async def erase(place: Place, run: str, promise: Promise) -> None:
-    """Three turns of which the second is erased; now and then a session, or a whole user."""
+    """Three turns of which the second is erased; now and then a session, or a whole user, so large
+    that it takes several transactions."""
     store = await place.open(patience=60.0)
     memories = [remember(store, tenant) for tenant in TENANTS]
-    number = 0
+    number = 4 * (int(run) % 3)  # the processes begin with a turn, a session and a user
     while True:
         for memory in memories:
             await _erase_one(memory, run, number, promise)
         number += 4
+
+
+def _many(word: str) -> list[Utterance]:
+    """More turns than one transaction of an erasure removes."""
+    return [
+        Utterance(speaker=Speaker.USER, text=f"{word}, part {part}.", id=f"{word}-{part}")
+        for part in range(MANY)
+    ]
 
 
 async def _erase_one(memory: Memory, run: str, number: int, promise: Promise) -> None:
@@ -174,12 +185,13 @@ async def _erase_one(memory: Memory, run: str, number: int, promise: Promise) ->
     if number % 12 == 8:
         guest = f"guest-{run}-{number}"
         promise(f"{tenant} erasing {words[3]}")
-        await memory.record(guest, said[3:])
+        await memory.record(guest, [*said[3:], *_many(words[3])])
         await insisted(partial(memory.erase, guest))
         promise(f"{tenant} erased {words[3]}")
     elif number % 12 == 4:
         for w in words[:3]:
             promise(f"{tenant} erasing {w}")
+        await memory.record(USER, _many(words[2]), session=f"{run}-{number}")
         [own] = [s for s in await memory.sessions(USER) if s.key == f"{run}-{number}"]
         await insisted(partial(memory.erase, USER, session=own.number))
         for w in words[:3]:

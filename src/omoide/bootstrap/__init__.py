@@ -14,6 +14,7 @@ from omoide.bootstrap.models import (
 )
 from omoide.bootstrap.opening import (
     SystemClock,
+    describe_worker,
     encrypt_store,
     join_vectors,
     key_rows,
@@ -50,6 +51,7 @@ __all__ = [
     "catalogued",
     "chat_model",
     "describe_download",
+    "describe_worker",
     "encrypt_store",
     "join_vectors",
     "key_rows",

@@ -238,6 +238,13 @@ def worker_name() -> str:
     return worker_name()
 
 
+def describe_worker(worker: str) -> str:
+    """Which process that is, and whether it is known to have ended."""
+    from omoide.adapters.stores.sql.workers import describe_worker
+
+    return describe_worker(worker)
+
+
 def make_embedder(settings: Settings) -> Embedder | None:
     """The embedder that the settings name; None if recall is to use words only."""
     from omoide.adapters.embedders import embedder_named

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from omoide.cli.groups import CommandGroup
+from omoide.cli.job_views import LEFT, left_lines, reason
 from omoide.cli.scope import options, scoped
 from omoide.cli.show import ago, emit, plural, table
 from omoide.domain import JobState
@@ -39,7 +40,7 @@ def jobs(ctx: click.Context) -> None:
 @scoped
 def list_(scope: Scope, states: tuple[str, ...], all_users: bool) -> None:
     """List jobs, oldest first; without --state, those that are not done."""
-    wanted = [JobState(s) for s in states] or [s for s in JobState if s is not JobState.DONE]
+    wanted = [JobState(s) for s in states] or LEFT
     user = None if all_users else scope.user
     listed = scope.run(lambda memory: memory.jobs(user, states=wanted))
     if scope.json:
@@ -59,7 +60,7 @@ def list_(scope: Scope, states: tuple[str, ...], all_users: bool) -> None:
             job.state.value,
             str(job.attempts),
             ago(job.created, now),
-            job.error,
+            reason(job, now),
         )
         for job in listed
     ]
@@ -124,10 +125,12 @@ def run(scope: Scope) -> None:
     async def work(memory: Memory) -> tuple[int, tuple[Job, ...]]:
         await memory.end_idle()
         done = await memory.run_jobs()
-        return done, await memory.jobs(states=[JobState.WAITING, JobState.RUNNING, JobState.DEAD])
+        return done, await memory.jobs(states=LEFT)
 
     done, left = scope.run(work)
     if scope.json:
         emit({"tried": done, "left": left})
     else:
         click.echo(f"{plural(done, 'job')} tried, {len(left)} not done (omoide jobs list).")
+        for line in left_lines(left, scope.outside.clock.now()):
+            click.echo(line)

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from omoide.cli.job_views import LEFT, due_line, left_lines
 from omoide.cli.scope import scoped
 from omoide.cli.show import emit, plural
 from omoide.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from omoide.cli.scope import Scope
+    from omoide.domain import Job
     from omoide.engine.runtime import Runtime
 
 
@@ -43,7 +47,10 @@ def work(scope: Scope, once: bool, every: float) -> None:
     option = click.get_current_context().meta.get("omoide.tenant")
     named = option or _unless_default(scope.settings.tenant)
 
-    async def working(runtime: Runtime) -> int:
+    async def left(runtime: Runtime, tenants: Sequence[str]) -> list[Job]:
+        return [job for name in tenants for job in await runtime.memory(name).jobs(states=LEFT)]
+
+    async def working(runtime: Runtime) -> tuple[int, list[Job]]:
         async def tenants() -> tuple[str, ...]:
             return (named,) if named else await runtime.tenants()
 
@@ -52,7 +59,11 @@ def work(scope: Scope, once: bool, every: float) -> None:
             names = await tenants()
             for name in names:
                 await runtime.end_idle(name)
-            return await runtime.run_jobs(*names)
+            line = due_line(await left(runtime, names), scope.outside.clock.now())
+            if line and not scope.json:
+                click.echo(line, err=True)
+            done = await runtime.run_jobs(*names)
+            return done, await left(runtime, names)
         stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(NotImplementedError):  # not on every system
@@ -60,13 +71,15 @@ def work(scope: Scope, once: bool, every: float) -> None:
         at_once = AT_ONCE if scope.settings.remote else 1
         async with runtime.working(tenants=tenants, every=every, at_once=at_once):
             await stopped.wait()
-        return 0
+        return 0, []
 
-    done = scope.run_with(working, create=True)
+    done, undone = scope.run_with(working, create=True)
     if scope.json:
-        emit({"tried": done})
+        emit({"tried": done, "left": undone})
     elif once:
         click.echo(f"{plural(done, 'job')} tried.")
+        for line in left_lines(undone, scope.outside.clock.now()):
+            click.echo(line)
 
 
 def _unless_default(tenant: str) -> str | None:

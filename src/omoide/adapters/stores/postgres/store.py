@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.sql.archive import SqlArchive
 from omoide.adapters.stores.sql.store import SqlStore
 from omoide.adapters.stores.sql.turn_tables import TurnTableCache
-from omoide.errors import MissingExtra
+from omoide.errors import MissingExtra, StoreLocked, StoreReadOnly
 
 if TYPE_CHECKING:
     from omoide.adapters.stores.postgres.connection import PostgresDatabase
@@ -19,7 +20,8 @@ CONNECTIONS = 8
 
 class PostgresArchive(SqlArchive):
     """`Archive` on PostgreSQL. An erasure removes the rows from every table; when their bytes
-    leave the server's files depends on the server (docs/postgres.md)."""
+    leave the server's files depends on the server (docs/postgres.md). A lock is for one owner, so
+    all rows of an owner whose name was taken away are removed in one transaction."""
 
     META = "omoide_meta"
     TENANTS = "SELECT name FROM tenants ORDER BY name"
@@ -69,4 +71,11 @@ class PostgresStore(SqlStore):
             partitions=PARTITIONS if partitions is None else partitions,
         )
         database = await asyncio.to_thread(opening.open)
-        return cls(database, cache_bytes=cache_bytes)
+        store = cls(database, cache_bytes=cache_bytes)
+        try:
+            with suppress(StoreLocked, StoreReadOnly):  # a later opening will retry
+                await store.archive.resume()
+        except BaseException:
+            await store.close()
+            raise
+        return store

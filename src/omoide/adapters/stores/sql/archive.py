@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import secrets
+import time
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from omoide.adapters.stores.sql import slices
 from omoide.adapters.stores.sql.erased_rows import erase_owner, erase_turns, remove_session
 from omoide.adapters.stores.sql.erasing import ErasureRequest, erasure_plan
 from omoide.adapters.stores.sql.external import is_erased_owner
@@ -17,16 +19,19 @@ from omoide.domain import Owner
 from omoide.ports import Erased
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.adapters.stores.sql.erasing import ErasurePlan
     from omoide.adapters.stores.sql.erasure_findings import FoundMemories
     from omoide.adapters.stores.sql.external import ExternalErasure, ExternalStorage
     from omoide.adapters.stores.sql.items import Posting
+    from omoide.adapters.stores.sql.slices import UnfinishedErasure
     from omoide.adapters.stores.sql.turn_tables import TurnTableCache
     from omoide.adapters.stores.sql.vectors import VectorComparer
     from omoide.domain import Session, Turn
+
+T = TypeVar("T")
 
 NOTHING = Erased(sessions=0, turns=0, sentences=0)
 """The outcome if nothing is there to be erased."""
@@ -56,9 +61,6 @@ class StartedErasure:
 class SqlArchive:
     """`Archive` in SQL. Removes rows; each database handles what they leave in its files."""
 
-    TURNS_AT_ONCE: int | None = None
-    """Most turns that one transaction removes; None if there is no limit, because the database
-    locks only the owner."""
     META = "meta"
     """The table with values of the whole database."""
     TENANTS = "SELECT DISTINCT tenant FROM owners ORDER BY tenant"
@@ -69,6 +71,7 @@ class SqlArchive:
         self._database = database
         self._comparer = comparer
         self._turn_tables = turn_tables
+        self._notes = slices.ErasureNotes(table=self.META)
         self.elsewhere: ExternalStorage | None = None
         """Storage outside the database that erasures must reach too, if any."""
 
@@ -185,7 +188,7 @@ class SqlArchive:
     def _found(self, connection: Connection, plan: ErasurePlan) -> FoundErasure:
         """What must go with the plan, and the postings of the turns that the same transaction
         removes."""
-        at_once = plan.positions[: self.TURNS_AT_ONCE]
+        at_once = plan.positions[: slices.FIRST_TURNS]
         return FoundErasure(
             memories=plan.find(connection),
             postings=postings_of(connection, plan.owner, TURNS, at_once),
@@ -212,11 +215,11 @@ class SqlArchive:
             external = self.elsewhere.plan_erasure(connection, owner, number, whole=False)
         connection.execute("INSERT INTO erasing VALUES (?)", (number,))
         erased = plan.erase_memories(connection, found.memories)
-        at_once = plan.positions[: self.TURNS_AT_ONCE]
+        at_once = plan.positions[: slices.FIRST_TURNS]
         if at_once:
             erase_turns(connection, number, at_once, postings=found.postings)
         if len(at_once) < len(plan.positions):
-            self._leave_turns(connection, plan, plan.positions[len(at_once) :])
+            self._notes.add_turns(connection, plan, plan.positions[len(at_once) :])
         elif plan.session is not None:
             remove_session(connection, number, plan.session)
         connection.execute("DELETE FROM erasing WHERE owner = ?", (number,))
@@ -240,23 +243,132 @@ class SqlArchive:
         return await self._database.write(owner.tenant, work)
 
     def _remove_owner(self, connection: Connection, number: int) -> Erased:
-        """Remove the rows of an owner, or begin with it and leave the rest to `_finish`."""
-        return erase_owner(connection, number)
+        """Remove the rows of an owner, or begin with it and leave the rest to `_finish`. Here a
+        large one only loses the name: whoever writes under it meanwhile does not wait."""
+        [(turns,)] = connection.execute(
+            "SELECT coalesce((SELECT found FROM counts WHERE owner = ? AND kind = ?), 0)",
+            (number, TURNS.kind),
+        )
+        if turns <= slices.TURNS:
+            return erase_owner(connection, number)
+        self._notes.add_owner(connection, number)
+        return NOTHING
 
-    def _leave_turns(
-        self, connection: Connection, plan: ErasurePlan, positions: Sequence[int]
+    def _remove_more(self, connection: Connection, number: int, rows: int) -> tuple[Erased, bool]:
+        """Remove some rows of an owner without a name, or all; whether all are."""
+        del rows
+        return erase_owner(connection, number), True
+
+    async def resume(self) -> None:
+        """Finish what interrupted erasures left to be done."""
+        await self._finish(None)
+
+    async def _finish(self, started: StartedErasure | None) -> Erased:
+        """Remove what the first transaction of this erasure left, and what others left that were
+        interrupted. Returns what this one removed in all."""
+        erased = started.erased if started else NOTHING
+        for erasure in await self._database.read("", self._notes.all):
+            ours = started is not None and started.number == erasure.owner
+            if erasure.positions is not None:
+                await self._finish_turns(erasure, erasure.positions, wait=ours)
+            else:
+                more = await self._finish_owner(erasure, wait=ours)
+                erased = _sum(erased, more) if ours else erased
+        return erased
+
+    async def _finish_owner(self, erasure: UnfinishedErasure, *, wait: bool) -> Erased:
+        """Remove everything of an owner. Without `wait` another process may be doing it."""
+        size = slices.SliceSize(size=slices.FIRST_ROWS, most=slices.ROWS)
+
+        def work(connection: Connection) -> tuple[Erased, bool]:
+            if not self._notes.hold(connection, erasure, wait=wait):
+                return NOTHING, True
+            connection.execute("INSERT INTO erasing VALUES (?)", (erasure.owner,))
+            erased, done = self._remove_more(connection, erasure.owner, size.size)
+            connection.execute("DELETE FROM erasing WHERE owner = ?", (erasure.owner,))
+            if done:
+                self._notes.remove(connection, erasure)
+            return erased, done
+
+        erased, done = NOTHING, False
+        while not done:
+            more, done = await self._slice(erasure.tenant, work, size)
+            erased = _sum(erased, more)
+        return erased
+
+    async def _finish_turns(
+        self, erasure: UnfinishedErasure, positions: Sequence[int], *, wait: bool
     ) -> None:
-        """Note, in the erasure's transaction, which turns `_finish` has to remove. Needed only with
-        `TURNS_AT_ONCE`."""
-        raise NotImplementedError
+        """Remove turns of an owner, and with the last of them the session."""
+        size = slices.SliceSize(size=slices.FIRST_TURNS, most=slices.TURNS)
+        while positions:
+            chosen, positions = positions[: size.size], positions[size.size :]
+            look = partial(postings_of, owner=erasure.owner, table=TURNS, items=chosen)
+            removing = partial(
+                self._remove_turns,
+                erasure=erasure,
+                positions=chosen,
+                postings=await self._database.read(erasure.tenant, look),
+                last=not positions,
+                wait=wait,
+            )
+            if not await self._slice(erasure.tenant, removing, size):
+                return
 
-    async def _finish(self, started: StartedErasure) -> Erased:
-        """Remove what the first transaction of an erasure left, and return what was removed in
-        all."""
-        return started.erased
+    def _remove_turns(
+        self,
+        connection: Connection,
+        *,
+        erasure: UnfinishedErasure,
+        positions: Sequence[int],
+        postings: Sequence[Posting],
+        last: bool,
+        wait: bool,
+    ) -> bool:
+        """Remove some of the turns, and after the last the note; False if another process does."""
+        if not self._notes.hold(connection, erasure, wait=wait):
+            return False
+        connection.execute("INSERT INTO erasing VALUES (?)", (erasure.owner,))
+        erase_turns(connection, erasure.owner, positions, postings=postings)
+        if last and erasure.session is not None:
+            remove_session(connection, erasure.owner, erasure.session)
+        connection.execute("DELETE FROM erasing WHERE owner = ?", (erasure.owner,))
+        if last:
+            self._notes.remove(connection, erasure)
+        return True
+
+    async def _slice(
+        self, tenant: str, work: Callable[[Connection], T], size: slices.SliceSize
+    ) -> T:
+        """Run a slice, choose the size of the next, and leave the others as much time."""
+
+        def timed(connection: Connection) -> T:
+            began = time.monotonic()
+            result = work(connection)
+            size.adapt(time.monotonic() - began)
+            return result
+
+        began = time.monotonic()
+        result = await self._database.write(tenant, timed)
+        await slices.leave_time(time.monotonic() - began)
+        return result
 
     async def scrub(self) -> None:
         """Clean the files of what erasures left behind, if the database can."""
 
     def _mark(self, connection: Connection) -> None:
         """Mark, in the erasure's transaction, that the files still need cleaning."""
+
+
+def _sum(one: Erased, other: Erased) -> Erased:
+    """The counts of two erasures together."""
+    return Erased(
+        sessions=one.sessions + other.sessions,
+        turns=one.turns + other.turns,
+        sentences=one.sentences + other.sentences,
+        facts=one.facts + other.facts,
+        events=one.events + other.events,
+        memos=one.memos + other.memos,
+        notes=one.notes + other.notes,
+        rejected=one.rejected + other.rejected,
+    )

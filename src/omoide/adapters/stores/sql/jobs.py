@@ -15,6 +15,7 @@ from omoide.adapters.stores.sql.external import is_vanishing_owner
 from omoide.adapters.stores.sql.rows import (
     ensured_owner_id,
     from_micros,
+    lock_owner,
     locked_owner_id,
     owner_id,
     to_micros,
@@ -54,7 +55,6 @@ WHERE tenant = ? AND state IN ('waiting', 'running') AND state = 'waiting' AND d
 AND NOT {_BEFORE} ORDER BY id LIMIT 8
 """  # noqa: S608
 """The first few unblocked jobs: other workers may claim some of them first."""
-_LOCK_OWNER = "SELECT id FROM owners WHERE id = ? /* FOR NO KEY UPDATE */"
 _CLAIM = f"""
 UPDATE jobs SET state = 'running', attempts = attempts + 1, worker = ?, until = ?
 WHERE id = ? AND state = ? AND attempts = ? AND worker = ?
@@ -104,7 +104,7 @@ class SqlJobs:
             ]
 
         def take(connection: Connection, seen: _Candidate) -> Job | None:
-            connection.execute(_LOCK_OWNER, (seen.owner,)).fetchall()
+            lock_owner(connection, seen.owner)
             as_seen = (seen.id, seen.state, seen.attempts, seen.worker)
             connection.execute(_CLAIM, (worker, to_micros(now + lease), *as_seen))
             if not connection.changes():

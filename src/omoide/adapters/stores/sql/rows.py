@@ -64,6 +64,13 @@ def locked_owner_id(connection: Connection, owner: Owner) -> int | None:
     return row[0] if row else None
 
 
+def lock_owner(connection: Connection, number: int) -> None:
+    """Lock an owner against other writers until the transaction ends."""
+    connection.execute(
+        "SELECT id FROM owners WHERE id = ? /* FOR NO KEY UPDATE */", (number,)
+    ).fetchall()
+
+
 def ensured_owner_id(connection: Connection, owner: Owner) -> int:
     """Like `locked_owner_id`, but creates an unknown owner."""
     return ensured_owner(connection, owner)[0]

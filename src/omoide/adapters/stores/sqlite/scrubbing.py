@@ -14,44 +14,32 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import apsw
 
-from omoide.adapters.stores.sql.archive import NOTHING, SqlArchive
-from omoide.adapters.stores.sql.items import TURNS, postings_of
-from omoide.adapters.stores.sqlite import slices
+from omoide.adapters.stores.sql import slices
+from omoide.adapters.stores.sql.archive import SqlArchive
 from omoide.adapters.stores.sqlite.page_cleaning import MOST_PAGES, PageCleaner, truncate_log
 from omoide.errors import StoreLocked
-from omoide.ports import Erased
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from omoide.adapters.stores.sql.archive import StartedErasure
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.erasing import ErasurePlan
-    from omoide.adapters.stores.sql.items import Posting
     from omoide.adapters.stores.sql.turn_tables import TurnTableCache
     from omoide.adapters.stores.sqlite.connection import SqliteDatabase
-    from omoide.adapters.stores.sqlite.slices import UnfinishedErasure
     from omoide.adapters.stores.sqlite.vector_cache import VectorCache
-
-T = TypeVar("T")
+    from omoide.ports import Erased
 
 REWRITTEN = 4 * 2**20
 """Bytes in use up to which a file is rewritten: that blocks nobody for longer than 50 ms."""
 _RETRY = 0.01
 """Seconds between two tries to clean a piece while another connection is in the way."""
-_LONGEST_PAUSE = 0.05
-"""Seconds between two slices of an erasure, at most."""
 
 
 class SqliteArchive(SqlArchive):
     """`Archive` on SQLite. Large erasures are made in slices, and all clean the file."""
-
-    TURNS_AT_ONCE = slices.TURNS
 
     def __init__(
         self,
@@ -67,7 +55,7 @@ class SqliteArchive(SqlArchive):
 
     async def resume(self) -> None:
         """Finish what an interrupted erasure left to be done, in tables and in files."""
-        await self._finish(None)
+        await super().resume()
         await self.scrub()
 
     async def scrub(self) -> None:
@@ -84,58 +72,15 @@ class SqliteArchive(SqlArchive):
         await self._repeated(lambda connection: self._truncate_log(connection, mark))
 
     def _remove_owner(self, connection: Connection, number: int) -> Erased:
-        removed = slices.remove_rows(connection, number)
-        if not removed.done:
-            slices.note_owner(connection, number)
-        return removed.erased
-
-    def _leave_turns(
-        self, connection: Connection, plan: ErasurePlan, positions: Sequence[int]
-    ) -> None:
-        slices.note_turns(connection, plan.owner, positions, session=plan.session)
-
-    async def _finish(self, started: StartedErasure | None) -> Erased:
-        """Remove what this erasure left, and what others left that were interrupted."""
-        erased = started.erased if started else NOTHING
-        for erasure in await self._file.read("", slices.unfinished):
-            if not erasure.whole:
-                await self._finish_turns(erasure)
-                continue
-            more = await self._finish_owner(erasure)
-            if started and started.number == erasure.owner:
-                erased = _sum(erased, more)
+        erased, done = self._remove_more(connection, number, slices.FIRST_ROWS)
+        if not done:
+            self._notes.add_owner(connection, number)
         return erased
 
-    async def _finish_owner(self, erasure: UnfinishedErasure) -> Erased:
-        erased, done = NOTHING, False
-        while not done:
-            removed = await self._slice(lambda c: slices.remove_slice(c, erasure))
-            erased, done = _sum(erased, removed.erased), removed.done
-        return erased
-
-    async def _finish_turns(self, erasure: UnfinishedErasure) -> None:
-        positions = erasure.positions or ()
-        for start in range(0, len(positions), slices.TURNS):
-            chosen = positions[start : start + slices.TURNS]
-
-            def look(connection: Connection, chosen: Sequence[int] = chosen) -> list[Posting]:
-                return postings_of(connection, erasure.owner, TURNS, chosen)
-
-            removing = partial(
-                slices.remove_turns,
-                erasure=erasure,
-                positions=chosen,
-                postings=await self._file.read("", look),
-                last=start + slices.TURNS >= len(positions),
-            )
-            await self._slice(removing)
-
-    async def _slice(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Run a slice, and leave the others as much time as it took."""
-        began = time.monotonic()
-        result = await self._file.write("", work)
-        await asyncio.sleep(min(time.monotonic() - began, _LONGEST_PAUSE))
-        return result
+    def _remove_more(self, connection: Connection, number: int, rows: int) -> tuple[Erased, bool]:
+        """A slice: the lock is for the whole file."""
+        removed = slices.remove_rows(connection, number, rows=rows)
+        return removed.erased, removed.done
 
     def _mark(self, connection: Connection) -> None:
         mark = secrets.token_hex(8)
@@ -160,7 +105,9 @@ class SqliteArchive(SqlArchive):
         cleaner = await self._file.without_transaction(lambda _: PageCleaner(self._file.where))
         try:
             while not cleaner.done:
+                began = time.monotonic()
                 await self._repeated(cleaner.clean_piece)
+                await slices.leave_time(time.monotonic() - began)
         finally:
             await self._file.without_transaction(lambda _: cleaner.close())
 
@@ -196,20 +143,6 @@ class SqliteArchive(SqlArchive):
             f"{self._file.where} while another process reads it; close that process and "
             "erase again, or reopen the database"
         )
-
-
-def _sum(one: Erased, other: Erased) -> Erased:
-    """The counts of two erasures together."""
-    return Erased(
-        sessions=one.sessions + other.sessions,
-        turns=one.turns + other.turns,
-        sentences=one.sentences + other.sentences,
-        facts=one.facts + other.facts,
-        events=one.events + other.events,
-        memos=one.memos + other.memos,
-        notes=one.notes + other.notes,
-        rejected=one.rejected + other.rejected,
-    )
 
 
 def _mark_of(connection: apsw.Connection) -> str | None:

@@ -1,0 +1,224 @@
+"""Large erasures in slices: a transaction removes few rows, so that no other writer waits for long.
+How few depends on how long the last slice took, on this machine at this time.
+
+The first transaction of an erasure notes in the table of the database's own values what the others
+have to remove; the last takes that out again. So an erasure that is interrupted is finished by the
+next opening, or by the next erasure of any process. An owner who is erased whole gets another name
+in the first transaction: from then on nothing of them is found under theirs, and a new owner may
+have it. A database that locks one owner at a time removes the rest in one transaction, for which
+nobody waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from omoide.adapters.stores.sql.external import vanishing_owner_name
+from omoide.adapters.stores.sql.rows import lock_owner
+from omoide.adapters.stores.sql.tables import TABLES
+from omoide.ports import Erased
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omoide.adapters.stores.sql.connection import Connection
+    from omoide.adapters.stores.sql.erasing import ErasurePlan
+
+WANTED = 0.01
+"""Seconds that a slice is to take, without the wait for the disk, which does not depend on it."""
+ROWS = 2000
+"""Most rows that a slice of a whole owner removes, by the weight of each."""
+FIRST_ROWS = 500
+"""The same for the first slice, of which nothing is known yet."""
+TURNS = 40
+"""Most turns that a slice of a part removes. Each posting lies in a page of its own."""
+FIRST_TURNS = 10
+"""The same for the first slice."""
+_WEIGHTS = {
+    "turns": 20,
+    "vectors": 8,
+    "summaries": 20,
+    "facts": 20,
+    "events": 10,
+    "memos": 10,
+    "aside": 10,
+    "notes": 10,
+    "jobs": 4,
+}
+"""Rows that cost more than others: they are long, or their index entries lie apart."""
+_KEYS = {
+    # No job of the owner may start any more; facts come after what triggers remove with them.
+    "jobs": ("id",),
+    "fact_sources": ("turn", "item"),
+    **{table.name: table.key for table in TABLES if table.name != "jobs"},
+    "vectors": ("space", "serial"),
+}
+_NAME = "unfinished"
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
+"""Seconds. Whoever waits for SQLite's lock asks for it once in a millisecond, so a shorter pause
+could be missed."""
+
+
+async def leave_time(taken: float) -> None:
+    """Let others write for as long as they had to wait."""
+    await asyncio.sleep(min(max(taken, _SHORTEST_PAUSE), _LONGEST_PAUSE))
+
+
+@dataclass(kw_only=True)
+class SliceSize:
+    """How much the next slice may remove."""
+
+    size: int
+    most: int
+
+    def adapt(self, seconds: float) -> None:
+        """Choose the next size after a slice of this one took so long: at most twice or half. A
+        slice costs something however small it is, so none is smaller than a twentieth."""
+        scale = min(max(WANTED / max(seconds, 1e-6), 0.5), 2.0)
+        self.size = min(max(int(self.size * scale), self.most // 20), self.most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnfinishedErasure:
+    """What an erasure still has to remove of one owner."""
+
+    name: str
+    """Of its row."""
+    tenant: str
+    owner: int
+    positions: tuple[int, ...] | None = None
+    """The turns; None for everything."""
+    session: int | None = None
+    """The session that goes with the last turn, if any."""
+
+
+@dataclass(kw_only=True)
+class RemovedRows:
+    """How many rows of each table were removed, and whether all are."""
+
+    rows: Counter[str] = field(default_factory=Counter)
+    sentences: int = 0
+    done: bool = False
+
+    @property
+    def erased(self) -> Erased:
+        """The counts for the caller."""
+        return Erased(
+            sessions=self.rows["sessions"],
+            turns=self.rows["turns"],
+            sentences=self.sentences,
+            facts=self.rows["facts"],
+            events=self.rows["events"],
+            memos=self.rows["memos"],
+            notes=self.rows["notes"],
+            rejected=self.rows["aside"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErasureNotes:
+    """What unfinished erasures have to remove, in a table with names and values."""
+
+    table: str
+
+    def add_turns(
+        self, connection: Connection, plan: ErasurePlan, positions: Sequence[int]
+    ) -> None:
+        """Note that these turns, and then the session, are still to be removed."""
+        what = {"positions": list(positions), "session": plan.session}
+        self._add(connection, plan.owner, what)
+
+    def add_owner(self, connection: Connection, owner: int) -> None:
+        """Take the name from an owner, and note that everything of theirs is still to be
+        removed."""
+        connection.execute(
+            'UPDATE owners SET "user" = ? WHERE id = ?', (vanishing_owner_name(owner), owner)
+        )
+        self._add(connection, owner, {})
+
+    def all(self, connection: Connection) -> list[UnfinishedErasure]:
+        """All erasures that are still to be finished."""
+        rows: list[Any] = connection.execute(
+            f"SELECT name, value FROM {self.table} WHERE name >= ? AND name < ?",  # noqa: S608
+            (f"{_NAME} 0", f"{_NAME} a"),  # a digit follows, however the database sorts
+        ).fetchall()
+        found = []
+        for name, value in rows:
+            what = json.loads(value)
+            positions = what.get("positions")
+            found.append(
+                UnfinishedErasure(
+                    name=name,
+                    tenant=what.get("tenant", ""),
+                    owner=what["owner"],
+                    positions=None if positions is None else tuple(positions),
+                    session=what.get("session"),
+                )
+            )
+        return found
+
+    def hold(self, connection: Connection, erasure: UnfinishedErasure, *, wait: bool) -> bool:
+        """Lock the note and its owner for this transaction; False if another process has finished
+        the erasure or, unless `wait`, is about to."""
+        lock = "/* FOR UPDATE */" if wait else "/* FOR UPDATE SKIP LOCKED */"
+        found = connection.execute(
+            f"SELECT 1 FROM {self.table} WHERE name = ? {lock}",  # noqa: S608
+            (erasure.name,),
+        ).fetchone()
+        if found is None:
+            return False
+        lock_owner(connection, erasure.owner)
+        return True
+
+    def remove(self, connection: Connection, erasure: UnfinishedErasure) -> None:
+        """Take out the note of an erasure that is finished."""
+        connection.execute(f"DELETE FROM {self.table} WHERE name = ?", (erasure.name,))  # noqa: S608
+
+    def _add(self, connection: Connection, owner: int, what: Mapping[str, object]) -> None:
+        [(tenant,)] = connection.execute("SELECT tenant FROM owners WHERE id = ?", (owner,))
+        connection.execute(
+            f"INSERT INTO {self.table} (name, value) VALUES (?, ?)",  # noqa: S608
+            (
+                f"{_NAME} {owner} {secrets.token_hex(8)}",
+                json.dumps({"tenant": tenant, "owner": owner, **what}),
+            ),
+        )
+
+
+def remove_rows(connection: Connection, owner: int, *, rows: int = FIRST_ROWS) -> RemovedRows:
+    """Remove some rows of an owner who is in `erasing`, and with the last of them the owner. The
+    database itself refuses to remove an owner of whom any table has a row."""
+    removed, left = RemovedRows(), rows
+    for table, key in _KEYS.items():
+        columns, weight = ", ".join(key), _WEIGHTS.get(table, 1)
+        limit = max(left // weight, 1)
+        chosen = f"SELECT {columns} FROM {table} WHERE owner = ?1 ORDER BY {columns} LIMIT ?2"  # noqa: S608
+        if table == "summaries":
+            removed.sentences = _sentences(connection, owner, limit)
+        connection.execute(
+            f"DELETE FROM {table} WHERE owner = ?1 AND ({columns}) IN ({chosen})",  # noqa: S608
+            (owner, limit),
+        )
+        removed.rows[table] = connection.changes()
+        left -= weight * removed.rows[table]
+        if removed.rows[table] == limit:
+            return removed
+    connection.execute("DELETE FROM erasing WHERE owner = ?", (owner,))
+    connection.execute("DELETE FROM owners WHERE id = ?", (owner,))
+    removed.done = True
+    return removed
+
+
+def _sentences(connection: Connection, owner: int, limit: int) -> int:
+    """How many sentences the first versions have."""
+    rows = connection.execute(
+        "SELECT json_array_length(sentences) FROM summaries WHERE owner = ? "
+        "ORDER BY number LIMIT ?",
+        (owner, limit),
+    )
+    return sum(count for (count,) in rows)
