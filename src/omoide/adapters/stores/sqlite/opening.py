@@ -29,9 +29,9 @@ from omoide.adapters.stores.sqlite.connection import (
     READERS,
     SqliteDatabase,
     disk_full,
-    transaction,
     translate_errors,
 )
+from omoide.adapters.stores.sqlite.transactions import transaction
 from omoide.errors import (
     StoreCorrupt,
     StoreEncrypted,
@@ -174,7 +174,7 @@ class SqliteOpening:
 
     def _set_up(self, connection: apsw.Connection) -> None:
         connection.set_busy_timeout(round(self.max_wait * 1000))
-        # Else SQLite compiles a statement anew for each value of a LIMIT, or beside a partial index.
+        # Else SQLite compiles a statement again for each value of a LIMIT or of a partial index.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.execute("PRAGMA page_size = 16384")  # only affects a new file
         connection.execute("PRAGMA foreign_keys = ON")
