@@ -37,12 +37,15 @@ class AsyncioNetwork(httpcore.AsyncNetworkBackend):
         """Connect to a host."""
         loop = asyncio.get_running_loop()
         reader = _Reader(limit=LIMIT, loop=loop)
+        # Loops of another make, such as uvloop's, try one address after the other.
+        own = isinstance(loop, asyncio.BaseEventLoop)
+        in_parallel: dict[str, Any] = {"happy_eyeballs_delay": NEXT_ADDRESS} if own else {}
         connecting = loop.create_connection(
             lambda: asyncio.StreamReaderProtocol(reader, loop=loop),
             host,
             port,
             local_addr=(local_address, 0) if local_address else None,
-            happy_eyeballs_delay=NEXT_ADDRESS,
+            **in_parallel,
         )
         transport, protocol = await _within(
             timeout, connecting, late=httpcore.ConnectTimeout, failed=httpcore.ConnectError
