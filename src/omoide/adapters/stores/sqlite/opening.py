@@ -174,7 +174,7 @@ class SqliteOpening:
 
     def _set_up(self, connection: apsw.Connection) -> None:
         connection.set_busy_timeout(round(self.max_wait * 1000))
-        # Else SQLite compiles a statement again for each value of a LIMIT or of a partial index.
+        # Else SQLite compiles a statement again for each bound value that may decide its plan.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.execute("PRAGMA page_size = 16384")  # only affects a new file
         connection.execute("PRAGMA foreign_keys = ON")
