@@ -54,7 +54,8 @@ async def test_a_batch_shares_what_is_around_it(threads: ThreadPoolExecutor) -> 
     entered: list[int] = []
 
     @contextmanager
-    def around() -> Iterator[tuple[int]]:
+    def around(count: int) -> Iterator[tuple[int]]:
+        assert count == 2
         entered.append(len(entered))
         if len(entered) > 1:
             raise OSError("no connection")

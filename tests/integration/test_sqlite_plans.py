@@ -106,6 +106,7 @@ HOT = (
 def plans(path: Path, statements: dict[str, Any]) -> list[str]:
     """Each step of each statement's plan, with the statement."""
     connection = apsw.Connection(str(path))
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.convert_binding = lambda *_: "[]"
     steps = [
         f"{step} <- {statement}"
@@ -315,3 +316,31 @@ async def test_facts_stay_flat(tmp_path: Path, steps: list[int]) -> None:
     many = await work_of(tmp_path / "many.db", 9000, steps)
     assert all(few.values())
     assert {call: (few[call], n) for call, n in many.items() if n > 1.3 * few[call]} == {}
+
+
+async def test_no_statement_is_compiled_again_for_other_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What runs for every message keeps its compiled form: making it anew for each bound value
+    would take longer than running it."""
+    compiled: list[str | None] = []
+
+    def compiles(action: int, table: str | None, *_: str | None) -> int:
+        compiled.append(table)  # SQLite asks this while it compiles a statement
+        return apsw.SQLITE_OK
+
+    def watch(connection: apsw.Connection) -> None:
+        connection.authorizer = compiles
+
+    monkeypatch.setattr(apsw, "connection_hooks", [watch])
+    store = await SqliteStore.open(tmp_path / "omoide.db")
+    for text in ("green tea", "black tea", "white tea"):
+        compiled.clear()
+        [turn] = await tell(store, ANN, text)
+        await store.turns.read(ANN, session=turn.session, last=turn.position)
+        await store.facts.read(ANN, only=FactFilter(at=turn.time, newest=turn.position))
+        await store.facts.read(ANN, only=FactFilter(turns=[turn.id], ended=True))
+        await store.summaries.find(ANN, at=turn.time)
+        await store.index.search_data(ANN, text.split())
+    await store.close()
+    assert compiled == []

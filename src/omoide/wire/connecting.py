@@ -10,6 +10,7 @@ import httpx
 
 from omoide.wire.anthropic import AnthropicProtocol
 from omoide.wire.certificates import certificates
+from omoide.wire.direct import DirectTransport
 from omoide.wire.ollama import OllamaProtocol
 from omoide.wire.responses import ResponsesProtocol
 from omoide.wire.transport import ProtocolTransport
@@ -26,6 +27,8 @@ PROTOCOLS: dict[str, Callable[[], VendorProtocol]] = {
     "ollama": OllamaProtocol,
 }
 """One for each name in `address.CONVERTED`."""
+KEPT = 64
+"""Idle connections that are kept for the next request."""
 
 
 def transport_to(
@@ -35,15 +38,18 @@ def transport_to(
     requests; by default one that uses this machine's proxy settings."""
     # A bare transport, not a client: no redirects, and no cookie jar that would leak one caller's
     # cookies into the next caller's request. Callers limit how many connections there are.
-    inner = inner or httpx.AsyncHTTPTransport(
-        verify=certificates(),
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-        proxy=proxy_to(address.base_url),
-    )
+    inner = inner or _connected(proxy_to(address.base_url))
     if not address.converted:
         return inner
     made = PROTOCOLS[address.protocol]()
     return ProtocolTransport(made, base_url=address.base_url, api_key=api_key, inner=inner)
+
+
+def _connected(proxy: str | None) -> httpx.AsyncBaseTransport:
+    if proxy is None:
+        return DirectTransport(certificates(), kept=KEPT)
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEPT)
+    return httpx.AsyncHTTPTransport(verify=certificates(), limits=limits, proxy=proxy)
 
 
 def proxy_to(url: str) -> str | None:

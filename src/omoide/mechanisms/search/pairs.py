@@ -36,26 +36,25 @@ class AnswerPair:
 
 
 def pair_turns(
-    table: TurnTable, ids: Sequence[str], *, joined: bool = False
+    table: TurnTable, rows: Sequence[int], *, joined: bool = False
 ) -> dict[str, AnswerPair]:
-    """The pairs that these turns belong to, by the turn's id: as the answer or, if `joined`, as the
-    question."""
-    shape, pairs = shape_of(table), dict[str, AnswerPair]()
-    answered, last = shape.answered, len(table.ids) - 1
-    for name in ids:
-        row = table.row_by_id[name]
+    """The pairs that the turns in these rows belong to, by the turn's id: as the answer or, if
+    `joined`, as a question that only asks and whose answer is not long."""
+    shape, ids, pairs = shape_of(table), table.ids, dict[str, AnswerPair]()
+    answered, asking, length = shape.answered, shape.asking, table.length
+    last = len(ids) - 1
+    for row in rows:
         if row > 0 and answered[row - 1]:
-            pairs[name] = AnswerPair(turn=name, question=table.ids[row - 1])
-        elif joined and row < last and _gives_way(table, row):
-            pairs[name] = AnswerPair(turn=table.ids[row + 1], question=name)
+            pairs[ids[row]] = AnswerPair(turn=ids[row], question=ids[row - 1])
+        elif (
+            joined
+            and row < last
+            and answered[row]
+            and asking[row] >= ONLY_ASKS
+            and length[row + 1] <= LONG_ANSWER
+        ):
+            pairs[ids[row]] = AnswerPair(turn=ids[row + 1], question=ids[row])
     return pairs
-
-
-def _gives_way(table: TurnTable, row: int) -> bool:
-    """Whether a turn only asks, and the next one is its answer and not long."""
-    shape = shape_of(table)
-    only_asks = shape.answered[row] and shape.asking[row] >= ONLY_ASKS
-    return bool(only_asks and table.length[row + 1] <= LONG_ANSWER)
 
 
 def last_question(text: str) -> str:

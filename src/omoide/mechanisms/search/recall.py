@@ -232,26 +232,26 @@ class Recall:
         be skipped."""
         wanted, table, k = search.wanted, search.table, search.wanted.k
         room = None if wanted.budget is None else wanted.budget - used
-        scores = _best(search, k if room is None else max(k, DEPTH))
-        ids = list(scores)
+        rows = _best(search, k if room is None else max(k, DEPTH))
+        total = search.evidence.total
         items: list[RecalledItem] = []
         read: dict[str, Turn] = {}
         pairs: dict[str, AnswerPair] = {}
         ended: dict[str, Fact] = {}
-        for batch in filter(None, (ids[:k], ids[k:])):
+        for batch in filter(None, (rows[:k], rows[k:])):
+            here = {table.ids[row]: row for row in batch}
             new = pair_turns(table, batch, joined=wanted.joined)
-            needed = sorted({*batch, *(name for pair in new.values() for name in pair.ids)})
+            needed = sorted({*here, *(name for pair in new.values() for name in pair.ids)})
             turns = await self._store.turns.read(wanted.owner, ids=needed)
             pairs |= new
             read |= {turn.id: turn for turn in turns}
             ended |= {f.id: f for f in await ended_facts(self._store, wanted.owner, needed)}
-            here = set(batch)
-            found = [turn for turn in reversed(turns) if turn.id in here]
-            rows = [table.row_by_id[turn.id] for turn in found]
-            parts = search.evidence.parts(rows) if wanted.explained else [()] * len(found)
+            found = [(turn, here[turn.id]) for turn in reversed(turns) if turn.id in here]
+            at = [row for _, row in found]
+            parts = search.evidence.parts(at) if wanted.explained else [()] * len(at)
             items += [
-                turn_item(turn, scores[turn.id], counted=counted)
-                for turn, counted in zip(found, parts, strict=True)
+                turn_item(turn, float(total[row]), counted=counted)
+                for (turn, row), counted in zip(found, parts, strict=True)
             ]
             if room is None or sum(item.tokens for item in items) <= room:
                 break
@@ -324,8 +324,8 @@ def _with_questions(
     return list(result.values())
 
 
-def _best(search: _Search, k: int) -> dict[str, float]:
-    """The scores of the `k` best turns by id, best first; of equal turns the newer first."""
+def _best(search: _Search, k: int) -> list[int]:
+    """The rows of the `k` best turns, best first; of equal turns the newer first."""
     import numpy as np
 
     evidence, table, total = search.evidence, search.table, search.evidence.total
@@ -336,8 +336,8 @@ def _best(search: _Search, k: int) -> dict[str, float]:
         total = np.where(allowed, total, np.float32(-np.inf))
     best = np.flatnonzero(total >= _bound(total, k))
     best = best[total[best] > -np.inf]
-    best = best[np.argsort(total[best], kind="stable")][-k:][::-1]
-    return {table.ids[i]: float(total[i]) for i in best.tolist()}
+    rows: list[int] = best[np.argsort(total[best], kind="stable")][-k:][::-1].tolist()
+    return rows
 
 
 def _bound(total: Floats, k: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -42,8 +43,13 @@ _DAY = 86_400_000_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableShape:
-    """What every query needs to know about a turn table."""
+    """What every query needs to know about a turn table. What only some need is computed when it
+    is first asked for."""
 
+    session: Ints
+    time: NDArray[np.datetime64]
+    spans: Ints
+    """The periods that turns name: row, first and last day."""
     group: Ints
     """The session of each turn, counted from 0."""
     size: NDArray[np.float64]
@@ -52,14 +58,10 @@ class TableShape:
     """What BM25 adds to the count of a term in each turn, by the turn's length."""
     session_norm: NDArray[np.float64]
     """The same for each session."""
-    day: NDArray[np.int32]
-    """The day of each turn, as `date.toordinal`."""
     asking: Floats
     """The share of each turn that only asks."""
     only_asking: Floats
     """The same, fading with the turn's length."""
-    named: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
-    """The periods that turns name, but for long ones: row, first and last day."""
     answered: NDArray[np.bool_]
     """For each turn but the last, whether it mostly asks and somebody else speaks next in the same
     session."""
@@ -67,14 +69,42 @@ class TableShape:
     """For each turn but the last, how far the next one counts as its answer."""
     taking_turns: float
     """How often the speaker changes from one turn to the next, 0 to 1."""
-    latest: np.datetime64 | None
-    """The time of the newest turn."""
-    beside: list[NDArray[np.bool_]]
-    """By distance: for each turn, whether the turn that far after it is in the same session."""
     padded: Ints
     """The session of each turn, with -1 for each of the neighbours that the first and the last turn
     do not have."""
 
+    @cached_property
+    def day(self) -> NDArray[np.int32]:
+        """The day of each turn, as `date.toordinal`."""
+        import numpy as np
+
+        days: NDArray[np.int32] = (self.time.astype(np.int64) // _DAY).astype(np.int32)
+        return days + np.int32(_EPOCH)
+
+    @cached_property
+    def named(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """The periods of at most `MAX_SPAN_DAYS` that turns name: row, first and last day."""
+        import numpy as np
+
+        spans = self.spans
+        short = spans[spans[:, 2] - spans[:, 1] <= MAX_SPAN_DAYS].astype(np.int32)
+        row, first, last = np.ascontiguousarray(short.T)
+        return row, first, last
+
+    @cached_property
+    def latest(self) -> np.datetime64 | None:
+        """The time of the newest turn."""
+        return self.time.max() if len(self.time) else None
+
+    @cached_property
+    def beside(self) -> list[NDArray[np.bool_]]:
+        """By distance: for each turn, whether the turn that far after it is in the same session."""
+        session, distances = self.session, range(1, len(KERNEL) + 1)
+        return [session[d:] == session[:-d] for d in distances if d < len(session)]
+
+
+_NOBODY = [-1] * len(KERNEL)
+"""The sessions of the neighbours that the first and the last turn do not have."""
 
 _shapes: WeakKeyDictionary[TurnTable, TableShape] = WeakKeyDictionary()
 
@@ -92,37 +122,26 @@ def shape_of(table: TurnTable) -> TableShape:
     size = np.add.reduceat(table.length, starts, dtype=np.float64) if count else np.zeros(0)
     mean_length = max(float(size.sum()) / max(count, 1), 1)
     mean_size = max(float(size.sum()) / max(len(size), 1), 1)
-    day = (table.time.astype(np.int64) // _DAY).astype(np.int32)
     follows = beside & (table.voice[1:] != table.voice[:-1])
     taking_turns = float(follows.sum() / max(int(beside.sum()), 1))
     asking = _asking(table)
+    features = table.features
     shape = _shapes[table] = TableShape(
+        session=session,
+        time=table.time,
+        spans=np.zeros((0, 3), np.int64) if features is None else features.spans,
         group=np.repeat(np.arange(len(turns)), turns),
         size=size,
         norm=K1 * (1 - B + B * table.length / mean_length),
         session_norm=SESSION_K1 * (1 - SESSION_B + SESSION_B * size / mean_size),
-        day=day + np.int32(_EPOCH),
-        named=_named(table),
         asking=asking,
         only_asking=asking * np.exp(table.length * np.float32(-1 / FULL)),
         answered=follows & (asking[:-1] >= ASKS),
         answering=follows * (taking_turns * asking[:-1]),
         taking_turns=taking_turns,
-        latest=table.time.max() if count else None,
-        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < count],
-        padded=np.pad(session, len(KERNEL), constant_values=-1),
+        padded=np.concatenate((_NOBODY, session, _NOBODY)),
     )
     return shape
-
-
-def _named(table: TurnTable) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """The periods of at most `MAX_SPAN_DAYS` that turns name."""
-    import numpy as np
-
-    spans = np.zeros((0, 3), np.int64) if table.features is None else table.features.spans
-    short = spans[spans[:, 2] - spans[:, 1] <= MAX_SPAN_DAYS].astype(np.int32)
-    row, first, last = np.ascontiguousarray(short.T)
-    return row, first, last
 
 
 def _asking(table: TurnTable) -> Floats:

@@ -67,13 +67,9 @@ def _only(data: SearchData, keep: NDArray[np.bool_]) -> SearchData:
 def _kept_features(
     old: Features, keep: NDArray[np.bool_], kept: slice | NDArray[np.bool_], moved: Ints
 ) -> Features:
-    import numpy as np
-
-    spans = old.spans[keep[old.spans[:, 0]]]
-    return Features(
-        values=old.values[kept],
-        spans=np.column_stack((moved[spans[:, 0]], spans[:, 1:])),
-    )
+    spans = old.spans[keep[old.spans[:, 0]]]  # a copy
+    spans[:, 0] = moved[spans[:, 0]]
+    return Features(values=old.values[kept], spans=spans)
 
 
 class _Moved(Mapping[str, int]):

@@ -232,7 +232,8 @@ class _OwnerTurns:
 
         arrays = {key: column.filled for key, column in self.columns.items()}
         ids = tuple(self.ids)
-        if (np.diff(arrays["session"]) < 0).any():  # sessions overlapped
+        session = arrays["session"]
+        if (session[1:] < session[:-1]).any():  # sessions overlapped
             order = np.argsort(arrays["session"], kind="stable")
             arrays = {
                 key: array if key == "named" else array[order] for key, array in arrays.items()

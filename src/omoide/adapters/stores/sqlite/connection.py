@@ -13,18 +13,20 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import LifoQueue
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
 from omoide.adapters.stores.sql.connection import finished
 from omoide.adapters.stores.sqlite.executor import BatchingExecutor
+from omoide.adapters.stores.sqlite.transactions import joined_writes, transaction
 from omoide.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from omoide.adapters.stores.sql.connection import Reads
+    from omoide.adapters.stores.sqlite.transactions import JoinedWrites
 
     Work = Callable[[apsw.Connection], "T"]
 
@@ -67,27 +69,30 @@ class SqliteDatabase:
             self._free.put(reader)
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="omoide-write")
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="omoide-read")
-        self._to_write, self._to_read = (
-            BatchingExecutor(self._writing),
-            BatchingExecutor(self._reading, around=self._snapshot),
-        )
+        self._to_write = BatchingExecutor(self._writing, around=self._writes)
+        self._on_writer = BatchingExecutor(self._writing)
+        self._to_read = BatchingExecutor(self._reading, around=self._snapshot)
         self._joined = _JoinedReads()
         self._closed = False
 
     @property
     def round_trips(self) -> int:
         """How often work was sent to a thread."""
-        return self._to_write.trips + self._to_read.trips
+        return sum(executor.trips for executor in self._executors)
+
+    @property
+    def _executors(self) -> tuple[BatchingExecutor, ...]:
+        return self._to_write, self._on_writer, self._to_read
 
     async def write(self, tenant: str, work: Work[T]) -> T:
         """See `Database.write`. `tenant` is not needed: the statements themselves separate
         tenants."""
         del tenant
-        return await self._in_thread(self._to_write, self._transact, work)
+        return await self._in_thread(self._to_write, self._write_within, work)
 
     async def without_transaction(self, work: Work[T]) -> T:
         """Run `work` on the writing connection outside a transaction."""
-        return await self._in_thread(self._to_write, self._without_transaction, work)
+        return await self._in_thread(self._on_writer, self._without_transaction, work)
 
     async def read(self, tenant: str, work: Work[T]) -> T:
         """See `Database.read`."""
@@ -95,14 +100,14 @@ class SqliteDatabase:
         if (connection := self._joined.connection) is not None:
             return self._read_within(connection, work)
         if self.in_memory:
-            return await self._in_thread(self._to_write, self._read_on, self._writer, work)
+            return await self._in_thread(self._on_writer, self._read_on, self._writer, work)
         return await self._in_thread(self._to_read, self._read_within, work)
 
     async def read_together(self, tenant: str, reads: Reads[T]) -> T:
         """See `Database.read_together`."""
         del tenant
         if self.in_memory:
-            return await self._in_thread(self._to_write, self._finish, self._writer, reads)
+            return await self._in_thread(self._on_writer, self._finish, self._writer, reads)
         return await self._in_thread(self._to_read, self._finish, reads)
 
     def read_inline(self, tenant: str, work: Work[T]) -> T:
@@ -114,7 +119,7 @@ class SqliteDatabase:
         """See `Database.close`."""
         if not self._closed:
             self._closed = True
-            for executor in (self._to_write, self._to_read):
+            for executor in self._executors:
                 executor.flush()
             await asyncio.to_thread(self._shut)
 
@@ -125,13 +130,19 @@ class SqliteDatabase:
             raise StoreError(f"{self.where} was closed; open it again")
         return await executor.run(work, *arguments)
 
-    def _transact(self, work: Work[T]) -> T:
+    @contextmanager
+    def _writes(self, count: int) -> Iterator[tuple[JoinedWrites]]:
+        """The writing connection in a transaction, for all writes of a batch."""
         self._check_writable()
         with (
             translate_errors(self.where, self._writer),
-            transaction(self._writer, "IMMEDIATE"),
+            joined_writes(self._writer, count) as joined,
         ):
-            return work(self._writer)
+            yield (joined,)
+
+    def _write_within(self, joined: JoinedWrites, work: Work[T]) -> T:
+        with translate_errors(self.where, self._writer):
+            return joined.run(work)
 
     def _without_transaction(self, work: Work[T]) -> T:
         self._check_writable()
@@ -146,8 +157,9 @@ class SqliteDatabase:
             self._free.put(connection)
 
     @contextmanager
-    def _snapshot(self) -> Iterator[tuple[apsw.Connection]]:
+    def _snapshot(self, count: int) -> Iterator[tuple[apsw.Connection]]:
         """A free connection in a transaction, for all reads of a batch."""
+        del count
         connection = self._free.get()
         try:
             with translate_errors(self.where, connection):
@@ -188,21 +200,6 @@ class SqliteDatabase:
         self._reading.shutdown()
         for connection in reversed(self._all):  # the writer last, to checkpoint the log
             connection.close()
-
-
-@contextmanager
-def transaction(
-    connection: apsw.Connection, mode: Literal["DEFERRED", "IMMEDIATE"]
-) -> Iterator[None]:
-    """Run the block in a transaction; roll back if it raises."""
-    connection.execute(f"BEGIN {mode}")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk may have rolled it back already
-            connection.execute("ROLLBACK")
-        raise
 
 
 @contextmanager

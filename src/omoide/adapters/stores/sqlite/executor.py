@@ -3,8 +3,8 @@
 A round trip wakes a thread and then the loop. That costs some tenths of a millisecond of CPU, more
 than many statements. So work requested in one iteration of the loop is sent together, a few items
 at a time: the reads that several mechanisms make for one reply, or a reply's turn and its cost.
-Each item still has its own result. Items that write have a transaction each; those that read share
-one, so that pages are looked up and locked once.
+Each item still has its own result. Items of a batch share a transaction, so that pages are looked
+up, locked and written once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
     from contextlib import AbstractContextManager
 
-    Around = Callable[[], AbstractContextManager[tuple[object, ...]]]
+    Around = Callable[[int], AbstractContextManager[tuple[object, ...]]]
 
 T = TypeVar("T")
 
@@ -48,10 +48,10 @@ class BatchingExecutor:
     """Runs work in a thread pool, batched by loop iteration."""
 
     def __init__(
-        self, threads: ThreadPoolExecutor, *, around: Around = lambda: nullcontext(())
+        self, threads: ThreadPoolExecutor, *, around: Around = lambda count: nullcontext(())
     ) -> None:
-        """`around` is entered in the thread for each batch; what it gives are the first arguments
-        of all work in the batch. If it fails, all of them do."""
+        """`around` is entered in the thread for each batch, given the number of its items; what it
+        gives are the first arguments of all work in the batch. If it fails, all of them do."""
         self._threads = threads
         self._around = around
         self._batch: _Batch | None = None
@@ -91,7 +91,7 @@ def _run(loop: asyncio.AbstractEventLoop, items: Sequence[_WorkItem], around: Ar
     """Run the items in a thread, and wake the loop once with all results."""
     outcomes: list[tuple[_WorkItem, Any, BaseException | None]] = []
     try:
-        with around() as given:
+        with around(len(items)) as given:
             for item in items:
                 if item.waiting.cancelled():
                     continue

@@ -29,9 +29,9 @@ from omoide.adapters.stores.sqlite.connection import (
     READERS,
     SqliteDatabase,
     disk_full,
-    transaction,
     translate_errors,
 )
+from omoide.adapters.stores.sqlite.transactions import transaction
 from omoide.errors import (
     StoreCorrupt,
     StoreEncrypted,
@@ -174,6 +174,8 @@ class SqliteOpening:
 
     def _set_up(self, connection: apsw.Connection) -> None:
         connection.set_busy_timeout(round(self.max_wait * 1000))
+        # Else SQLite compiles a statement again for each bound value that may decide its plan.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.execute("PRAGMA page_size = 16384")  # only affects a new file
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON").fetchall()
@@ -216,9 +218,13 @@ class SqliteOpening:
                 return
 
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+"""One encoder for all lists: `json.dumps` would make one for each."""
+
+
 def _list_as_json(cursor: object, number: int, value: object) -> str:
     """Encode a list that is bound to `json_each(?)`."""
-    return json.dumps(value, ensure_ascii=False)
+    return _encode(value)
 
 
 def _register_functions(connection: apsw.Connection) -> None:
