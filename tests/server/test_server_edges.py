@@ -190,6 +190,30 @@ async def test_an_exchange_is_begun_with_a_text_or_with_messages(
     assert await bench.said() == []
 
 
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        ("1.0", 201, "Miso"),
+        ("1.5", 422, "version must be integer"),
+        ("9007199254740992.0", 422, "version must be integer"),
+        ("1e300", 422, "version must be integer"),
+    ],
+)
+async def test_a_whole_number_may_be_written_with_a_point(
+    bench: Bench, number: str, status: int, said: str
+) -> None:
+    """As JSON Schema has it, up to where such a number is no longer exact."""
+    await bench.remember()
+    response = await bench.client.post(
+        "/api/memory/rollback",
+        params={"user": "ana"},
+        content=f'{{"version": {number}}}',
+        headers={"Content-Type": "application/json"},
+    )
+    assert response.status_code == status
+    assert said in response.text
+
+
 async def test_a_user_is_named_by_a_text(bench: Bench) -> None:
     """A number in a vendor's field is refused, and nobody else's memory is used instead."""
     response = await bench.client.post(CHAT, json={"model": "m", "messages": SAID, "user": 7})

@@ -280,6 +280,33 @@ async def test_who_wants_to_know_is_told_of_every_end_before_it_is_written(
     assert (await digest_job(store)).state is state
 
 
+async def test_of_what_is_done_the_last_of_each_user_and_task_is_kept(store: Store) -> None:
+    """A success removes the earlier ones of its own kind alone: not those of other users, of other
+    tasks, nor what is still to be done."""
+    cleo = Owner(tenant="acme", user="cleo")
+
+    async def nothing(job: Job) -> None:
+        del job
+
+    serving = worker(store, FrozenClock(START), nothing)
+    for owner, session in ((cleo, 1), (ANN, 2), (cleo, 3), (ANN, 4)):
+        for task in (JobTask.DIGEST, JobTask.EMBED):
+            await store.jobs.enqueue(owner, task, session=session, at=START)
+        await serving.drain("acme")
+    later = START + timedelta(days=1)
+    await store.jobs.enqueue(cleo, JobTask.DIGEST, session=5, at=later)
+    await store.jobs.enqueue(ANN, JobTask.DIGEST, session=6, at=START)
+    await serving.drain("acme")
+    left = {(j.owner.user, j.task, j.session, j.state) for j in await store.jobs.list("acme")}
+    assert left == {
+        (cleo.user, JobTask.DIGEST, 3, JobState.DONE),
+        (cleo.user, JobTask.EMBED, 3, JobState.DONE),
+        (cleo.user, JobTask.DIGEST, 5, JobState.WAITING),
+        (ANN.user, JobTask.DIGEST, 6, JobState.DONE),
+        (ANN.user, JobTask.EMBED, 4, JobState.DONE),
+    }
+
+
 @pytest.mark.parametrize("reported", [0, 12, 1_000_000_000])
 def test_a_call_may_have_cost_a_billion_tokens(reported: int) -> None:
     """As many as that are believed."""
