@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from omoide.documents import DocumentStore, MemoryDocuments
+from omoide.domain import Owner
 from omoide.language.terms import informativeness
+from omoide.mechanisms.search import features as features_module
 from omoide.mechanisms.search.features import FeatureReader, features_of, gathered
-from omoide.testing.contracts.making import ANN, HOUR, tell
+from omoide.testing.contracts.making import ANN, BOB, HOUR, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omoide.domain import Turn
     from omoide.ports import Store
     from omoide.ports.store import Features
 
@@ -67,3 +72,25 @@ async def test_a_store_without_features_ranks_alike(store: Store) -> None:
         features = await kept(store)
         np.testing.assert_allclose(survey.table.features.values, features.values)
         np.testing.assert_array_equal(survey.table.features.spans, features.spans)
+
+
+async def test_features_are_kept_of_those_who_were_asked_about_lately(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Texts are read once as long as their owner is among the last few, and again afterwards."""
+    monkeypatch.setattr(features_module, "_OWNERS", 2)
+    bare = DocumentStore(MemoryDocuments())
+    cleo = Owner(tenant=ANN.tenant, user="cleo")
+    for owner in (ANN, BOB, cleo):
+        await tell(bare, owner, "I moved to Lisbon yesterday.")
+    read_turns, asked = bare.turns.read, list[str]()
+
+    async def counted(owner: Owner, **only: Any) -> Sequence[Turn]:  # noqa: ANN401 - passed on
+        asked.append(owner.user)
+        return await read_turns(owner, **only)
+
+    monkeypatch.setattr(bare.turns, "read", counted)
+    read = FeatureReader(bare)
+    for owner in (ANN, BOB, ANN, cleo, ANN, BOB):
+        await read(owner, await bare.index.search_data(owner, []))
+    assert asked == [ANN.user, BOB.user, cleo.user, BOB.user]

@@ -9,6 +9,7 @@ import pytest
 
 from omoide.adapters.stores.sql import turn_tables
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.domain import Owner
 from omoide.language.terms import informativeness, terms
 from omoide.testing.contracts.making import ANN, ANN_ELSEWHERE, BOB, SPACE, rows, tell
 from tests.integration.test_sqlite_upgrade import TURNS, schema_1
@@ -68,4 +69,20 @@ async def test_outlines_make_room(tmp_path: Path) -> None:
     assert len(store.index._turn_tables._cached) == 1
     await store.archive.erase(ANN)
     assert len(store.index._turn_tables._cached) == 0
+    await store.close()
+
+
+async def test_the_outline_that_goes_is_the_one_used_longest_ago(tmp_path: Path) -> None:
+    """Where there is room for two of three."""
+    store = await SqliteStore.open(tmp_path / "omoide.db", cache_bytes=3 * 4 * 1000)
+    cleo = Owner(tenant=ANN.tenant, user="cleo")
+    for owner in (ANN, BOB, cleo):
+        await tell(store, owner, *(f"{owner.user} {i}" for i in range(4)))
+    left = []
+    for owner in (ANN, BOB, ANN, cleo, BOB):
+        await store.index.search_data(owner, [])
+        left.append(len(store.index._turn_tables._cached))
+    assert left == [1, 2, 2, 2, 2]
+    tables = store.index._turn_tables._cached.values()
+    assert [table.ids[0].split()[0] for table in tables] == [cleo.user, BOB.user]
     await store.close()

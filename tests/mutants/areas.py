@@ -119,6 +119,7 @@ AREAS = (
             "contract/test_store",
             "contract/test_sql_*",
             "integration/test_sqlite_*",
+            "integration/test_evidence_sqlite",
             "unit/test_erased_notes",
             "unit/test_replaced_turns",
             "unit/test_facts_kept",

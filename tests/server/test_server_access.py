@@ -180,6 +180,25 @@ async def test_every_status_is_one_that_the_schema_names(bench: Bench) -> None:
         assert str(response.status_code) in named, f"{name(row)}: {response.text}"
 
 
+async def test_a_route_about_a_user_refuses_to_guess_whom(bench: Bench) -> None:
+    """Nobody else's memory is used if nobody is named, and the schema names that refusal, as it
+    does for a body that is no JSON."""
+    described = (await bench.client.get("/openapi.json")).json()["paths"]
+    key = bench.key("t")
+    for row in ROUTES:
+        path = re.sub("{[a-z_]+}", "resp_" + "0" * 48, row.path)
+        if row.takes:
+            sent = {**key, "Content-Type": "application/json", "X-Omoide-User": "ana"}
+            refused = await bench.client.request(row.method, path, content=b"{", headers=sent)
+        elif row.user:
+            refused = await bench.client.request(row.method, path, headers=key)
+        else:
+            continue
+        named = described[row.path][row.method.lower()]["responses"]
+        assert refused.status_code in (400, 422), name(row)
+        assert str(refused.status_code) in named, name(row)
+
+
 async def test_open_routes_need_no_key(bench: Bench) -> None:
     """A load balancer has none."""
     bench.key()

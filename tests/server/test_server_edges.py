@@ -83,6 +83,62 @@ async def test_a_response_begins_with_what_it_will_be(bench: Bench) -> None:
     assert (created["output"], last["status"]) == ([], "completed")
 
 
+async def test_what_is_deleted_is_confirmed_by_its_id(bench: Bench) -> None:
+    """A stored response, and a conversation."""
+    bench.upstairs.answers.append(whole("Yes."))
+    said = (await bench.client.post("/v1/responses", json={"input": "Hi"}, headers=ANA)).json()
+    begun = (await bench.client.post("/v1/conversations", json={}, headers=ANA)).json()
+    for path, found in (("/v1/responses", said), ("/v1/conversations", begun)):
+        gone = await bench.client.delete(f"{path}/{found['id']}", headers=ANA)
+        assert (gone.json()["id"], gone.json()["deleted"]) == (found["id"], True)
+        assert (await bench.client.get(f"{path}/{found['id']}", headers=ANA)).status_code == 404
+
+
+async def test_a_list_of_items_says_where_it_begins_and_ends(bench: Bench) -> None:
+    """All of them are in it, so there are no more; an empty one begins and ends nowhere."""
+    for texts in ((), ("one",), ("one", "two", "three")):
+        items = [{"type": "message", "role": "user", "content": text} for text in texts]
+        body = {"items": items}
+        begun = (await bench.client.post("/v1/conversations", json=body, headers=ANA)).json()
+        path = f"/v1/conversations/{begun['id']}/items"
+        listed = (await bench.client.get(path, headers=ANA)).json()
+        ids = [item["id"] for item in listed["data"]]
+        assert [item["content"][0]["text"] for item in listed["data"]] == list(texts)
+        assert [listed["first_id"], listed["last_id"]] == ([ids[0], ids[-1]] if ids else ["", ""])
+        assert (listed["object"], listed["has_more"]) == ("list", False)
+
+
+@pytest.mark.parametrize("in_conversation", [True, False])
+async def test_the_input_of_a_response_is_all_that_came_before_it(
+    bench: Bench, in_conversation: bool
+) -> None:
+    """Of its conversation, or of the responses that it continues; not what came after."""
+    for text in ("A.", "B.", "C."):
+        bench.upstairs.answers.append(whole(text))
+    begun = (await bench.client.post("/v1/conversations", json={}, headers=ANA)).json()
+    ids, before = list[str](), dict[str, str]()
+    for text in ("one", "two", "three"):
+        link = {"conversation": begun["id"]} if in_conversation else before
+        body = {"input": text, **link}
+        said = (await bench.client.post("/v1/responses", json=body, headers=ANA)).json()
+        ids.append(said["id"])
+        before = {"previous_response_id": said["id"]}
+    for id_, expected in zip(ids, ("one", "one A. two", "one A. two B. three"), strict=True):
+        path = f"/v1/responses/{id_}/input_items"
+        items = (await bench.client.get(path, headers=ANA)).json()["data"]
+        assert " ".join(item["content"][0]["text"] for item in items) == expected
+
+
+async def test_a_client_must_give_only_what_the_path_names(bench: Bench) -> None:
+    """Whatever else the description lists, in the query or a header, may be left out."""
+    described = (await bench.client.get("/openapi.json")).json()["paths"]
+    operations = [operation for path in described.values() for operation in path.values()]
+    parameters = [p for operation in operations for p in operation.get("parameters", ())]
+    assert {p["in"] for p in parameters} == {"path", "query", "header"}
+    for parameter in parameters:
+        assert parameter["required"] is (parameter["in"] == "path"), parameter["name"]
+
+
 async def test_ollamas_tool_calls_come_whole_at_the_end(bench: Bench) -> None:
     """However they came in pieces."""
     call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": '{"x"'}}
@@ -97,6 +153,83 @@ async def test_ollamas_tool_calls_come_whole_at_the_end(bench: Bench) -> None:
         {"id": "c", "function": {"name": "f", "arguments": {"x": 1}}}
     ]
     assert done["done"] is True
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "answer", "said"),
+    [
+        ("/api/embed", {"input": "Hi"}, b'{"data": 7}', "has no embeddings"),
+        ("/api/embed", {"input": "Hi"}, b'{"data": [7]}', "has no embeddings"),
+        ("/api/embed", {"input": "Hi"}, b"[]", "not a JSON object"),
+        ("/api/embed", {"input": "Hi"}, b"<html>", "not a JSON object"),
+        ("/api/chat", {"messages": SAID, "stream": False}, b"{}", "not a chat completion"),
+        ("/api/chat", {"messages": SAID, "stream": False}, b'{"error": "out of memory"}', "memory"),
+        ("/v1/messages", {"messages": SAID, "max_tokens": 9}, b'{"error": "too hot"}', "too hot"),
+        ("/v1/responses", {"input": "Hi"}, b'{"error": {"message": "too hot"}}', "too hot"),
+        ("/v1/completions", {"prompt": "Hi"}, b'{"error": {"code": 7}}', "status 502"),
+    ],
+)
+async def test_an_upstream_that_answers_nonsense_is_a_bad_gateway(
+    bench: Bench, path: str, body: dict[str, Any], answer: bytes, said: str
+) -> None:
+    """Though it says that all is well: the client learns what the upstream said, or lacks."""
+    bench.upstairs.answers.append(Scripted(blocks=(answer,)))
+    response = await bench.client.post(path, json={"model": "m", **body}, headers=ANA)
+    assert response.status_code == 502
+    assert said in response.text
+
+
+@pytest.mark.parametrize("body", [{}, {"text": "Hi", "messages": SAID}], ids=["neither", "both"])
+async def test_an_exchange_is_begun_with_a_text_or_with_messages(
+    bench: Bench, body: dict[str, Any]
+) -> None:
+    """Not with both and not with neither; nothing is recorded."""
+    response = await bench.client.post("/api/exchanges", params={"user": "ana"}, json=body)
+    assert response.status_code == 422
+    assert "either text or messages" in response.text
+    assert await bench.said() == []
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        ("1.0", 201, "Miso"),
+        ("1.5", 422, "version must be integer"),
+        ("9007199254740992.0", 422, "version must be integer"),
+        ("1e300", 422, "version must be integer"),
+    ],
+)
+async def test_a_whole_number_may_be_written_with_a_point(
+    bench: Bench, number: str, status: int, said: str
+) -> None:
+    """As JSON Schema has it, up to where such a number is no longer exact."""
+    await bench.remember()
+    response = await bench.client.post(
+        "/api/memory/rollback",
+        params={"user": "ana"},
+        content=f'{{"version": {number}}}',
+        headers={"Content-Type": "application/json"},
+    )
+    assert response.status_code == status
+    assert said in response.text
+
+
+async def test_a_user_is_named_by_a_text(bench: Bench) -> None:
+    """A number in a vendor's field is refused, and nobody else's memory is used instead."""
+    response = await bench.client.post(CHAT, json={"model": "m", "messages": SAID, "user": 7})
+    assert 400 <= response.status_code < 500
+    assert bench.upstairs.requests == []
+
+
+async def test_a_receipt_of_another_format_is_not_genuine(bench: Bench) -> None:
+    """It is told so, like one that was changed; as it was written it is genuine."""
+    await bench.remember()
+    erased = await bench.memory().erase("ana")
+    assert erased.receipt is not None
+    receipt = json.loads(erased.receipt.to_json())
+    for change, genuine in (({}, True), ({"format": 99}, False), ({"scope": "x"}, False)):
+        response = await bench.client.post("/api/receipts/check", json=receipt | change)
+        assert (response.status_code, response.json()) == (200, {"genuine": genuine})
 
 
 async def test_nothing_waits_where_nothing_can(bench: Bench) -> None:

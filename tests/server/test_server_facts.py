@@ -103,6 +103,22 @@ async def test_a_correction_is_seen_in_the_timeline(bench: Bench) -> None:
     assert [fact["text"] for fact in entry["replaced"]] == [OSLO]
 
 
+async def test_a_correction_may_speak_to_the_user(bench: Bench) -> None:
+    """As the page shows facts: the note is kept in the third person, and what comes back as it was
+    shown only confirms the fact."""
+    old = await named(bench, OSLO)
+    assert old["addressed"] == "You live in Oslo."
+    sent = {"id": old["id"], "addressed": True}
+
+    async def correct(**body: object) -> httpx.Response:
+        return await bench.client.post("/api/facts/correct", params=ANA, json={**sent, **body})
+
+    same = (await correct(text=old["addressed"])).json()
+    assert (same["id"], same["text"]) == (old["id"], OSLO)
+    assert (await correct(text="You live in Rome.")).json()["text"] == ROME
+    assert (await correct(id="none", text="You live in Rome.")).status_code == 404
+
+
 async def test_a_fact_is_erased_by_a_key_that_may(bench: Bench) -> None:
     """Only with the scope to erase; its text is nowhere afterwards, its words only if asked."""
     fact = (await named(bench, CAT))["id"]

@@ -142,6 +142,16 @@ async def test_a_sentence_is_amended_over_http(bench: Bench) -> None:
     assert (again.status_code, again.json()["type"]) == (409, "urn:omoide:problem:stale-version")
 
 
+async def test_a_sentence_may_be_amended_in_words_that_speak_to_the_user(bench: Bench) -> None:
+    """As the page shows sentences: they are kept in the third person."""
+    body = {"sentence": "The user plays the guitar.", "addressed": True}
+    sent = {**body, "text": "You play the cello."}
+    made = (await post(bench, "/api/memory/amend", sent)).json()
+    texts = [sentence["text"] for sentence in made["sentences"]]
+    assert "The user plays the cello." in texts
+    assert body["sentence"] not in texts
+
+
 async def test_the_latest_reply_is_kept_with_its_reasons(bench: Bench) -> None:
     """Through REST and through the proxy alike, until something of the user is erased."""
     await bench.remember()

@@ -69,6 +69,24 @@ def test_every_verb_without_await() -> None:
         assert memory.summary("ana").number == 0
 
 
+def test_an_exchange_without_await_shows_what_the_other_shows() -> None:
+    """The turn that is answered, what memory adds and why, and that nothing went wrong."""
+    iterator = ScriptedModel(["The user has a cat called Miso."])
+    with SyncMemory(scripted(ScriptedModel(), iterator)) as memory:
+        memory.record("ana", "I have a cat called Miso.")
+        memory.end_session("ana")
+        memory.run_jobs()
+        with memory.exchange("ana", "How is my cat?") as exchange:
+            assert exchange.turn.text == "How is my cat?"
+            assert exchange.context is not None
+            assert exchange.context.contributions == exchange.why
+            assert "Miso" in exchange.why[0].text
+            assert "Miso" in str(exchange.messages[0])
+            assert exchange.problems == []
+            exchange.finish("Purring.")
+        assert [turn.text for turn in memory.turns("ana")][-2:] == ["How is my cat?", "Purring."]
+
+
 def test_closing_waits_until_what_still_runs_has_ended() -> None:
     """A task that the memory left behind is stopped, and may clean up before the loop is gone."""
     ended: list[str] = []

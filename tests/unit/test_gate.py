@@ -88,6 +88,24 @@ def test_more_words_and_meaning_make_it_likelier_and_a_larger_memory_less() -> N
         assert judged(replace(weak, cosine=0.6), space).known > judged(weak, space).known
 
 
+@pytest.mark.parametrize("space", [None, *CALIBRATED])
+def test_little_evidence_is_rather_nothing_and_much_is_rather_something(space: str | None) -> None:
+    """A few of the words and a faint resemblance in a hundred turns; most of the words and a close
+    one."""
+    support = Support(best=1.0, mismatch=0.0, turns=100)
+    cosines = (0.3, 0.8) if space else (None, None)
+    assert judged(replace(support, words=0.2, cosine=cosines[0]), space).known < 0.5
+    assert judged(replace(support, words=0.8, cosine=cosines[1]), space).known > 0.5
+
+
+def test_vectors_that_nobody_calibrated_do_not_count() -> None:
+    """However near they are: words decide, above what is unsure with any vectors."""
+    found = Support(best=1.0, mismatch=0.0, words=0.6, cosine=0.1, turns=100)
+    by_words = judged(replace(found, cosine=None), None).known
+    for cosine in (0.1, 0.9):
+        assert judged(replace(found, cosine=cosine), "unheard-of").known == by_words
+
+
 def test_nothing_found_is_nothing_known() -> None:
     """Without a shared word and without vectors there is no support at all."""
     assert judged(Support(best=0.0, mismatch=0.0, turns=3), None).known == 0

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,7 +17,7 @@ from omoide.errors import BadInput, BadReply, ModelStalled, ModelUnavailable
 from omoide.mechanisms.base import ReplyRequest, SessionToDigest
 from omoide.mechanisms.events.calibration import IDENTITY
 from omoide.mechanisms.events.calibrations import CALIBRATION
-from omoide.mechanisms.events.human_recall import HumanRecall
+from omoide.mechanisms.events.human_recall import HumanRecall, consolidate
 from omoide.mechanisms.events.scoring import PAPER, RecallSettings
 from omoide.mechanisms.events.writer import (
     EventWriter,
@@ -232,6 +232,52 @@ async def test_a_try_that_broke_off_does_only_the_rest(store: SqliteStore) -> No
     assert tokyo.superseded_by == osaka.id
 
 
+class OneMeaning(HashEmbedder):
+    """An embedder to which all texts about a pool mean the same, and all others as well."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One of two vectors for each."""
+        return await super().embed(["pool" if "pool" in text else "other" for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("embedder", "languages", "over"),
+    [
+        (OneMeaning(dimensions=512), (), True),
+        (OneMeaning(dimensions=512), ("en", "ja"), True),
+        (OneMeaning(dimensions=512), ("ja",), False),
+        (None, (), False),
+    ],
+)
+async def test_what_resembles_what_is_over_is_over_too(
+    store: SqliteStore, embedder: OneMeaning | None, languages: tuple[str, ...], over: bool
+) -> None:
+    """Few words are shared, but vectors tell which older event is meant, in the languages that they
+    can be trusted in."""
+    old = [
+        event("swim", "User swims laps at the pool every morning."),
+        event("cat", "User has a cat."),
+    ]
+    await known(store, old)
+    if embedder is not None:
+        vectors = await embedder.embed([one.text for one in old])
+        ids = [one.id for one in old]
+        await store.index.put(
+            OWNER, embedder.space, ids=ids, vectors=vectors, kind=MemoryKind.EVENT
+        )
+    recall = HumanRecall(
+        store=store,
+        embedder=embedder,
+        writer=ExtractiveEventWriter(),
+        knobs=PAPER,
+        calibration=replace(IDENTITY, languages=languages),
+    )
+    said = "I gave up going to the pool."
+    await recall.digest(await ended(store, said, at=NOW + WEEK, key="s2"))
+    superseded = {one.id for one in await store.events.read(OWNER) if one.superseded_by}
+    assert superseded == ({"swim"} if over else set())
+
+
 GOOD = answer("User adopted a cat called Miso.")
 PROSE = "The user told me about a lovely cat, and I was very glad to hear it."
 
@@ -423,6 +469,31 @@ async def test_two_recalls_at_once_both_count(store: SqliteStore) -> None:
     came = await recall.contribute(at)
     await gather(recall.mark_used(at, came), recall.mark_used(at, came))
     assert (await store.events.read(OWNER))[0].recalls == 2
+
+
+async def test_a_recall_of_two_counts_once_for_each_though_one_changed_meanwhile(
+    store: SqliteStore,
+) -> None:
+    """What was written is not written again with what has to be tried anew."""
+    texts = {"e1": "User adopted a grey cat.", "e2": "User adopted a grey cat called Miso."}
+    await known(store, [event(id_, text) for id_, text in texts.items()])
+    read, first = store.events.read, True
+
+    def recalled(one: Event, *, after: timedelta = WEEK) -> Event:
+        return replace(one, recalls=one.recalls + 1, last_recalled=one.last_recalled + after)
+
+    async def interrupted(owner: Owner, **only: Any) -> tuple[Event, ...]:  # noqa: ANN401 - passed on
+        nonlocal first
+        found = await read(owner, **only)
+        if first:
+            first = False
+            (other,) = await read(owner, ids=["e1"])
+            await store.events.consolidate(owner, [recalled(other, after=WEEK / 2)])
+        return found
+
+    store.events.read = interrupted  # type: ignore[method-assign]
+    await consolidate(store, OWNER, list(texts), recalled)
+    assert {one.id: one.recalls for one in await read(OWNER)} == {"e1": 2, "e2": 1}
 
 
 async def test_events_of_the_future_and_of_this_session_stay_out(store: SqliteStore) -> None:

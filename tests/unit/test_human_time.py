@@ -39,6 +39,45 @@ def test_english(ago: timedelta, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("last", "said", "first", "then_said"),
+    [
+        (timedelta(seconds=59), "just now", timedelta(minutes=1), "a minute ago"),
+        (timedelta(minutes=59, seconds=59), "59 minutes ago", timedelta(hours=1), "an hour ago"),
+        (timedelta(hours=5, minutes=59), "five hours ago", timedelta(hours=6), "earlier today"),
+        (timedelta(hours=20), "earlier today", timedelta(hours=21), "yesterday"),
+        (timedelta(hours=44), "yesterday", timedelta(hours=45), "two days ago"),
+        (timedelta(days=6), "six days ago", timedelta(days=7), "a week ago"),
+        (timedelta(days=59), "eight weeks ago", timedelta(days=60), "two months ago"),
+        (timedelta(days=364), "twelve months ago", timedelta(days=365), "a year ago"),
+    ],
+)
+def test_where_each_way_of_saying_it_begins(
+    last: timedelta, said: str, first: timedelta, then_said: str
+) -> None:
+    """The last moment before each, and its first."""
+    assert human_time(NOW - last, NOW, "en").startswith(said)
+    assert human_time(NOW - first, NOW, "en").startswith(then_said)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "said"),
+    [
+        ("2021-01-29", "2022-01-29", "a year ago"),
+        ("2021-01-29", "2023-01-28", "a year ago"),
+        ("2021-01-29", "2023-01-29", "two years ago"),
+        ("2016-01-29", "2026-01-29", "ten years ago"),
+        ("2024-01-29", "2025-01-28", "a year ago"),  # 365 days, for there is a leap day among them
+        ("2024-02-29", "2026-02-28", "a year ago"),
+        ("2024-02-29", "2026-03-01", "two years ago"),
+    ],
+)
+def test_years_are_counted_by_the_calendar(then: str, now: str, said: str) -> None:
+    """A year is over on its anniversary, with leap days or without."""
+    before, after = (datetime.fromisoformat(day).replace(tzinfo=UTC) for day in (then, now))
+    assert human_time(before, after, "en") == said
+
+
+@pytest.mark.parametrize(
     ("language", "weeks", "yesterday", "now"),
     [
         ("zh", "3周前的星期四", "昨天（星期三）晚上", "2026-01-29 星期四 20:00（晚上）"),

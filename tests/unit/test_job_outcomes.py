@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.domain import JobState, JobTask
+from omoide.domain import JobState, JobTask, Owner
 from omoide.domain.jobs import reported_tokens
 from omoide.engine.worker import TRIES, Worker
 from omoide.errors import BadReply, ModelUnavailable, NoModel, StaleVersion, StoreLocked
@@ -149,11 +150,12 @@ async def test_a_dead_job_stays_after_later_ones_succeed(store: Store) -> None:
     ]
 
 
+@pytest.mark.parametrize(("given", "interval"), [({}, 60.0), ({"idle_every": 10.0}, 10.0)])
 async def test_idle_sessions_are_looked_for_once_in_an_interval(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, given: dict[str, float], interval: float
 ) -> None:
-    """At the start, and again as soon as the interval is over; not when a job wakes the worker
-    before."""
+    """At the start, and again as soon as the interval is over, a minute if none is given; not when
+    a job wakes the worker before."""
     times, rounds, looked = [0.0], asyncio.Semaphore(0), list[float]()
 
     async def tenants() -> tuple[str, ...]:
@@ -171,17 +173,15 @@ async def test_idle_sessions_are_looked_for_once_in_an_interval(
     serving = worker(store, FrozenClock(START), nothing)
     await serving.drain("acme")
     monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: times[-1])
-    running = asyncio.ensure_future(
-        serving.run(tenants, every=1e9, end_idle=end_idle, idle_every=60.0)
-    )
+    running = asyncio.ensure_future(serving.run(tenants, every=1e9, end_idle=end_idle, **given))
     await rounds.acquire()
-    for time in (59.9, 60.0, 119.9, 120.0):
-        times.append(time)
+    for intervals in (0.99, 1.0, 1.99, 2.0):
+        times.append(intervals * interval)
         serving.wake()
         await rounds.acquire()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-    assert looked == [0.0, 60.0, 120.0]
+    assert looked == [0.0, interval, 2 * interval]
 
 
 async def test_a_worker_that_nobody_woke_does_not_pause(store: Store) -> None:
@@ -202,6 +202,109 @@ async def test_a_worker_that_nobody_woke_does_not_pause(store: Store) -> None:
             await rounds.acquire()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_worker_looks_once_for_each_time_that_it_was_woken(store: Store) -> None:
+    """Then it sleeps until it is woken again: it neither goes on looking nor misses a call."""
+    rounds = 0
+
+    async def tenants() -> tuple[str, ...]:
+        nonlocal rounds
+        rounds += 1
+        return ()
+
+    async def nothing(job: Job) -> None:
+        del job
+
+    serving = worker(store, FrozenClock(START), nothing)
+    running = asyncio.ensure_future(serving.run(tenants, every=1e6))
+    for expected in (1, 2, 3):
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert rounds == expected
+        serving.wake()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_worker_runs_one_job_after_the_other_unless_told_otherwise(store: Store) -> None:
+    """The next job is not begun while one runs."""
+    for user in ("bea", "cleo"):
+        owner = Owner(tenant="acme", user=user)
+        await store.turns.append(owner, [say("hi")], session="k", idle=timedelta(hours=1))
+        await store.turns.end(owner, at=START)
+    at_work = most = 0
+
+    async def digest(job: Job) -> None:
+        nonlocal at_work, most
+        del job
+        at_work += 1
+        most = max(most, at_work)
+        await asyncio.sleep(0.01)
+        at_work -= 1
+
+    await worker(store, FrozenClock(START), digest).drain("acme")
+    assert most == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [(None, JobState.DONE), (BadReply("nonsense"), JobState.DEAD), (OSError("?"), JobState.DEAD)],
+)
+async def test_who_wants_to_know_is_told_of_every_end_before_it_is_written(
+    store: Store, error: Exception | None, state: JobState
+) -> None:
+    """Of a success, of what cannot succeed, and of the last of many tries; if that fails, the job
+    has not ended and is run again."""
+    told = list[tuple[JobState, JobState]]()
+
+    async def on_end(job: Job, ended: JobState) -> None:
+        now = next(j.state for j in await store.jobs.list("acme") if j.id == job.id)
+        if job.task is JobTask.DIGEST:
+            told.append((ended, now))
+            if len(told) == 1:
+                raise OSError("the disk is full")
+
+    async def run(job: Job) -> None:
+        if error is not None and job.task is JobTask.DIGEST:
+            raise error
+
+    clock = FrozenClock(START)
+    tasks = dict.fromkeys(JobTask, run)
+    serving = Worker(jobs=store.jobs, name="w", clock=clock, tasks=tasks, on_end=on_end)
+    for _ in range(2 * TRIES):
+        with contextlib.suppress(OSError):
+            await serving.drain("acme")
+        clock.advance(timedelta(hours=1))
+    assert told == [(state, JobState.RUNNING)] * 2
+    assert (await digest_job(store)).state is state
+
+
+async def test_of_what_is_done_the_last_of_each_user_and_task_is_kept(store: Store) -> None:
+    """A success removes the earlier ones of its own kind alone: not those of other users, of other
+    tasks, nor what is still to be done."""
+    cleo = Owner(tenant="acme", user="cleo")
+
+    async def nothing(job: Job) -> None:
+        del job
+
+    serving = worker(store, FrozenClock(START), nothing)
+    for owner, session in ((cleo, 1), (ANN, 2), (cleo, 3), (ANN, 4)):
+        for task in (JobTask.DIGEST, JobTask.EMBED):
+            await store.jobs.enqueue(owner, task, session=session, at=START)
+        await serving.drain("acme")
+    later = START + timedelta(days=1)
+    await store.jobs.enqueue(cleo, JobTask.DIGEST, session=5, at=later)
+    await store.jobs.enqueue(ANN, JobTask.DIGEST, session=6, at=START)
+    await serving.drain("acme")
+    left = {(j.owner.user, j.task, j.session, j.state) for j in await store.jobs.list("acme")}
+    assert left == {
+        (cleo.user, JobTask.DIGEST, 3, JobState.DONE),
+        (cleo.user, JobTask.EMBED, 3, JobState.DONE),
+        (cleo.user, JobTask.DIGEST, 5, JobState.WAITING),
+        (ANN.user, JobTask.DIGEST, 6, JobState.DONE),
+        (ANN.user, JobTask.EMBED, 4, JobState.DONE),
+    }
 
 
 @pytest.mark.parametrize("reported", [0, 12, 1_000_000_000])

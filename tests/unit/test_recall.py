@@ -409,6 +409,17 @@ async def test_the_best_are_the_first_of_all_and_newer_ones_win_ties(
         assert letters == ["d", "c", "b", "a"]
 
 
+async def test_a_few_of_very_many_are_the_best_of_all(store: SqliteStore) -> None:
+    """Also where not all turns are put in order to find them."""
+    for n in range(150):
+        key = f"s{n % 10}"
+        await tell(store, f"{'tea ' * (n * 37 % 11)}word{n}", key=key, at=NOW - (200 - n) * DAY)
+    ranked = texts(await search(store, "tea", k=150))
+    assert len(ranked) > 100
+    for k in (1, 2, 3, 4, 5):
+        assert texts(await search(store, "tea", k=k)) == ranked[:k]
+
+
 SHORT: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {
     "zh": (("我家养了一只猫。", "昨天在上海看了电影。", "早饭吃了面包。"), {"猫": 0, "上海": 1}),
     "ja": (("うちの犬は七歳です。", "来週、京都へ行きます。", "朝はパン。"), {"犬": 0, "京都": 1}),

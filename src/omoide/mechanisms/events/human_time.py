@@ -48,10 +48,12 @@ def human_time(then: datetime, now: datetime, language: str) -> str:
     if days < 7:
         return _phrase(words, "days", days, then)
     if days < 60:
-        return _phrase(words, "weeks", max(round(days / 7), 1), then)
+        return _phrase(words, "weeks", round(days / 7), then)
     if days < 365:
-        return _phrase(words, "months", max(round(days / 30.44), 2), then)
-    return _phrase(words, "years", max(int(days / 365.25), 1), then)
+        return _phrase(words, "months", round(days / 30.44), then)
+    anniversary_ahead = (now.month, now.day) < (then.month, then.day)
+    years = now.year - then.year - anniversary_ahead
+    return _phrase(words, "years", max(years, 1), then)  # 365 days with a leap day are almost one
 
 
 def present(now: datetime, language: str) -> str:
