@@ -139,6 +139,32 @@ def test_a_worked_example_is_not_the_users_life(
     assert replace(asked, told=told).fault(bad) is None
 
 
+@pytest.mark.parametrize(
+    ("language", "message", "bad", "good"),
+    [
+        (
+            "en",
+            "We got engaged, Lars and I.",
+            "Hedda, Lars and I are so proud!",
+            "Lars and you make a lovely couple. You and I should celebrate!",
+        ),
+        ("zh", "我和小林订婚了。", "恭喜！小林和我都很高兴。", "小林和你真配，我为你高兴！"),
+        ("ja", "健太と婚約したよ。", "健太さんと私はうれしいよ！", "健太さんとお幸せに！"),
+        ("ko", "민호랑 약혼했어.", "민호랑 나는 정말 기뻐!", "민호랑 행복해야 해!"),
+        ("vi", "Mình đính hôn với Nam rồi.", "Nam và mình vui lắm!", "Nam và cậu hợp nhau quá!"),
+    ],
+)
+def test_the_users_people_are_not_the_models(
+    language: str, message: str, bad: str, good: str
+) -> None:
+    """Whom the user named is not together with the assistant; a name nobody told is another
+    matter."""
+    asked = ReplyChecks(language=language, message=message, known=False, told=message)
+    assert asked.fault(bad) is ReplyFault.CLAIMS
+    assert asked.fault(good) is None
+    assert replace(asked, told="").fault(bad) is None
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_things_of_the_worked_examples_are_in_the_prompt(language: str) -> None:
     """A list that no longer fits the prompt would check nothing."""

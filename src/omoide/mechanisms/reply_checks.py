@@ -1,8 +1,9 @@
 """What a small model's reply must not say, checked before it is shown.
 
 A model of 1.5 B parameters denies what stands in its notes, says an earlier reply again, asks for
-what it was just told, and takes a worked example of its prompt for the user's life. One more try,
-with the reason in the prompt, often mends it. Strong models are not checked.
+what it was just told, and takes a worked example of its prompt for the user's life, or the user's
+people for its own. One more try, with the reason in the prompt, often mends it. Strong models are
+not checked.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class ReplyFault(StrEnum):
     """It asks for what the message says."""
     INVENTS = "reply_invents"
     """It speaks of what only a worked example tells."""
+    CLAIMS = "reply_claims"
+    """It counts itself among the user's people."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,8 @@ class ReplyChecks:
             return ReplyFault.DENIES
         if self._is_from_example(text):
             return ReplyFault.INVENTS
+        if (us := rules.together.search(text)) and us["name"] in self.told:
+            return ReplyFault.CLAIMS
         sentences = [s for s in map(str.strip, split_sentences(text)) if s]
         if any(_is_question(s) and self._was_told(s) for s in sentences):
             return ReplyFault.ASKS_TOLD
