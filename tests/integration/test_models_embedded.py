@@ -33,7 +33,7 @@ from omoide.errors import (
 )
 from omoide.language import estimate_tokens
 from omoide.mechanisms.memos.writer import write_request as memo_request
-from omoide.ports import Message, Request
+from omoide.ports import Message, Request, SharedStart
 from omoide.testing.contracts.model import answer, ask
 from omoide_bench.metrics import divides
 from tests.tiny import CACHE, WINDOW, runtime, tiny_chat, tiny_model
@@ -522,12 +522,16 @@ def qwen() -> Iterator[Llama]:
 
 @pytest.mark.heavy
 async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> None:
-    """A second model restores what the first one read: the same answer, and a state that holds the
-    fixed tokens and no other. Reading ahead leaves only the last message to read."""
+    """A second model restores what the first one read: the same answer, and states that hold the
+    fixed tokens, those of the day, and no other. Reading ahead leaves only the last message to
+    read."""
     weights = tiny_model()
     fixed = Message(role="system", content="You are kind to cats and dogs. " * 5)
     secret = Message(role="user", content="My name is Zebulon. Say hello.")
-    request = Request(messages=(fixed, secret), max_tokens=4, fixed=1)
+    day = Message(role="user", content="Today is Monday. It rains. My notes: Zebulon's.")
+    told = Message(role="assistant", content="I know.")
+    today = SharedStart(messages=1, text="Today is Monday. It rains. My notes: ")
+    request = Request(messages=(fixed, day, told, secret), max_tokens=4, fixed=1, today=today)
     folder = tmp_path / "prompts"
     answers = []
     for ahead in (False, False, True):
@@ -539,10 +543,10 @@ async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> 
             _, completion = await answer(model, request)
             answers.append(completion)
             whole = completion.prompt_tokens
-            (state,) = folder.glob("*.state")
-            kept = struct.unpack("<I", state.read_bytes()[8:12])[0]
-            assert kept < whole - 8
-            assert kept - 6 <= completion.cached_tokens  # but for a few at the seam
+            states_kept = [p.read_bytes() for p in folder.glob("*.state")]
+            short, long = sorted(struct.unpack("<I", state[8:12])[0] for state in states_kept)
+            assert short + 8 < long < whole - 8
+            assert long - 6 <= completion.cached_tokens  # but for a few at the seam
         finally:
             await model.close()
     first, second, third = answers

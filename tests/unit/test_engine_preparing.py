@@ -8,6 +8,8 @@ import pytest
 
 from omoide.domain import Speaker
 from omoide.engine.messages import Utterance
+from omoide.language import LANGUAGES, detect_language, pack
+from omoide.mechanisms.reply_notes import usual_greeting
 from omoide.testing import ScriptedModel
 
 if TYPE_CHECKING:
@@ -75,6 +77,34 @@ async def test_the_language_is_that_of_what_was_said_last(
     model.answers.append("はい。")
     await (await world.memory.reply("ana", "そこは寒いですか？")).text()
     assert model.prepared[0].messages[:-1] == model.requests[0].messages[:-1]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_usual_greeting_is_one(language: str) -> None:
+    """In the language it is expected in."""
+    greeting = usual_greeting(language)
+    assert pack(language).replies.greeting.search(greeting)
+    assert detect_language(greeting) == language
+
+
+async def test_who_comes_back_is_expected_to_greet(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """The worked example of a greeting is read ahead; a message that does not greet loses
+    nothing by it."""
+    model = ReadingModel()
+    world = await make_world(model=model)
+    model.answers.append("Lovely.")
+    await world.session("ana", "I live in Oslo.", answers=("User lives in Oslo.",))
+    for message in ("Hello again!", "Is it cold there?"):
+        await world.runtime.prepare("ana")
+        model.answers.append("Yes.")
+        await (await world.memory.reply("ana", message)).text()
+        await world.memory.end_session("ana")
+    greeted, other = zip(model.prepared, model.requests[1:], strict=True)
+    assert greeted[0].messages[:-1] == greeted[1].messages[:-1]
+    assert len(greeted[0].messages) == len(other[1].messages) + 2
+    assert other[0].messages[: len(other[1].messages) - 1] == other[1].messages[:-1]
 
 
 async def test_a_model_that_cannot_read_ahead_is_left_alone(world: World) -> None:

@@ -77,6 +77,20 @@ def test_every_language_asks_and_names_nothing_known_with_a_dash(language: str) 
     assert "numbers ::=" not in str(asked.request.grammar)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_worked_examples_are_the_same_for_everybody(language: str) -> None:
+    """So that a model may keep what it computed for them: all but the last message."""
+    asked = TunedFactForm().ask(
+        known=facts(KNOWN, language), session=said("My boat is called Ida."), language=language
+    )
+    assert asked is not None
+    request = asked.request
+    assert request.fixed == len(request.messages) - 1 >= 3
+    shared = "".join(message.content for message in request.messages[: request.fixed])
+    assert "Ida" not in shared
+    assert not any(text in shared for text in KNOWN[1:])
+
+
 def test_a_number_ends_a_fact_that_no_rule_connects() -> None:
     """Rowing ends with a bad shoulder only for whoever understands it."""
     answer = read("User sold the boat. (3)", "I sold the boat, my shoulder is done for.")

@@ -34,9 +34,9 @@ class Runtime:
         self.slot = ""
         self.restores = True
 
-    def beginning(self, messages: Sequence[Mapping[str, str]]) -> str:
+    def beginning(self, messages: Sequence[Mapping[str, str]], text: str = "") -> str:
         """The contents, joined."""
-        return "".join(m["content"] for m in messages)
+        return "".join(m["content"] for m in messages) + text
 
     def read(self, text: str, body: Mapping[str, object], stopped: Callable[[], bool]) -> None:
         """Read it."""
@@ -72,9 +72,15 @@ def weights(tmp_path: Path) -> Path:
 
 
 def begin(
-    folder: Path, weights: Path, *, text: str = LONG, adapter: Adapter | None = None, limit: int = 0
+    folder: Path,
+    weights: Path,
+    *,
+    text: str = LONG,
+    today: str = "",
+    adapter: Adapter | None = None,
+    limit: int = 0,
 ) -> Runtime:
-    """A new process answers a request that begins with `text`."""
+    """A new process answers a request that begins with `text`, and goes on with `today`."""
     states = PrefixStates(folder, limit=limit or 1_000_000)
     assert states.open()
     model = Runtime(folder)
@@ -84,11 +90,11 @@ def begin(
     PrefixReader(states, weights=weights).begin(
         model,
         body,
-        [{"role": "system", "content": text}],
+        [text, text + today] if today else [text],
         adapter=adapter,
         stopped=lambda: False,
     )
-    assert model.slot == text
+    assert model.slot == text + today
     return model
 
 
@@ -104,6 +110,15 @@ def test_the_second_process_reads_nothing(folder: Path, weights: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(p.stat().st_mode) for p in folder.iterdir()} == {0o600}
     assert len(list(folder.iterdir())) == 2
+
+
+def test_what_is_the_same_for_some_hours_is_kept_too(folder: Path, weights: Path) -> None:
+    """The first process of a day reads the date after the state of what never changes; the next
+    one reads nothing."""
+    assert begin(folder, weights, today="Monday.").read_texts == [LONG, LONG + "Monday."]
+    assert begin(folder, weights, today="Monday.").read_texts == []
+    assert begin(folder, weights, today="Tuesday.").read_texts == [LONG + "Tuesday."]
+    assert len(state_files(folder)) == 3
 
 
 def test_a_slot_takes_on_the_adapter_before_its_state(folder: Path, weights: Path) -> None:
@@ -151,7 +166,7 @@ def test_a_damaged_or_foreign_state_is_ignored(folder: Path, weights: Path, dama
         PrefixReader(states, weights=weights).begin(
             model,
             {"id_slot": 1},
-            [{"role": "system", "content": LONG}],
+            [LONG],
             adapter=None,
             stopped=lambda: False,
         )
@@ -190,7 +205,7 @@ def test_a_stopped_reading_keeps_nothing(folder: Path, weights: Path) -> None:
         reader.begin(
             model,
             {"id_slot": 1},
-            [{"role": "system", "content": text}],
+            [text],
             adapter=None,
             stopped=lambda stopped=stopped: stopped,  # type: ignore[misc]
         )

@@ -169,6 +169,34 @@ def test_small_prompts_begin_alike_for_everybody(language: str) -> None:
     assert one.fixed == other.fixed >= 5
     assert one.messages[: one.fixed] == other.messages[: one.fixed]
     assert one.messages[one.fixed] != other.messages[one.fixed]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_small_prompts_go_on_alike_for_everybody_on_a_day(language: str) -> None:
+    """What is the same for some hours has the date, and no word of the user's: up to the memory if
+    there is one, else up to the session."""
+    moment = reply_request(language)
+    told = offered("Zebulon", PromptPlace.MEMORY)
+    for known, messages in (((told,), 0), ((), 2)):
+        asked = FORMS["small"](moment, known, window=8192, max_tokens=200)
+        today = asked.today
+        assert today.messages == asked.fixed + messages
+        if known:
+            assert asked.messages[today.messages].content.startswith(f"{today.text}Zebulon")
+            assert str(moment.now.year) in today.text
+        shared = asked.messages[: today.messages]
+        assert not any("Zebulon" in m.content for m in shared)
+        assert not {turn.text for turn in moment.session} & {m.content for m in shared}
+        later = moment.now + timedelta(minutes=1)
+        elsewhere = replace(moment, session=moment.session[:1], now=later)
+        other = FORMS["small"](elsewhere, known, window=8192, max_tokens=200)
+        assert other.today == today
+        assert other.messages[: today.messages] == shared
+
+
+def test_a_prompt_for_a_large_model_keeps_no_state() -> None:
+    """It has no worked examples."""
+    moment = reply_request("en")
     assert FORMS["chat"](moment, (), window=8192, max_tokens=200).fixed == 0
 
 

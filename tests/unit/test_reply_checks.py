@@ -17,6 +17,7 @@ from omoide.mechanisms.reply_checks import ReplyChecks, ReplyFault, checks_for
 from omoide.mechanisms.reply_forms import FORMS
 from omoide.mechanisms.reply_notes import GREETING, RECALLED, placed_notes
 from omoide.ports import Completion, Message, Request, Skill
+from omoide.prompts import render, vocabulary
 from omoide.settings import Settings
 from omoide.testing import ScriptedModel
 
@@ -112,6 +113,65 @@ def test_what_was_just_said_is_not_asked_for(
     assert given.fault(bad) is ReplyFault.ASKS_TOLD
     assert given.fault(good) is None
     assert replace(given, message=bad).fault(bad) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "bad", "told"),
+    [
+        (
+            "en",
+            "From June I'll work as a school nurse in Bergen.",
+            "A school nurse is a great change from the flower shop.",
+            "Our flower shop closed, so from June I'll be a school nurse.",
+        ),
+        ("zh", "我下个月去出版社当编辑。", "从花店到出版社，真不容易。", "我不在花店了。"),
+        ("ja", "来月から学校で働くよ。", "花屋とはずいぶん違うね。", "花屋を辞めたよ。"),
+        ("ko", "구월부터 빵집에서 일해.", "꽃집이랑은 많이 다르겠다.", "꽃집을 그만뒀어."),
+        ("vi", "Tháng sau mình đi dạy.", "Khác hẳn tiệm hoa nhỉ.", "Mình nghỉ ở tiệm hoa."),
+    ],
+)
+def test_a_worked_example_is_not_the_users_life(
+    language: str, message: str, bad: str, told: str
+) -> None:
+    """The flower shop is Dana's of the prompt, unless the user speaks of one."""
+    asked = ReplyChecks(language=language, message=message, known=False, told=message)
+    assert asked.fault(bad) is ReplyFault.INVENTS
+    assert replace(asked, told=told).fault(bad) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "bad", "good"),
+    [
+        (
+            "en",
+            "We got engaged, Lars and I.",
+            "Hedda, Lars and I are so proud!",
+            "Lars and you make a lovely couple. You and I should celebrate!",
+        ),
+        ("zh", "我和小林订婚了。", "恭喜！小林和我都很高兴。", "小林和你真配，我为你高兴！"),
+        ("ja", "健太と婚約したよ。", "健太さんと私はうれしいよ！", "健太さんとお幸せに！"),
+        ("ko", "민호랑 약혼했어.", "민호랑 나는 정말 기뻐!", "민호랑 행복해야 해!"),
+        ("vi", "Mình đính hôn với Nam rồi.", "Nam và mình vui lắm!", "Nam và cậu hợp nhau quá!"),
+    ],
+)
+def test_the_users_people_are_not_the_models(
+    language: str, message: str, bad: str, good: str
+) -> None:
+    """Whom the user named is not together with the assistant; a name nobody told is another
+    matter."""
+    asked = ReplyChecks(language=language, message=message, known=False, told=message)
+    assert asked.fault(bad) is ReplyFault.CLAIMS
+    assert asked.fault(good) is None
+    assert replace(asked, told="").fault(bad) is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_things_of_the_worked_examples_are_in_the_prompt(language: str) -> None:
+    """A list that no longer fits the prompt would check nothing."""
+    shown = "".join(m.content for m in render("reply_small", language, memory="", now="").messages)
+    things = vocabulary(language)["reply_example_things"].split(", ")
+    found = [thing for thing in things if thing in shown]
+    assert len(found) >= 2, (things, shown)
 
 
 def test_an_earlier_reply_or_the_message_said_again_is_an_echo() -> None:

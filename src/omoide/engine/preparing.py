@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker
 from omoide.engine.context import RECENT
 from omoide.engine.messages import Utterance
+from omoide.language import dominant_language
+from omoide.mechanisms.reply_notes import usual_greeting
 from omoide.ports import PreparableModel
 
 if TYPE_CHECKING:
@@ -27,8 +29,12 @@ async def prepare_reply(services: Services, owner: Owner, *, now: datetime) -> N
     latest = session or await turns.read(owner, last=2 * RECENT)
     words = [turn.text for turn in latest if turn.speaker is Speaker.USER]
     said = [Utterance(speaker=t.speaker, text=t.text, name=t.name, time=t.time) for t in session]
-    # Its text stands for the message to come, which is not read: only its language counts.
-    said.append(Utterance(speaker=Speaker.USER, text=words[-1] if words else ""))
+    # Stands for the message to come, which is not read: only its language counts, and that who
+    # comes back after a pause is likely to greet.
+    expected = words[-1] if words else ""
+    if words and not session:
+        expected = usual_greeting(dominant_language(words[-RECENT:]))
+    said.append(Utterance(speaker=Speaker.USER, text=expected))
     method = await services.methods.of(owner)
     context = await method.contexts.for_words(said, owner=owner, now=now)
     await model.prepare(

@@ -177,6 +177,8 @@ class Replies:
     """A question for a name."""
     gives_name: re.Pattern[str] = NEVER
     """A message that says what somebody or something is called."""
+    together: re.Pattern[str] = field(default=NEVER, metadata=CASE)
+    """The speaker together with somebody ("Lars and I"), whose name is a group."""
 
 
 @dataclass(frozen=True, kw_only=True)

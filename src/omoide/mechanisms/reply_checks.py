@@ -1,8 +1,9 @@
 """What a small model's reply must not say, checked before it is shown.
 
-A model of 1.5 B parameters denies what stands in its notes, says an earlier reply again, and asks
-for what it was just told. One more try, with the reason in the prompt, often mends it.
-Strong models are not checked.
+A model of 1.5 B parameters denies what stands in its notes, says an earlier reply again, asks for
+what it was just told, and takes a worked example of its prompt for the user's life, or the user's
+people for its own. One more try, with the reason in the prompt, often mends it. Strong models are
+not checked.
 """
 
 from __future__ import annotations
@@ -43,6 +44,10 @@ class ReplyFault(StrEnum):
     """It says an earlier reply, a worked example or the message again."""
     ASKS_TOLD = "reply_asks_told"
     """It asks for what the message says."""
+    INVENTS = "reply_invents"
+    """It speaks of what only a worked example tells."""
+    CLAIMS = "reply_claims"
+    """It counts itself among the user's people."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +60,8 @@ class ReplyChecks:
     """Whether it answers a question whose answer memory is likely to hold."""
     said: tuple[str, ...] = ()
     """What was said before in the prompt: earlier replies, the worked examples, the message."""
+    told: str = ""
+    """All that the user and the assistant said in the session, and what memory holds."""
 
     @property
     def whole(self) -> bool:
@@ -67,6 +74,10 @@ class ReplyChecks:
         rules = pack(self.language).replies
         if self.known and rules.denies.search(text):
             return ReplyFault.DENIES
+        if self._is_from_example(text):
+            return ReplyFault.INVENTS
+        if (us := rules.together.search(text)) and us["name"] in self.told:
+            return ReplyFault.CLAIMS
         sentences = [s for s in map(str.strip, split_sentences(text)) if s]
         if any(_is_question(s) and self._was_told(s) for s in sentences):
             return ReplyFault.ASKS_TOLD
@@ -85,6 +96,13 @@ class ReplyChecks:
         )
         return len(asked) > 1 and len(asked & told) >= TOLD * len(asked)
 
+    def _is_from_example(self, text: str) -> bool:
+        """Whether it names something of the worked examples of which nobody said a word."""
+        things = vocabulary(self.language)["reply_example_things"].split(", ")
+        named = [thing for thing in things if thing.casefold() in text.casefold()]
+        told = content_terms(self.told) if named else set()
+        return any(told.isdisjoint(content_terms(thing)) for thing in named)
+
     def _is_echo(self, sentence: str) -> bool:
         letters = _letters(sentence)
         return len(letters) >= OWN and any(
@@ -99,11 +117,13 @@ def checks_for(
 ) -> ReplyChecks:
     """The checks of the reply to a request in the small form."""
     replies = [m.content for m in request.messages if m.role == "assistant"]
+    told = (asked.text, *(t.text for t in asked.session), *(c.text for c in contributions))
     return ReplyChecks(
         language=asked.language,
         message=asked.text,
         known=request.skill is Skill.ANSWER and is_known(asked, contributions),
         said=(*replies, asked.text),
+        told="\n".join(told),
     )
 
 

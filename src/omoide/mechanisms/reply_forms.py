@@ -15,7 +15,7 @@ memory, so that every user's prompt begins alike and the model's state after the
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,8 +27,8 @@ from omoide.mechanisms.base import PromptPlace
 from omoide.mechanisms.events.human_time import present, today
 from omoide.mechanisms.memory_parts import in_parts
 from omoide.mechanisms.reply_notes import GREETING, placed_notes
-from omoide.ports import Message, Request, Skill
-from omoide.prompts import render, vocabulary
+from omoide.ports import Message, Request, SharedStart, Skill
+from omoide.prompts import render, shared_start, vocabulary
 from omoide.prompts.quoting import quoted
 from omoide.prompts.transcript import lines, spoken
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from omoide.domain import Turn
     from omoide.mechanisms.base import Contribution, ReplyRequest
-    from omoide.prompts import Prompt
 
 
 class ReplyForm(Protocol):
@@ -94,8 +93,17 @@ def small_form(
     )
 
 
-def _friend(form: str, request: ReplyRequest, contributions: Sequence[Contribution]) -> Prompt:
-    """The messages before the session: the role of an old friend, and its memory."""
+@dataclass(frozen=True, kw_only=True)
+class _Before:
+    """The messages before the session, and how far they are the same for every user."""
+
+    messages: tuple[Message, ...]
+    fixed: int = 0
+    today: SharedStart = field(default_factory=SharedStart)
+
+
+def _friend(form: str, request: ReplyRequest, contributions: Sequence[Contribution]) -> _Before:
+    """The role of an old friend, and its memory."""
     language = request.language
     known, line = _listed(contributions, PromptPlace.MEMORY), ""
     if name := user_name(request, known):
@@ -104,8 +112,15 @@ def _friend(form: str, request: ReplyRequest, contributions: Sequence[Contributi
     if form == "reply":  # a small model is not helped by headings
         rest = [c for c in contributions if quoted(c.text) != line]
         known = [*filter(None, (line,)), *in_parts(rest, language)]
-    memory = "\n".join(known) or vocabulary(language)["none"]
-    return render(form, language, memory=memory, now=today(request.now, language))
+    now, nothing = today(request.now, language), vocabulary(language)["none"]
+    memory = "\n".join(known) or nothing
+    # A text with the date and no word of the user's; if there is no memory yet, with that too.
+    of_everybody = {"now": now} if known else {"now": now, "memory": nothing}
+    return _Before(
+        messages=render(form, language, memory=memory, now=now).messages,
+        fixed=shared_start(form, language).messages,
+        today=shared_start(form, language, **of_everybody),
+    )
 
 
 def agent_form(
@@ -154,13 +169,14 @@ def _agent(
         now=now,
         memory="\n".join(known) or vocabulary(language)["none"],
     )
-    return _as_chat(request, contributions, system, window=window, max_tokens=max_tokens)
+    before = _Before(messages=system.messages)
+    return _as_chat(request, contributions, before, window=window, max_tokens=max_tokens)
 
 
 def _as_chat(
     request: ReplyRequest,
     contributions: Sequence[Contribution],
-    before: Prompt,
+    before: _Before,
     *,
     window: int,
     max_tokens: int,
@@ -185,6 +201,7 @@ def _as_chat(
         skill=_skill(asked, request.language, recalled),
         language=request.language,
         fixed=before.fixed,
+        today=before.today,
     )
 
 

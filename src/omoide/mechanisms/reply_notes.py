@@ -16,6 +16,7 @@ from omoide.claims.names import name_in
 from omoide.claims.overlap import coverage
 from omoide.language import content_terms, estimate_tokens, pack
 from omoide.mechanisms.base import PromptPlace
+from omoide.prompts import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +62,11 @@ def greets_after_pause(request: ReplyRequest, contributions: Sequence[Contributi
     times = [c.time for c in contributions if c.place is PromptPlace.MEMORY]
     came_back = bool(times) and request.now - max(times) >= PAUSE
     return came_back and bool(pack(request.language).replies.greeting.search(request.text))
+
+
+def usual_greeting(language: str) -> str:
+    """What somebody says who comes back: the message of the worked example."""
+    return render(GREETING, language, text="", recalled="").messages[0].content.splitlines()[0]
 
 
 def _with_shared(

@@ -61,6 +61,15 @@ class Skill(OpenEnum):
         return base in tuple(cls) and (not language or len(language) == len("ja"))
 
 
+@dataclass(frozen=True, kw_only=True, order=True)
+class SharedStart:
+    """How far a prompt is the same for every user: some whole messages, and how the next begins."""
+
+    messages: int = 0
+    text: str = ""
+    """The beginning of the message after them."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """A request to a chat model. `schema` and `grammar` are best effort: a model that does not
@@ -85,6 +94,9 @@ class Request:
     fixed: int = 0
     """How many of the first messages are the same for every user, such as worked examples. A model
     may keep what it computed for them, on disk too."""
+    today: SharedStart = SharedStart()
+    """A longer part that is the same for every user for some hours, because it has the date and the
+    part of the day in it. A model may keep that as well."""
     background: bool = False
     """Whether nobody waits for the answer, so that requests somebody waits for go first."""
 

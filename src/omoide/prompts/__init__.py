@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, cast
 
 from omoide.errors import BadPrompt
 from omoide.language.pack import DEFAULT, over_packs, pack
-from omoide.ports import Message
+from omoide.ports import Message, SharedStart
 from omoide.prompts.quoting import quoted, without_template_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
-__all__ = ["Prompt", "hashes", "quoted", "render", "vocabulary"]
+__all__ = ["Prompt", "hashes", "quoted", "render", "shared_start", "vocabulary"]
 
 _SECTION = re.compile(r"^=== (system|user|assistant)\n", re.MULTILINE)
 
@@ -39,8 +39,6 @@ class Prompt:
     messages: tuple[Message, ...]
     hash: str
     """Hash of the template before filling, so that it identifies the prompt."""
-    fixed: int = 0
-    """How many of the first messages have no variables: the same for every user."""
 
 
 def render(name: str, language: str, /, **variables: str) -> Prompt:
@@ -59,8 +57,25 @@ def render(name: str, language: str, /, **variables: str) -> Prompt:
     messages = tuple(
         Message(role=role, content=template.substitute(safe)) for role, template in sections
     )
-    fixed = sum(1 for _ in takewhile(lambda s: not s[1].get_identifiers(), sections))
-    return Prompt(messages=messages, hash=digest, fixed=fixed)
+    return Prompt(messages=messages, hash=digest)
+
+
+def shared_start(name: str, language: str, /, **known: str) -> SharedStart:
+    """How far the prompt `name` is known from these of its variables, which must be the same for
+    every user.
+
+    >>> shared_start("reply_small_recalled", "en", text="Hello!").text.splitlines()
+    ['Hello!', '', '<memory>', '']
+    """
+    sections, _ = _load(name, language)
+    safe = {name: without_template_tokens(value) for name, value in known.items()}
+    whole = sum(1 for _ in takewhile(lambda s: safe.keys() >= {*s[1].get_identifiers()}, sections))
+    if whole == len(sections):
+        return SharedStart(messages=whole)
+    template = sections[whole][1]
+    found = template.pattern.finditer(template.template)
+    cut = next(m.start() for m in found if (m["named"] or m["braced"] or "") not in {"", *safe})
+    return SharedStart(messages=whole, text=Template(template.template[:cut]).substitute(safe))
 
 
 @over_packs

@@ -147,7 +147,7 @@ class EmbeddedChat:
         chosen = self._chosen(request)
         body = request_body(first) | self._scales(chosen)
         with self._precedence.foreground():
-            job = self._pool.submit(self._read_ahead, body, chosen, request.fixed, stop)
+            job = self._pool.submit(self._read_ahead, body, chosen, request, stop)
             self._stops.add(stop)
             try:
                 await asyncio.wrap_future(job)
@@ -294,7 +294,7 @@ class EmbeddedChat:
                 post({})
                 if not stop.is_set():
                     with self._slots.taken(body, adapter=chosen) as slotted:
-                        slotted.begin(model, fixed=request.fixed, stopped=stopped)
+                        slotted.begin(model, request, stopped)
                         model.chat(slotted.body, on_chunk)
                 post(None)
             except OmoideError as error:
@@ -308,14 +308,18 @@ class EmbeddedChat:
                 raise
 
     def _read_ahead(
-        self, body: dict[str, object], chosen: Adapter | None, fixed: int, stop: threading.Event
+        self,
+        body: dict[str, object],
+        chosen: Adapter | None,
+        request: Request,
+        stop: threading.Event,
     ) -> None:
         """Read all messages of `body`; runs in a thread of the pool."""
         model = self._ready()
         if not (body["messages"] and isinstance(model, KeepsStates)) or stop.is_set():
             return
         with self._slots.taken(body, adapter=chosen) as slotted:
-            slotted.begin(model, fixed=fixed, stopped=stop.is_set)
+            slotted.begin(model, request, stop.is_set)
             if not stop.is_set():
                 model.read(model.beginning(slotted.messages), slotted.body, stop.is_set)
 

@@ -36,6 +36,7 @@ _BARRED = re.compile(r"<[|｜].+[|｜]>")
 class GgufHead:
     """The metadata of a GGUF file that chat needs."""
 
+    architecture: str
     context_length: int
     """Context length in tokens that the model was trained with; 0 if the file does not say."""
     has_template: bool
@@ -55,8 +56,10 @@ def read_head(path: Path) -> GgufHead:
         specials = _specials(tokens, types)
     except ValueError as error:
         raise _refused(path, "its numbers of tokens and token types differ") from error
-    length = values.get(f"{values.get('general.architecture')}.context_length")
+    architecture = str(values.get("general.architecture", ""))
+    length = values.get(f"{architecture}.context_length")
     return GgufHead(
+        architecture=architecture,
         context_length=length if isinstance(length, int) else 0,
         has_template=bool(values.get("tokenizer.chat_template")),
         specials=specials,

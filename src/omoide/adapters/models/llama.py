@@ -62,8 +62,9 @@ class KeepsStates(Protocol):
     def runtime(self) -> str:
         """Name and version of what computes the states."""
 
-    def beginning(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """The text with which every prompt begins that begins with these messages."""
+    def beginning(self, messages: Sequence[Mapping[str, str]], text: str = "") -> str:
+        """The text with which every prompt begins that begins with these messages, and goes on with
+        a user's message that begins with `text`."""
 
     def read(self, text: str, body: Mapping[str, object], stopped: Callable[[], bool]) -> None:
         """Read `text` into the slot that `body` names, with its adapter."""
@@ -99,7 +100,7 @@ class Llama:
     ) -> None:
         head = read_head(path)
         for adapter in adapters:
-            _check_adapter(adapter, path)
+            _check_adapter(adapter, path, architecture=head.architecture)
         if head.context_length and window > head.context_length:
             raise ModelUnavailable(
                 f"{path.name} was trained on {head.context_length} tokens, but the window is set "
@@ -177,14 +178,12 @@ class Llama:
         """See `KeepsStates`."""
         return f"xllamacpp {_vendor().__version__}"
 
-    def beginning(self, messages: Sequence[Mapping[str, str]]) -> str:
+    def beginning(self, messages: Sequence[Mapping[str, str]], text: str = "") -> str:
         """What the chat template makes of the messages and of any message after them: the common
         beginning of two prompts."""
         safe = [{**m, "content": self.plain(m["content"])} for m in messages]
-        left, right = (
-            self._post("/apply-template", {"messages": [*safe, {"role": "user", "content": word}]})
-            for word in ("a", "b")
-        )
+        nexts = ({"role": "user", "content": self.plain(text) + word} for word in ("a", "b"))
+        left, right = (self._post("/apply-template", {"messages": [*safe, m]}) for m in nexts)
         both = str(left.get("prompt", "")), str(right.get("prompt", ""))
         return both[0][: common_prefix(*both)]
 
@@ -264,14 +263,13 @@ def _params(path: Path, *, window: int, slots: int, threads: int | None, cache_m
     return params
 
 
-def _check_adapter(adapter: Path, path: Path) -> None:
+def _check_adapter(adapter: Path, path: Path, *, architecture: str) -> None:
     """Raise a `ModelUnavailable` that says more than llama.cpp's plain failure."""
-    values, base = read_metadata(adapter), read_metadata(path)
-    kind = base.get("general.architecture")
-    if values.get("adapter.type") != "lora" or values.get("general.architecture") != kind:
+    found = read_metadata(adapter)
+    if found.get("adapter.type") != "lora" or found.get("general.architecture") != architecture:
         raise ModelUnavailable(
             f"{adapter.name} is not a LoRA adapter for {path.name}; expected one for the "
-            f"architecture {kind!r}, made by `omoide tune convert`"
+            f"architecture {architecture!r}, made by `omoide tune convert`"
         )
 
 

@@ -14,6 +14,7 @@ import secrets
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from omoide.adapters.models.file_hashes import file_stamp, sha256
@@ -147,29 +148,47 @@ class PrefixReader:
         self,
         model: KeepsStates,
         body: Mapping[str, object],
-        messages: Sequence[Mapping[str, str]],
+        texts: Sequence[str],
         *,
         adapter: Adapter | None,
         stopped: Callable[[], bool],
     ) -> None:
-        """Make the slot of `body` have read `messages`, with which the messages of `body` begin."""
-        text = model.beginning(messages)
-        if len(text) < _SHORTEST:
-            return
+        """Make the slot of `body` have read the last of `texts`, with which its prompt begins. Each
+        is the beginning of the next one; what is not on disk is read, and kept."""
         slot = body["id_slot"]
         assert isinstance(slot, int)  # noqa: S101 - `embedded` chose it
-        key = PrefixKey(
-            weights=self._weights,
-            runtime=model.runtime,
-            adapter=adapter.path if adapter else None,
-            strength=adapter.strength if adapter else 0.0,
-            text=text,
-        )
-        if name := self._states.find(key):
-            if "lora" in body:  # a slot that changes its adapter drops its state (measured)
-                model.read(" ", body, stopped)
-            if model.restore(slot, name):
+        keys = [
+            PrefixKey(
+                weights=self._weights,
+                runtime=model.runtime,
+                adapter=adapter.path if adapter else None,
+                strength=adapter.strength if adapter else 0.0,
+                text=text,
+            )
+            for text in texts
+            if len(text) >= _SHORTEST
+        ]
+        missing: list[PrefixKey] = []
+        while keys and not self._restored(model, body, slot, keys[-1], stopped):
+            missing.insert(0, keys.pop())
+        for key in missing:
+            model.read(key.text, body, stopped)
+            if stopped():
                 return
-        model.read(text, body, stopped)
-        if not stopped():
-            self._states.keep(key, lambda name: model.save(slot, name))
+            self._states.keep(key, partial(model.save, slot))
+
+    def _restored(
+        self,
+        model: KeepsStates,
+        body: Mapping[str, object],
+        slot: int,
+        key: PrefixKey,
+        stopped: Callable[[], bool],
+    ) -> bool:
+        """Whether the slot has the state of `key` from disk now."""
+        name = self._states.find(key)
+        if name is None:
+            return False
+        if "lora" in body:  # a slot that changes its adapter drops its state (measured)
+            model.read(" ", body, stopped)
+        return model.restore(slot, name)

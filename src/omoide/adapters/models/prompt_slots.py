@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.adapters.models.llama import KeepsStates
+from omoide.ports import SharedStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from omoide.adapters.models.llama import LoadedModel
     from omoide.adapters.models.prefixes import PrefixReader
     from omoide.adapters.models.slots import Slots
+    from omoide.ports import Request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +38,10 @@ class SlottedRequest:
         assert isinstance(messages, list)  # noqa: S101 - `request_body` builds it
         return messages
 
-    def begin(self, model: LoadedModel, *, fixed: int, stopped: Callable[[], bool]) -> None:
-        """Put the state of the first `fixed` messages into the slot, unless it is there already."""
-        messages = self.messages[:fixed]
+    def begin(self, model: LoadedModel, request: Request, stopped: Callable[[], bool]) -> None:
+        """Put the state of what all users' requests begin with into the slot, unless it is there
+        already."""
+        messages = self.messages[: request.fixed]
         if (
             self.prefixes is None
             or not messages
@@ -47,7 +50,10 @@ class SlottedRequest:
             or not isinstance(model, KeepsStates)
         ):
             return
-        self.prefixes.begin(model, self.body, messages, adapter=self.adapter, stopped=stopped)
+        texts = [model.beginning(messages)]
+        if (today := request.today) > SharedStart(messages=request.fixed):
+            texts.append(model.beginning(self.messages[: today.messages], today.text))
+        self.prefixes.begin(model, self.body, texts, adapter=self.adapter, stopped=stopped)
 
 
 class PromptSlots:

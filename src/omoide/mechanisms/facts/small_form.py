@@ -30,7 +30,7 @@ from omoide.mechanisms.summary.both_form import BothForm
 from omoide.mechanisms.summary.forms import FormRequest
 from omoide.mechanisms.summary.small_form import MAX_FACTS, grammar
 from omoide.ports import Message, Request, Skill
-from omoide.prompts import render, vocabulary
+from omoide.prompts import render, shared_start, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,23 +156,27 @@ class TunedForm(SmallForm):
             return None
         shown = known[:SHOWN]
         numbered = "\n".join(f"{number}. {fact.text}" for number, fact in enumerate(shown, 1))
+        words_of_language = {
+            "first": phrasing(language).user.strip(),
+            "second": phrasing(language).assistant.strip(),
+            "user": vocabulary(language)["user"],
+            "assistant": vocabulary(language)["assistant"],
+            "limit": str(MAX_FACTS),
+            "none": vocabulary(language)["none"],
+        }
         prompt = render(
             "facts_small",
             language,
             known=numbered or "-",
             session=self._chat(session, language),
-            first=phrasing(language).user.strip(),
-            second=phrasing(language).assistant.strip(),
-            user=vocabulary(language)["user"],
-            assistant=vocabulary(language)["assistant"],
-            limit=str(MAX_FACTS),
-            none=vocabulary(language)["none"],
+            **words_of_language,
         )
         request = Request(
             messages=prompt.messages,
             max_tokens=480,
             grammar=grammar(*speaking, language=language, numbered=len(shown), leave_out=True),
             skill=Skill.FACTS,
+            fixed=shared_start("facts_small", language, **words_of_language).messages,
         )
         return FormRequest(request=request, prompt=prompt.hash)
 
