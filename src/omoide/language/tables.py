@@ -144,6 +144,18 @@ class Note:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LifeTopic:
+    """A part of life that people ask about by its name and tell of in other words: "Where do I
+    live?", "I moved to Bergen"."""
+
+    asked: tuple[str, ...]
+    """Words and phrases by which a question names it."""
+    told: tuple[str, ...]
+    """Single words by which people tell of it; of Chinese, Japanese and Korean at most two
+    characters, as they are indexed."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Questions:
     """How people ask."""
 
@@ -163,6 +175,8 @@ class Questions:
     """A word of one character, as group 1."""
     empty: frozenset[str] = frozenset()
     """Characters that say little on their own."""
+    topics: Mapping[str, LifeTopic] = field(default_factory=dict)
+    """The parts of life that people ask about most."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -202,9 +202,11 @@ SAME = 0.6
 
 
 def without_repeats(contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
-    """The contributions without recalled turns that only say what a recalled sentence or fact says
-    that they support."""
-    given = tuple(contributions)
+    """The contributions without recalled facts that the memory states, and without recalled turns
+    that only say what a recalled sentence or fact says that they support."""
+    offered = tuple(contributions)
+    stated = {c.text for c in offered if c.place is PromptPlace.MEMORY}
+    given = tuple(c for c in offered if not (_recalled_fact(c) and c.text in stated))
     cited: dict[str, set[str]] = {}
     for c in given:
         if c.place is PromptPlace.RECALLED and c.kind in ("sentence", "fact"):
@@ -213,6 +215,10 @@ def without_repeats(contributions: Iterable[Contribution]) -> tuple[Contribution
     if not cited:
         return given
     return tuple(c for c in given if c.kind != "turn" or not _is_said(c, cited))
+
+
+def _recalled_fact(contribution: Contribution) -> bool:
+    return contribution.place is PromptPlace.RECALLED and contribution.kind == "fact"
 
 
 def _is_said(turn: Contribution, cited: Mapping[str, set[str]]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from omoide.claims.overlap import coverage, rarity
 from omoide.domain import MemoryKind, RecalledItem
 from omoide.language import content_terms, estimate_tokens
-from omoide.language.terms import is_prefix
+from omoide.language.terms import is_prefix, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +50,17 @@ def derived_scores(
             )
         )
     return scores
+
+
+def word_score(text: str, evidence: TurnEvidence) -> float:
+    """The words score of a text that is not in the index, as if it had each of the query's terms
+    that it has once."""
+    its_terms = set(terms(text))
+    return sum(
+        rarity
+        for alternatives, rarity in evidence.rarities
+        if any(t in its_terms or (is_prefix(t) and t in text) for t in alternatives)
+    )
 
 
 def matching_sentences(

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import Support
 from omoide.mechanisms.search.table_shape import KERNEL, shape_of
 from omoide.mechanisms.search.weights import KINDS
-from omoide.mechanisms.search.word_evidence import weigh_words
+from omoide.mechanisms.search.word_evidence import postings_of, weigh_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,6 +86,9 @@ class TurnEvidence:
     answers: Floats
     spread: CosineSpread | None
     """How the cosines are spread; None if there are no vectors."""
+    rarities: tuple[tuple[tuple[str, ...], float], ...]
+    """The terms of the query as they count, each with how much the words score of a turn gains by
+    having it once."""
     possible: float
     """The words score of a turn that has each term of the query once."""
     plenty: float
@@ -141,7 +144,7 @@ def weigh_evidence(
     strength = 1.0 if question.asks else LIKE
     near = strength * shape.taking_turns
     words = weigh_words(data, question, near)
-    possible = sum(words.rarities)
+    possible = sum(rarity for _, rarity in words.rarities)
     meaning, near_meaning, spread = _meaning(data, shape, near, none)
     if question.echoes:
         _limit_echoes(data, question, weights, words=words.words, meaning=meaning)
@@ -173,8 +176,9 @@ def weigh_evidence(
         weights=weights,
         **kinds,
         spread=spread,
+        rarities=words.rarities,
         possible=possible,
-        plenty=sum(sorted(words.rarities)[-SUBJECT_TERMS:]),
+        plenty=sum(sorted(rarity for _, rarity in words.rarities)[-SUBJECT_TERMS:]),
         present=tuple(kind for kind in KINDS if kinds[kind] is not none),
     )
 
@@ -215,7 +219,7 @@ def _echoes(data: SearchData, question: ParsedQuery) -> Iterator[tuple[Ints, Int
 
     table = data.table
     having = np.zeros(len(table.ids), np.int32)
-    found = [p for term in question.terms if (p := data.postings.get(term)) is not None]
+    found = [p for terms in question.counted if (p := postings_of(data, terms)) is not None]
     for bit, postings in enumerate(found):
         having[postings.rows] |= 1 << bit
     rows = np.flatnonzero(having)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from math import exp, log
 from typing import TYPE_CHECKING, Final
 
+from omoide.domain import MemoryKind
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -37,6 +39,9 @@ class RecallBudget:
 
     items: int
     tokens: int
+    facts: int
+    """Most facts that a question about the user gets besides, of those that the memory in the
+    prompt does not state."""
     memory: int
     """Most tokens of memory in all, with the summary and other mechanisms."""
     far: float
@@ -59,6 +64,7 @@ BUDGETS: Final = {
     "small": RecallBudget(
         items=6,
         tokens=400,
+        facts=3,
         memory=1600,
         far=4.0,
         words=Bars(asked=0.75, addressed=0.75, said=0.75),
@@ -70,6 +76,7 @@ BUDGETS: Final = {
     "large": RecallBudget(
         items=30,
         tokens=3000,
+        facts=10,
         memory=4600,
         far=5.0,
         words=Bars(asked=0.4, addressed=0.4, said=0.55),
@@ -151,3 +158,16 @@ def admitted(
     far = budget.far if support.asks else min(budget.far, budget.said_far)
     near = tuple(item for item in items if item.score >= items[0].score - far)
     return near if support.asks else near[: budget.said_items]
+
+
+def admitted_facts(
+    items: Sequence[RecalledItem], support: Support, *, budget: RecallBudget
+) -> tuple[RecalledItem, ...]:
+    """The facts among all recalled items that may go into a prompt: only a question about what
+    memory alone may know gets any, the few that are near the best item."""
+    if not (items and support.asks and support.personal and is_open(support, budget)):
+        return ()
+    facts = [item for item in items if item.kind is MemoryKind.FACT]
+    return tuple(
+        item for item in facts[: budget.facts] if item.score >= facts[0].score - budget.far
+    )

@@ -12,7 +12,7 @@ from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
 from omoide.mechanisms.events.human_time import weekday
 from omoide.mechanisms.search.filter import RecallFilter
-from omoide.mechanisms.search.gate import admitted
+from omoide.mechanisms.search.gate import admitted, admitted_facts
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from omoide.mechanisms.base import ReplyRequest
     from omoide.mechanisms.search.gate import RecallBudget
     from omoide.mechanisms.search.recall import Recall
+
+
+REMARK = RecallFilter(kinds=frozenset({MemoryKind.TURN}))
+"""What may come to a message that asks nothing."""
+QUESTION = RecallFilter(kinds=frozenset({MemoryKind.TURN, MemoryKind.FACT}))
+"""What may come to a question."""
 
 
 class SearchMechanism(ReadOnlyMechanism):
@@ -49,8 +55,9 @@ class SearchMechanism(ReadOnlyMechanism):
             summary=empty_summary(request.now),
             at=request.now,
             k=2 * self._budget.items,
+            facts=self._budget.facts,
             besides=request.not_recalled,
-            only=RecallFilter(kinds=frozenset({MemoryKind.TURN})),
+            only=QUESTION if asks(request.text) else REMARK,
             joined=both,
             explained=False,
         )
@@ -58,26 +65,28 @@ class SearchMechanism(ReadOnlyMechanism):
         past = self._budget.marks_outdated or asks_about_the_past(request.text, request.now)
         items = self._fitting(
             item
-            for item in _unrepeated(found, shown)
+            for item in _unrepeated([i for i in found if i.kind is MemoryKind.TURN], shown)
             if (both or item.speaker is not Speaker.ASSISTANT)
             and (past or item.outdated is None or not item.outdated.wholly)
         )
         items = admitted(items, found.support, budget=self._budget)
+        facts = admitted_facts(found, found.support, budget=self._budget)
         labelled = _labeller(request)
         return tuple(
             Contribution(
                 mechanism=self.name,
                 place=PromptPlace.RECALLED,
-                kind=MemoryKind.TURN,
-                id=item.sources[0],
-                text=labelled(item),
+                kind=item.kind,
+                id=item.id or item.sources[0],
+                text=labelled(item) if item.kind is MemoryKind.TURN else item.text,
                 value=0.9 / rank,
                 sources=item.sources,
                 time=item.time,
                 why=f"search rank {rank}",
                 score=item.score,
             )
-            for rank, item in enumerate(items, start=1)
+            for ranked in (facts, items)
+            for rank, item in enumerate(ranked, start=1)
         )
 
     def _fitting(self, items: Iterator[RecalledItem]) -> tuple[RecalledItem, ...]:
@@ -91,6 +100,11 @@ class SearchMechanism(ReadOnlyMechanism):
                 if len(kept) == self._budget.items:
                     break
         return tuple(kept)
+
+
+def asks(text: str) -> bool:
+    """Whether a message asks anything."""
+    return pack(detect_language(text)).questions.asks.search(text) is not None
 
 
 def asks_about_replies(text: str) -> bool:

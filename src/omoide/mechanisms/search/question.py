@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from omoide.domain import Speaker
@@ -15,6 +16,7 @@ from omoide.language.sentences import split_sentences
 from omoide.language.tables import NEVER
 from omoide.language.terms import KANA_ONLY, query_terms, stop_stems, terms
 from omoide.language.times import day_numbers
+from omoide.mechanisms.search.topics import topic_terms
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -37,6 +39,8 @@ class ParsedQuery:
     """What a query looks for."""
 
     terms: tuple[str, ...]
+    alternatives: tuple[tuple[str, ...], ...] = ()
+    """Those of the terms that count as one: the words by which people tell of what is asked for."""
     about: frozenset[int] = frozenset()
     """Which voices it is about; empty if it does not say."""
     likely: frozenset[int] = frozenset()
@@ -55,6 +59,13 @@ class ParsedQuery:
     addressed: bool = False
     """Whether it asks about the one who is asked, and not only for help."""
 
+    @property
+    def counted(self) -> tuple[tuple[str, ...], ...]:
+        """The terms as they count: alternatives together, each of the others for itself."""
+        grouped = frozenset(term for group in self.alternatives for term in group)
+        alone = tuple((term,) for term in self.terms if term not in grouped)
+        return (*self.alternatives, *alone)
+
 
 @lru_cache(maxsize=64)
 def search_terms(text: str) -> tuple[str, ...]:
@@ -63,6 +74,15 @@ def search_terms(text: str) -> tuple[str, ...]:
     candidates = query_terms(text)
     content = [term for term in candidates if not KANA_ONLY.fullmatch(term)]
     return tuple(dict.fromkeys([*content, *_lone(text)])) or tuple(candidates)
+
+
+def indexed_terms(text: str) -> tuple[str, ...]:
+    """The terms whose postings a query needs: its own, and those that it may be answered with."""
+    topics = topic_terms(text)
+    own = search_terms(text)
+    if topics is None:
+        return own
+    return tuple(dict.fromkeys([*own, *topics.others, *chain(*topics.groups)]))
 
 
 def _lone(text: str) -> list[str]:
@@ -105,9 +125,13 @@ def parse_query(
     about = _about(text, words, voices, asker)
     user = frozenset() if how.after_replies.search(text) else _of_user(voices)
     own = user if asks else frozenset[int]()  # "I like swimming" may bring up anybody's swimming
-    short = sum(not term.startswith("~") for term in candidates) <= SHORT
+    topics = topic_terms(text)
+    if topics is not None:
+        candidates = (*topics.others, *chain(*topics.groups))
+    short = topics is not None or sum(not term.startswith("~") for term in candidates) <= SHORT
     return ParsedQuery(
         terms=tuple(term for term in candidates if term not in names) or candidates,
+        alternatives=topics.groups if topics else (),
         about=about,
         likely=user if (asks or short) and not about else frozenset(),
         echoes=_others(voices, user) if short and about <= own else frozenset(),

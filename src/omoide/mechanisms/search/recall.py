@@ -12,9 +12,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from omoide.domain import Event, Fact, Memo, MemoryKind, RecalledItem, RecallResult, Speaker
+from omoide.domain import (
+    Event,
+    Fact,
+    FactFilter,
+    Memo,
+    MemoryKind,
+    RecalledItem,
+    RecallResult,
+    Speaker,
+)
 from omoide.language import detect_language, estimate_tokens
-from omoide.mechanisms.search.derived import derived_scores, matching_sentences
+from omoide.mechanisms.search.derived import (
+    derived_scores,
+    matching_sentences,
+    word_score,
+)
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
 from omoide.mechanisms.search.filter import RecallFilter
@@ -22,7 +35,7 @@ from omoide.mechanisms.search.gate import judged
 from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import ended_facts, with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
-from omoide.mechanisms.search.question import parse_query, questions_apart, search_terms
+from omoide.mechanisms.search.question import indexed_terms, parse_query, questions_apart
 from omoide.mechanisms.search.recalled import derived_item, fitting, turn_item
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import reads, weights_for
@@ -51,6 +64,8 @@ DEPTH = 50
 """How many turns are ranked at least, so that long ones can be skipped to meet a budget."""
 WIDTH = 20
 """How many events and memos are looked up by words, and how many by meaning."""
+MOST_ENDING = 200
+"""Most facts with an end after the time of the query that are looked at, the ones said last."""
 BLOCK = 32
 """Turns of which the best score is looked at first to find the best turns."""
 NEAR = 0.05
@@ -68,6 +83,7 @@ class _Wanted:
     summary: Summary | Callable[[], Awaitable[Summary]]
     at: datetime
     k: int
+    facts: int
     budget: int | None
     besides: frozenset[str]
     asker: Speaker
@@ -120,6 +136,7 @@ class Recall:
         summary: Summary | Callable[[], Awaitable[Summary]],
         at: datetime,
         k: int,
+        facts: int = 0,
         budget: int | None = None,
         besides: Iterable[str] = (),
         asker: Speaker = Speaker.USER,
@@ -128,7 +145,8 @@ class Recall:
         explained: bool = True,
     ) -> RecallResult:
         """Return at most `k` items known by `at`, best first, with at most `budget` tokens in
-        total, and the support for there being an answer at all.
+        total, and the support for there being an answer at all. With `facts`, the best so many
+        facts come besides the `k` items, which are then of other kinds.
 
         `summary` is the one whose sentences are searched, or a function that reads it from the
         store. Items with ids in `besides` are skipped: they are already in the prompt. `asker` is
@@ -144,6 +162,7 @@ class Recall:
             summary=summary,
             at=at,
             k=k,
+            facts=facts,
             budget=budget,
             besides=frozenset(besides),
             asker=asker,
@@ -172,7 +191,11 @@ class Recall:
         found = [await self._found(each) for each in wanted]
         whole = wanted[0]
         items = found[0].items if len(found) == 1 else merged(found)
-        chosen = fitting(items, k=whole.k, budget=whole.budget)
+        if whole.facts:
+            facts = [item for item in items if item.kind is MemoryKind.FACT][: whole.facts]
+            items = [item for item in items if item.kind is not MemoryKind.FACT]
+            items = sorted([*facts, *items[: whole.k]], key=lambda item: -item.score)
+        chosen = fitting(items, k=whole.k + whole.facts, budget=whole.budget)
         ended = tuple({fact.id: fact for part in found for fact in part.ended}.values())
         marked = await with_endings(self._store, whole.owner, chosen, ended=ended, at=whole.at)
         return RecallResult(marked, support=best_supported(found), degraded=found[0].degraded)
@@ -192,7 +215,7 @@ class Recall:
     async def _weighed(self, wanted: _Wanted) -> tuple[_Search, SearchData]:
         """The evidence for each turn, and the data that it was found in."""
         data = await self._store.index.search_data(
-            wanted.owner, search_terms(wanted.query), space=wanted.space, query=wanted.vector
+            wanted.owner, indexed_terms(wanted.query), space=wanted.space, query=wanted.vector
         )
         data = await self._with_features(wanted.owner, data)
         data = visible(data, at=wanted.at, besides=wanted.besides)
@@ -275,9 +298,13 @@ class Recall:
         words = {hit.id: hit.score for hit in by_words}
         cosines = {hit.id: hit.score for hit in by_meaning}
         ids = [name for name in {**words, **cosines} if name not in wanted.besides]
-        if not ids:
+        written = await self._read(wanted, kind, ids, stated) if ids else []
+        if kind is MemoryKind.FACT:
+            ending = await self._ending(wanted)
+            words |= {fact.id: word_score(fact.text, search.evidence) for fact in ending}
+            written += [fact for fact in ending if words[fact.id]]
+        if not written:
             return []
-        written = await self._read(wanted, kind, ids, stated)
         scores = derived_scores(
             search.evidence,
             search.table,
@@ -288,6 +315,13 @@ class Recall:
         return [
             derived_item(kind, item, score) for item, score in zip(written, scores, strict=True)
         ]
+
+    async def _ending(self, wanted: _Wanted) -> list[Fact]:
+        """Facts that hold at that time and have an end after it: a plan will end them, or something
+        has since. The index leaves out whatever has an end."""
+        only = FactFilter(at=wanted.at, ended=True, newest=MOST_ENDING)
+        facts = await self._store.facts.read(wanted.owner, only=only)
+        return [f for f in facts if f.id not in wanted.besides and wanted.only.admits_fact(f)]
 
     async def _read(
         self, wanted: _Wanted, kind: MemoryKind, ids: Sequence[str], stated: AbstractSet[str]

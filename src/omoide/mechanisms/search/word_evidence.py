@@ -11,6 +11,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from omoide.mechanisms.search.table_shape import K1, KERNEL, SESSION_K1, SHIFTS, shape_of
+from omoide.ports.store import Postings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from omoide.mechanisms.search.question import ParsedQuery
     from omoide.mechanisms.search.table_shape import TableShape
-    from omoide.ports.store import Postings, SearchData
+    from omoide.ports.store import SearchData
 
     Floats = NDArray[np.float32]
 
@@ -38,8 +39,8 @@ class WordEvidence:
     """What neighbours add to it."""
     session: Floats
     """BM25 of the turn's session, as a share of the query's maximum."""
-    rarities: tuple[float, ...]
-    """Of the query's terms; they add up to that maximum."""
+    rarities: tuple[tuple[tuple[str, ...], float], ...]
+    """Of the query's terms as they count; they add up to that maximum."""
 
 
 def weigh_words(data: SearchData, question: ParsedQuery, strength: float) -> WordEvidence:
@@ -47,14 +48,14 @@ def weigh_words(data: SearchData, question: ParsedQuery, strength: float) -> Wor
     import numpy as np
 
     count, shape = len(data.table.ids), shape_of(data.table)
-    rarities: list[float] = []
+    rarities: list[tuple[tuple[str, ...], float]] = []
     found: list[tuple[float, Postings]] = []
-    for term in question.terms if count else ():
-        postings = data.postings.get(term)
+    for terms in question.counted if count else ():
+        postings = postings_of(data, terms)
         having = len(postings.rows) if postings else 0
         rarity = log(1 + (count - having + 0.5) / (having + 0.5))
-        if having or not term.startswith("~"):  # an unknown folded form says nothing
-            rarities.append(rarity)
+        if having or not terms[0].startswith("~"):  # an unknown folded form says nothing
+            rarities.append((terms, rarity))
         if postings is not None:
             found.append((rarity, postings))
     words, best = np.zeros(count, np.float32), np.zeros(count, np.float32)
@@ -67,13 +68,26 @@ def weigh_words(data: SearchData, question: ParsedQuery, strength: float) -> Wor
             best += term
         for term in gains.sessions():
             sessions += term
-    shares = (sessions / (sum(rarities) or 1)).astype(np.float32)
+    possible = sum(rarity for _, rarity in rarities)
+    shares = (sessions / (possible or 1)).astype(np.float32)
     return WordEvidence(
         words=words,
         near=np.maximum(best - words, 0),
         session=shares[shape.group],
         rarities=tuple(rarities),
     )
+
+
+def postings_of(data: SearchData, terms: Sequence[str]) -> Postings | None:
+    """Where one of the terms occurs, and how often any of them does; None if none does."""
+    import numpy as np
+
+    found = [postings for term in terms if (postings := data.postings.get(term)) is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+    rows, place = np.unique(np.concatenate([p.rows for p in found]), return_inverse=True)
+    counts = np.bincount(place, np.concatenate([p.counts for p in found]))
+    return Postings(rows=rows, counts=counts.astype(found[0].counts.dtype))
 
 
 class _Gains:

@@ -73,10 +73,9 @@ def fact_queries(ids: Sequence[str] | None, only: FactFilter) -> tuple[FactQuery
     held = _with(held, "(expires IS NULL OR expires > ?)", at)
     current = "facts_current" if query.index == "facts_said" else query.index
     ended = "facts_ended" if query.index in ("facts_said", "facts_about") else query.index
-    return (
-        _with(held, "ended IS NULL", index=current),
-        _with(held, "ended > ?", at, index=ended),
-    )
+    going_on = (_with(held, "ended IS NULL", index=current),) if only.ended is not True else ()
+    until_then = (_with(held, "ended > ?", at, index=ended),) if only.ended is not False else ()
+    return going_on + until_then
 
 
 def _index(ids: Sequence[str] | None, only: FactFilter) -> str:
@@ -109,7 +108,7 @@ def _narrowed(query: FactQuery, ids: Sequence[str] | None, only: FactFilter) -> 
         query = _with(query, "about = ?", only.about)
     if only.pinned is not None:
         query = _with(query, "pinned" if only.pinned else "NOT pinned")
-    if only.ended is not None:
+    if only.ended is not None and only.at is None:
         query = _with(query, "ended IS NOT NULL" if only.ended else "ended IS NULL")
     if only.kinds:
         kinds = sorted(kind.value for kind in only.kinds)
