@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from omoide.domain import Support
@@ -107,7 +108,8 @@ class TurnEvidence:
     def total(self) -> Floats:
         """The score of each turn."""
         w = self.weights
-        total: Floats = self.context + w.words * self.words + w.meaning * self.meaning
+        total: Floats = self.context + w.words * self.words
+        total += w.meaning * self.meaning
         return total
 
     def parts(self, rows: Sequence[int]) -> list[tuple[tuple[str, float], ...]]:
@@ -116,14 +118,21 @@ class TurnEvidence:
         import numpy as np
 
         at = np.asarray(rows)
-        points = np.array([getattr(self, kind).take(at) for kind in self.present], float).T
-        points *= [getattr(self.weights, kind) for kind in self.present]
-        order = np.argsort(-np.abs(points), axis=1, kind="stable")
+        weights = [getattr(self.weights, kind) for kind in self.present]
+        # Plain numbers: these are few, and each call of numpy takes longer than all of them.
+        columns = [getattr(self, kind).take(at).tolist() for kind in self.present]
         return [
-            tuple((self.present[i], point) for i, point in zip(kinds, values, strict=True) if point)
-            for kinds, values in zip(
-                order.tolist(), np.take_along_axis(points, order, axis=1).tolist(), strict=True
+            tuple(
+                sorted(
+                    (
+                        (kind, point)
+                        for kind, weight, value in zip(self.present, weights, values, strict=True)
+                        if (point := weight * value)
+                    ),
+                    key=lambda part: -abs(part[1]),
+                )
             )
+            for values in zip(*columns, strict=True)
         ]
 
 
@@ -179,14 +188,15 @@ def weigh_evidence(
     )
 
 
-def _of(table: TurnTable, voices: AbstractSet[int], value: float = 1.0) -> Floats:
-    """The value for the turns of these voices, and 0 for the others."""
+def _of(
+    table: TurnTable, voices: AbstractSet[int], value: float = 1.0, *, rows: Ints | None = None
+) -> Floats:
+    """The value for the turns of these voices, and 0 for the others; of all turns or these rows."""
     import numpy as np
 
     values = np.zeros(len(table.speakers), np.float32)
     values[list(voices)] = value
-    mine: Floats = values[table.voice]
-    return mine
+    return values.take(table.voice if rows is None else table.voice.take(rows))
 
 
 def _limit_echoes(
@@ -219,7 +229,7 @@ def _echoes(data: SearchData, question: ParsedQuery) -> Iterator[tuple[Ints, Int
     for bit, postings in enumerate(found):
         having[postings.rows] |= 1 << bit
     rows = np.flatnonzero(having)
-    having, repeats = having[rows], _of(table, question.echoes)[rows] > 0
+    having, repeats = having[rows], _of(table, question.echoes, rows=rows) > 0
     echoes, others, their = rows[repeats], rows[~repeats], having[~repeats]
     terms_of = having[repeats]
     for terms in np.flatnonzero(np.bincount(terms_of)).tolist():
@@ -247,21 +257,24 @@ def _meaning(
     cosines = data.cosines
     if cosines is None:
         return none, none, None
-    missing = np.isnan(cosines)
-    any_missing = bool(missing.any())
-    known = cosines[~missing] if any_missing else cosines
-    if not len(known):
-        return none, none, None
-    mean = float(known.mean())
+    known, missing = cosines, None
+    mean = float(known.mean()) if len(known) else nan
+    if isnan(mean):  # some turns have no vector yet, or all
+        missing = np.isnan(cosines)
+        known = cosines[~missing]
+        if not len(known):
+            return none, none, None
+        mean = float(known.mean())
     deviation = max(float(known @ known) / len(known) - mean * mean, 1e-9) ** 0.5
-    score = (cosines - np.float32(mean)) / np.float32(deviation)
-    if any_missing:
+    score = cosines - np.float32(mean)
+    score /= np.float32(deviation)
+    if missing is not None:
         score[missing] = 0
-    near = np.zeros_like(score)
+    near, part = np.zeros_like(score), np.empty_like(score)
     for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
-        part = same * np.float32(0.5 * strength * share)
-        near[:-distance] += part * score[distance:]
-        near[distance:] += part * score[:-distance]
+        scaled = np.float32(0.5 * strength * share) * score
+        near[:-distance] += np.multiply(same, scaled[distance:], out=part[distance:])
+        near[distance:] += np.multiply(same, scaled[:-distance], out=part[distance:])
     return score, near, CosineSpread(mean=mean, deviation=deviation, best=float(known.max()))
 
 
@@ -269,16 +282,19 @@ def _time(shape: TableShape, question: ParsedQuery) -> Floats:
     """Near 1 for turns that were said on, or name, a day that the query names."""
     import numpy as np
 
-    # 32 bits are enough and take a fraction of the time.
-    day, (turn, start, end) = shape.day, shape.named
-    gap = np.full(len(day), 10_000, np.int32)
-    for first, last in question.days:
-        apart = np.maximum(np.int32(first) - day, day - np.int32(last))
-        np.minimum(gap, np.maximum(apart, 0, out=apart), out=gap)
-        apart = np.maximum(np.int32(first) - end, start - np.int32(last))
-        np.minimum.at(gap, turn, np.maximum(apart, 0))
-    fading: Floats = np.exp(gap * np.float32(-1 / FADE))
-    return fading
+    def fading(start: NDArray[np.int32], end: NDArray[np.int32]) -> Floats:
+        gap = np.full(len(start), 10_000, np.int32)
+        for first, last in question.days:
+            apart = np.maximum(np.int32(first) - end, start - np.int32(last))
+            np.minimum(gap, np.maximum(apart, 0, out=apart), out=gap)
+        faded: Floats = np.exp(gap * np.float32(-1 / FADE))
+        return faded
+
+    # Many turns share a day, and few name one.
+    near = fading(shape.days, shape.days).take(shape.day)
+    turn, start, end = shape.named
+    np.maximum.at(near, turn, fading(start, end))
+    return near
 
 
 def judge_support(data: SearchData, question: ParsedQuery, evidence: TurnEvidence) -> Support:

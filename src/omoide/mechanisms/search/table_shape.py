@@ -46,14 +46,18 @@ class TableShape:
 
     group: Ints
     """The session of each turn, counted from 0."""
+    turns: Ints
+    """Number of turns of each session."""
     size: NDArray[np.float64]
     """Number of terms of each session."""
     norm: Floats
     """What BM25 adds to the count of a term in each turn, by the turn's length."""
     session_norm: NDArray[np.float64]
     """The same for each session."""
-    day: NDArray[np.int32]
-    """The day of each turn, as `date.toordinal`."""
+    days: NDArray[np.int32]
+    """The days on which there are turns, as `date.toordinal`, in order."""
+    day: Ints
+    """The day of each turn, as a row of `days`."""
     asking: Floats
     """The share of each turn that only asks."""
     only_asking: Floats
@@ -69,8 +73,9 @@ class TableShape:
     """How often the speaker changes from one turn to the next, 0 to 1."""
     latest: np.datetime64 | None
     """The time of the newest turn."""
-    beside: list[NDArray[np.bool_]]
-    """By distance: for each turn, whether the turn that far after it is in the same session."""
+    beside: list[Floats]
+    """By distance: for each turn, 1 if the turn that far after it is in the same session, else
+    0."""
     padded: Ints
     """The session of each turn, with -1 for each of the neighbours that the first and the last turn
     do not have."""
@@ -92,16 +97,18 @@ def shape_of(table: TurnTable) -> TableShape:
     size = np.add.reduceat(table.length, starts, dtype=np.float64) if count else np.zeros(0)
     mean_length = max(float(size.sum()) / max(count, 1), 1)
     mean_size = max(float(size.sum()) / max(len(size), 1), 1)
-    day = (table.time.astype(np.int64) // _DAY).astype(np.int32)
+    days, day = np.unique(table.time.view(np.int64) // _DAY + _EPOCH, return_inverse=True)
     follows = beside & (table.voice[1:] != table.voice[:-1])
     taking_turns = float(follows.sum() / max(int(beside.sum()), 1))
     asking = _asking(table)
     shape = _shapes[table] = TableShape(
         group=np.repeat(np.arange(len(turns)), turns),
+        turns=turns,
         size=size,
         norm=K1 * (1 - B + B * table.length / mean_length),
         session_norm=SESSION_K1 * (1 - SESSION_B + SESSION_B * size / mean_size),
-        day=day + np.int32(_EPOCH),
+        days=days.astype(np.int32),
+        day=day,
         named=_named(table),
         asking=asking,
         only_asking=asking * np.exp(table.length * np.float32(-1 / FULL)),
@@ -109,7 +116,11 @@ def shape_of(table: TurnTable) -> TableShape:
         answering=follows * (taking_turns * asking[:-1]),
         taking_turns=taking_turns,
         latest=table.time.max() if count else None,
-        beside=[session[d:] == session[:-d] for d in range(1, len(KERNEL) + 1) if d < count],
+        beside=[
+            (session[d:] == session[:-d]).astype(np.float32)
+            for d in range(1, len(KERNEL) + 1)
+            if d < count
+        ],
         padded=np.pad(session, len(KERNEL), constant_values=-1),
     )
     return shape
