@@ -16,7 +16,7 @@ A turn's score is a weighted sum (`weights`) of ten kinds of evidence, each in i
     answers        how well the question fits that the turn before, by somebody else, asked
 
 If a short query does not ask about the assistant, a turn of the assistant counts by words and by
-meaning at most like the user's best turn with the same terms of the query (`_echoes`).
+meaning at most like the user's best turn with the same terms of the query (`_limit_echoes`).
 
 Neighbours count as far as people take turns: a list of notes by one person is no conversation. For
 a query that is not a question, neighbours and question count half and the speaker a quarter; a
@@ -38,7 +38,7 @@ from omoide.mechanisms.search.weights import KINDS
 from omoide.mechanisms.search.word_evidence import weigh_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
     import numpy as np
@@ -207,35 +207,26 @@ def _limit_echoes(
     words: Floats,
     meaning: Floats,
 ) -> None:
-    """Let an echo count, by words and by meaning, at most like the best turn that it repeats."""
+    """Let a turn of the assistant count, by words and by meaning, at most like the best other turn
+    that has the same terms of the query at least. A short reply that repeats the user's word would
+    else come before the user's own sentence, both by words and by meaning."""
     import numpy as np
 
-    for echo, said in _echoes(data, question):
-        own = weights.words * words[said] + weights.meaning * meaning[said]
-        best = said[own.argmax()]
-        words[echo] = np.minimum(words[echo], words[best])
-        meaning[echo] = np.minimum(meaning[echo], meaning[best])
-
-
-def _echoes(data: SearchData, question: ParsedQuery) -> Iterator[tuple[Ints, Ints]]:
-    """The assistant's turns by the terms of the query that they have, each group with the other
-    turns that have the same terms at least. A short reply that repeats the user's word would else
-    come before the user's own sentence, both by words and by meaning."""
-    import numpy as np
-
-    table = data.table
-    having = np.zeros(len(table.ids), np.int32)
+    having = np.zeros(len(words), np.int32)
     found = [p for term in question.terms if (p := data.postings.get(term)) is not None]
     for bit, postings in enumerate(found):
         having[postings.rows] |= 1 << bit
     rows = np.flatnonzero(having)
-    having, repeats = having[rows], _of(table, question.echoes, rows=rows) > 0
-    echoes, others, their = rows[repeats], rows[~repeats], having[~repeats]
-    terms_of = having[repeats]
-    for terms in np.flatnonzero(np.bincount(terms_of)).tolist():
-        said = others[their & terms == terms]
+    repeats = _of(data.table, question.echoes, rows=rows) > 0
+    echoes, others = rows[repeats], rows[~repeats]
+    terms_of, their = having.take(echoes), having.take(others)
+    own = weights.words * words.take(others) + weights.meaning * meaning.take(others)
+    for terms in sorted(set(terms_of.tolist())):
+        said = np.flatnonzero(their & terms == terms)
         if len(said):
-            yield echoes[terms_of == terms], said
+            best, echo = others[said[own.take(said).argmax()]], echoes[terms_of == terms]
+            words[echo] = np.minimum(words[echo], words[best])
+            meaning[echo] = np.minimum(meaning[echo], meaning[best])
 
 
 def _answers(asked: Floats, shape: TableShape) -> Floats:

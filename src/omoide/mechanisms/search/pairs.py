@@ -36,14 +36,14 @@ class AnswerPair:
 
 
 def pair_turns(
-    table: TurnTable, ids: Sequence[str], *, joined: bool = False
+    table: TurnTable, rows: Sequence[int], *, joined: bool = False
 ) -> dict[str, AnswerPair]:
-    """The pairs that these turns belong to, by the turn's id: as the answer or, if `joined`, as the
-    question."""
+    """The pairs that the turns in these rows belong to, by the turn's id: as the answer or, if
+    `joined`, as the question."""
     shape, pairs = shape_of(table), dict[str, AnswerPair]()
     answered, last = shape.answered, len(table.ids) - 1
-    for name in ids:
-        row = table.row_by_id[name]
+    for row in rows:
+        name = table.ids[row]
         if row > 0 and answered[row - 1]:
             pairs[name] = AnswerPair(turn=name, question=table.ids[row - 1])
         elif joined and row < last and _gives_way(table, row):

@@ -87,8 +87,13 @@ class _Search:
 
     wanted: _Wanted
     question: ParsedQuery
-    table: TurnTable
+    data: SearchData
     evidence: TurnEvidence
+
+    @property
+    def table(self) -> TurnTable:
+        """The turns."""
+        return self.data.table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +156,8 @@ class Recall:
             joined=joined,
             explained=explained,
         )
-        texts = (query, *questions_apart(query))
-        wanted = [await self._embedded(replace(whole, query=text)) for text in texts]
+        apart = [replace(whole, query=text) for text in questions_apart(query)]
+        wanted = [await self._embedded(each) for each in (whole, *apart)]
         if self._joined is None:
             return await self._recalled(wanted)
         return await self._joined.together(owner, partial(self._recalled, wanted))
@@ -179,7 +184,8 @@ class Recall:
 
     async def _found(self, wanted: _Wanted) -> Found:
         """All candidates for one query, best first; more than `k` if not all of them fit."""
-        search, data = await self._weighed(wanted)
+        search = await self._weighed(wanted)
+        data = search.data
         items = await self._derived(wanted, search, data.other_kinds)
         ended: Sequence[Fact] = ()
         if wanted.only.wants(MemoryKind.TURN):
@@ -189,8 +195,8 @@ class Recall:
         support = judged(judge_support(data, search.question, search.evidence), wanted.space_name)
         return Found(items=items, ended=ended, support=support, degraded=data.degraded)
 
-    async def _weighed(self, wanted: _Wanted) -> tuple[_Search, SearchData]:
-        """The evidence for each turn, and the data that it was found in."""
+    async def _weighed(self, wanted: _Wanted) -> _Search:
+        """The evidence for each turn."""
         data = await self._store.index.search_data(
             wanted.owner, search_terms(wanted.query), space=wanted.space, query=wanted.vector
         )
@@ -205,7 +211,7 @@ class Recall:
         )
         weights = self._weights or weights_for(wanted.space_name)
         evidence = weigh_evidence(data, question, weights)
-        return _Search(wanted=wanted, question=question, table=data.table, evidence=evidence), data
+        return _Search(wanted=wanted, question=question, data=data, evidence=evidence)
 
     async def _derived(
         self, wanted: _Wanted, search: _Search, kinds: AbstractSet[MemoryKind]
@@ -232,26 +238,28 @@ class Recall:
         be skipped."""
         wanted, table, k = search.wanted, search.table, search.wanted.k
         room = None if wanted.budget is None else wanted.budget - used
-        scores = _best(search, k if room is None else max(k, DEPTH))
-        ids = list(scores)
+        best = _best(search, k if room is None else max(k, DEPTH))
+        row_by_id = {table.ids[row]: row for row in best}
+        ids = list(row_by_id)
         items: list[RecalledItem] = []
         read: dict[str, Turn] = {}
         pairs: dict[str, AnswerPair] = {}
         ended: dict[str, Fact] = {}
         for batch in filter(None, (ids[:k], ids[k:])):
-            new = pair_turns(table, batch, joined=wanted.joined)
+            new = pair_turns(table, [row_by_id[name] for name in batch], joined=wanted.joined)
             needed = sorted({*batch, *(name for pair in new.values() for name in pair.ids)})
             turns = await self._store.turns.read(wanted.owner, ids=needed)
             pairs |= new
             read |= {turn.id: turn for turn in turns}
-            ended |= {f.id: f for f in await ended_facts(self._store, wanted.owner, needed)}
+            if search.data.ended_facts:
+                ended |= {f.id: f for f in await ended_facts(self._store, wanted.owner, needed)}
             here = set(batch)
             found = [turn for turn in reversed(turns) if turn.id in here]
-            rows = [table.row_by_id[turn.id] for turn in found]
+            rows = [row_by_id[turn.id] for turn in found]
             parts = search.evidence.parts(rows) if wanted.explained else [()] * len(found)
             items += [
-                turn_item(turn, scores[turn.id], counted=counted)
-                for turn, counted in zip(found, parts, strict=True)
+                turn_item(turn, best[row], counted=counted)
+                for turn, row, counted in zip(found, rows, parts, strict=True)
             ]
             if room is None or sum(item.tokens for item in items) <= room:
                 break
@@ -324,8 +332,8 @@ def _with_questions(
     return list(result.values())
 
 
-def _best(search: _Search, k: int) -> dict[str, float]:
-    """The scores of the `k` best turns by id, best first; of equal turns the newer first."""
+def _best(search: _Search, k: int) -> dict[int, float]:
+    """The scores of the `k` best turns by row, best first; of equal turns the newer first."""
     import numpy as np
 
     evidence, table, total = search.evidence, search.table, search.evidence.total
@@ -337,7 +345,7 @@ def _best(search: _Search, k: int) -> dict[str, float]:
     best = np.flatnonzero(total >= _bound(total, k))
     best = best[total[best] > -np.inf]
     best = best[np.argsort(total[best], kind="stable")][-k:][::-1]
-    return {table.ids[i]: float(total[i]) for i in best.tolist()}
+    return dict(zip(best.tolist(), total.take(best).tolist(), strict=True))
 
 
 def _bound(total: Floats, k: int) -> float:
