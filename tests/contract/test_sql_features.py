@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from omoide.documents import DocumentStore, MemoryDocuments
+from omoide.domain import FactChanges
 from omoide.language.terms import informativeness
 from omoide.mechanisms.search.features import FeatureReader, features_of, gathered
-from omoide.testing.contracts.making import ANN, HOUR, tell
+from omoide.testing.contracts.making import ANN, HOUR, fact, tell
 
 if TYPE_CHECKING:
     from omoide.ports import Store
@@ -67,3 +68,10 @@ async def test_a_store_without_features_ranks_alike(store: Store) -> None:
         features = await kept(store)
         np.testing.assert_allclose(survey.table.features.values, features.values)
         np.testing.assert_array_equal(survey.table.features.spans, features.spans)
+
+
+async def test_ended_facts_are_looked_for_only_if_there_are_any(store: Store) -> None:
+    """Nobody need look for ended facts while every fact that was stored can be found."""
+    await tell(store, ANN, "I live in Rome.")
+    await store.facts.apply(ANN, FactChanges(added=(fact("She lives in Rome."),)))
+    assert not (await store.index.search_data(ANN, [])).ended_facts
