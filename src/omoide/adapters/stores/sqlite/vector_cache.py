@@ -150,7 +150,7 @@ class _Matrix:
         in_order = self.serial or self.key.kind == TURNS.kind
         size = 4 * self.key.dimensions
         start, at = self.used, self.used * size
-        room = memoryview(self.rows.reshape(-1)).cast("B")
+        room = self.rows.data.cast("B")
         numbers = []
         # Each vector is copied at once: to collect many first takes twice as long.
         for item, vector in connection.execute(SINCE if in_order else ALL, which):
