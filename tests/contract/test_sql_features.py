@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from omoide.documents import DocumentStore, MemoryDocuments
-from omoide.domain import Owner
+from omoide.domain import FactChanges, Owner
 from omoide.language.terms import informativeness
 from omoide.mechanisms.search import features as features_module
 from omoide.mechanisms.search.features import FeatureReader, features_of, gathered
-from omoide.testing.contracts.making import ANN, BOB, HOUR, tell
+from omoide.testing.contracts.making import ANN, BOB, HOUR, fact, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,3 +94,10 @@ async def test_features_are_kept_of_those_who_were_asked_about_lately(
     for owner in (ANN, BOB, ANN, cleo, ANN, BOB):
         await read(owner, await bare.index.search_data(owner, []))
     assert asked == [ANN.user, BOB.user, cleo.user, BOB.user]
+
+
+async def test_ended_facts_are_looked_for_only_if_there_are_any(store: Store) -> None:
+    """Nobody need look for ended facts while every fact that was stored can be found."""
+    await tell(store, ANN, "I live in Rome.")
+    await store.facts.apply(ANN, FactChanges(added=(fact("She lives in Rome."),)))
+    assert not (await store.index.search_data(ANN, [])).ended_facts

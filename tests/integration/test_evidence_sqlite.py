@@ -38,7 +38,16 @@ async def test_turns_of_an_older_file(tmp_path: Path) -> None:
     await store.close()
 
 
-@pytest.mark.parametrize("name", ["LOAD", "POSTINGS", "BEGINNING"])
+BINDINGS: dict[str, tuple[str | int, ...]] = {
+    "TURNS_SINCE": (1, 0, ","),
+    "OUTLINES_SINCE": (1, 0),
+    "NAMES_SINCE": (1, 0),
+    "POSTINGS": (1, "a", 1),
+    "BEGINNING": (1, "a", 1, "b"),
+}
+
+
+@pytest.mark.parametrize("name", BINDINGS)
 async def test_only_the_owners_rows_are_read(tmp_path: Path, name: str) -> None:
     """All statements of a survey find their rows by a key that begins with the owner, and what
     is new by its position."""
@@ -47,11 +56,11 @@ async def test_only_the_owners_rows_are_read(tmp_path: Path, name: str) -> None:
     await store.close()
     connection = apsw.Connection(str(path))
     statement: str = getattr(turn_tables, name)
-    bindings = {"LOAD": (1, 0), "POSTINGS": (1, "a", 1), "BEGINNING": (1, "a", 1, "b")}[name]
-    plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", bindings).fetchall()
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", BINDINGS[name]).fetchall()
     connection.close()
     steps = [str(step) for *_, step in plan if str(step).startswith("SEARCH")]
     assert not any("SCAN postings" in str(step) or "SCAN turns" in str(step) for *_, step in plan)
+    assert not any("TEMP B-TREE FOR ORDER" in str(step) for *_, step in plan)
     assert steps
     assert all("PRIMARY KEY (owner=? AND " in step for step in steps), steps
 

@@ -12,10 +12,14 @@ import re
 import unicodedata
 from functools import lru_cache
 from math import exp
+from typing import TYPE_CHECKING
 
 from omoide.language.pack import over_packs, packs
 from omoide.language.sentences import QUESTION, QUESTION_MARK, split_sentences
 from omoide.language.stemming import stem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CJK = r"\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Chinese, Japanese and Korean characters, for a class of a pattern."""
@@ -94,11 +98,14 @@ def is_prefix(term: str) -> bool:
     return len(term) == 1 and bool(_signs()[1].match(term))
 
 
-def query_terms(text: str) -> list[str]:
-    """The distinct index terms to search for. Vietnamese typed without diacritics also finds words
+def query_terms(text: str, *, found: Sequence[str] | None = None) -> list[str]:
+    """The distinct index terms to search for, given all terms of the text if they are known.
+    Vietnamese typed without diacritics also finds words
     with them; typed with them, it finds only those. Stop words are left out if other terms remain:
     they cost most of a search and decide nothing."""
-    wanted = dict.fromkeys(term for term in terms(text) if not term.startswith("~"))
+    wanted = dict.fromkeys(
+        term for term in (terms(text) if found is None else found) if not term.startswith("~")
+    )
     if content := [term for term in wanted if term not in stop_stems()]:
         wanted = dict.fromkeys(content)
     if all(term.isascii() for term in wanted):

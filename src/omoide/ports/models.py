@@ -248,8 +248,9 @@ class QueryEmbedder(Protocol):
 async def query_vectors(embedder: Embedder, text: str) -> Vectors:
     """The vector of a text that is searched for, as one row: by the encoder for queries if there
     are two, else by the only one."""
-    if isinstance(embedder, QueryEmbedder):
-        return await embedder.embed_queries([text])
+    if hasattr(embedder, "embed_queries"):  # a tenth of the time of asking for the protocol
+        vectors: Vectors = await embedder.embed_queries([text])
+        return vectors
     return await embedder.embed([text])
 
 

@@ -16,7 +16,7 @@ A turn's score is a weighted sum (`weights`) of ten kinds of evidence, each in i
     answers        how well the question fits that the turn before, by somebody else, asked
 
 If a short query does not ask about the assistant, a turn of the assistant counts by words and by
-meaning at most like the user's best turn with the same terms of the query (`_echoes`).
+meaning at most like the user's best turn with the same terms of the query (`_limit_echoes`).
 
 Neighbours count as far as people take turns: a list of notes by one person is no conversation. For
 a query that is not a question, neighbours and question count half and the speaker a quarter; a
@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from omoide.domain import Support
@@ -37,7 +38,7 @@ from omoide.mechanisms.search.weights import KINDS
 from omoide.mechanisms.search.word_evidence import postings_of, weigh_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
     import numpy as np
@@ -110,7 +111,8 @@ class TurnEvidence:
     def total(self) -> Floats:
         """The score of each turn."""
         w = self.weights
-        total: Floats = self.context + w.words * self.words + w.meaning * self.meaning
+        total: Floats = self.context + w.words * self.words
+        total += w.meaning * self.meaning
         return total
 
     def parts(self, rows: Sequence[int]) -> list[tuple[tuple[str, float], ...]]:
@@ -119,14 +121,21 @@ class TurnEvidence:
         import numpy as np
 
         at = np.asarray(rows)
-        points = np.array([getattr(self, kind).take(at) for kind in self.present], float).T
-        points *= [getattr(self.weights, kind) for kind in self.present]
-        order = np.argsort(-np.abs(points), axis=1, kind="stable")
+        weights = [getattr(self.weights, kind) for kind in self.present]
+        # Plain numbers: these are few, and each call of numpy takes longer than all of them.
+        columns = [getattr(self, kind).take(at).tolist() for kind in self.present]
         return [
-            tuple((self.present[i], point) for i, point in zip(kinds, values, strict=True) if point)
-            for kinds, values in zip(
-                order.tolist(), np.take_along_axis(points, order, axis=1).tolist(), strict=True
+            tuple(
+                sorted(
+                    (
+                        (kind, point)
+                        for kind, weight, value in zip(self.present, weights, values, strict=True)
+                        if (point := weight * value)
+                    ),
+                    key=lambda part: -abs(part[1]),
+                )
             )
+            for values in zip(*columns, strict=True)
         ]
 
 
@@ -183,14 +192,15 @@ def weigh_evidence(
     )
 
 
-def _of(table: TurnTable, voices: AbstractSet[int], value: float = 1.0) -> Floats:
-    """The value for the turns of these voices, and 0 for the others."""
+def _of(
+    table: TurnTable, voices: AbstractSet[int], value: float = 1.0, *, rows: Ints | None = None
+) -> Floats:
+    """The value for the turns of these voices, and 0 for the others; of all turns or these rows."""
     import numpy as np
 
     values = np.zeros(len(table.speakers), np.float32)
     values[list(voices)] = value
-    mine: Floats = values[table.voice]
-    return mine
+    return values.take(table.voice if rows is None else table.voice.take(rows))
 
 
 def _limit_echoes(
@@ -201,35 +211,26 @@ def _limit_echoes(
     words: Floats,
     meaning: Floats,
 ) -> None:
-    """Let an echo count, by words and by meaning, at most like the best turn that it repeats."""
+    """Let a turn of the assistant count, by words and by meaning, at most like the best other turn
+    that has the same terms of the query at least. A short reply that repeats the user's word would
+    else come before the user's own sentence, both by words and by meaning."""
     import numpy as np
 
-    for echo, said in _echoes(data, question):
-        own = weights.words * words[said] + weights.meaning * meaning[said]
-        best = said[own.argmax()]
-        words[echo] = np.minimum(words[echo], words[best])
-        meaning[echo] = np.minimum(meaning[echo], meaning[best])
-
-
-def _echoes(data: SearchData, question: ParsedQuery) -> Iterator[tuple[Ints, Ints]]:
-    """The assistant's turns by the terms of the query that they have, each group with the other
-    turns that have the same terms at least. A short reply that repeats the user's word would else
-    come before the user's own sentence, both by words and by meaning."""
-    import numpy as np
-
-    table = data.table
-    having = np.zeros(len(table.ids), np.int32)
+    having = np.zeros(len(words), np.int32)
     found = [p for terms in question.counted if (p := postings_of(data, terms)) is not None]
     for bit, postings in enumerate(found):
         having[postings.rows] |= 1 << bit
     rows = np.flatnonzero(having)
-    having, repeats = having[rows], _of(table, question.echoes)[rows] > 0
-    echoes, others, their = rows[repeats], rows[~repeats], having[~repeats]
-    terms_of = having[repeats]
-    for terms in np.flatnonzero(np.bincount(terms_of)).tolist():
-        said = others[their & terms == terms]
+    repeats = _of(data.table, question.echoes, rows=rows) > 0
+    echoes, others = rows[repeats], rows[~repeats]
+    terms_of, their = having.take(echoes), having.take(others)
+    own = weights.words * words.take(others) + weights.meaning * meaning.take(others)
+    for terms in sorted(set(terms_of.tolist())):
+        said = np.flatnonzero(their & terms == terms)
         if len(said):
-            yield echoes[terms_of == terms], said
+            best, echo = others[said[own.take(said).argmax()]], echoes[terms_of == terms]
+            words[echo] = np.minimum(words[echo], words[best])
+            meaning[echo] = np.minimum(meaning[echo], meaning[best])
 
 
 def _answers(asked: Floats, shape: TableShape) -> Floats:
@@ -251,21 +252,24 @@ def _meaning(
     cosines = data.cosines
     if cosines is None:
         return none, none, None
-    missing = np.isnan(cosines)
-    any_missing = bool(missing.any())
-    known = cosines[~missing] if any_missing else cosines
-    if not len(known):
-        return none, none, None
-    mean = float(known.mean())
+    known, missing = cosines, None
+    mean = float(known.mean()) if len(known) else nan
+    if isnan(mean):  # some turns have no vector yet, or all
+        missing = np.isnan(cosines)
+        known = cosines[~missing]
+        if not len(known):
+            return none, none, None
+        mean = float(known.mean())
     deviation = max(float(known @ known) / len(known) - mean * mean, 1e-9) ** 0.5
-    score = (cosines - np.float32(mean)) / np.float32(deviation)
-    if any_missing:
+    score = cosines - np.float32(mean)
+    score /= np.float32(deviation)
+    if missing is not None:
         score[missing] = 0
-    near = np.zeros_like(score)
+    near, part = np.zeros_like(score), np.empty_like(score)
     for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
-        part = same * np.float32(0.5 * strength * share)
-        near[:-distance] += part * score[distance:]
-        near[distance:] += part * score[:-distance]
+        scaled = np.float32(0.5 * strength * share) * score
+        near[:-distance] += np.multiply(same, scaled[distance:], out=part[distance:])
+        near[distance:] += np.multiply(same, scaled[:-distance], out=part[distance:])
     return score, near, CosineSpread(mean=mean, deviation=deviation, best=float(known.max()))
 
 
@@ -273,16 +277,19 @@ def _time(shape: TableShape, question: ParsedQuery) -> Floats:
     """Near 1 for turns that were said on, or name, a day that the query names."""
     import numpy as np
 
-    # 32 bits are enough and take a fraction of the time.
-    day, (turn, start, end) = shape.day, shape.named
-    gap = np.full(len(day), 10_000, np.int32)
-    for first, last in question.days:
-        apart = np.maximum(np.int32(first) - day, day - np.int32(last))
-        np.minimum(gap, np.maximum(apart, 0, out=apart), out=gap)
-        apart = np.maximum(np.int32(first) - end, start - np.int32(last))
-        np.minimum.at(gap, turn, np.maximum(apart, 0))
-    fading: Floats = np.exp(gap * np.float32(-1 / FADE))
-    return fading
+    def fading(start: NDArray[np.int32], end: NDArray[np.int32]) -> Floats:
+        gap = np.full(len(start), 10_000, np.int32)
+        for first, last in question.days:
+            apart = np.maximum(np.int32(first) - end, start - np.int32(last))
+            np.minimum(gap, np.maximum(apart, 0, out=apart), out=gap)
+        faded: Floats = np.exp(gap * np.float32(-1 / FADE))
+        return faded
+
+    # Many turns share a day, and few name one.
+    near = fading(shape.days, shape.days).take(shape.day)
+    turn, start, end = shape.named
+    np.maximum.at(near, turn, fading(start, end))
+    return near
 
 
 def judge_support(data: SearchData, question: ParsedQuery, evidence: TurnEvidence) -> Support:

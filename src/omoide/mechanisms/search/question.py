@@ -71,9 +71,15 @@ class ParsedQuery:
 def search_terms(text: str) -> tuple[str, ...]:
     """The index terms to look up for a query. Bigrams of pure hiragana, which are mostly grammar
     and occur in most turns, are left out if there are other terms."""
-    candidates = query_terms(text)
+    candidates = query_terms(text, found=_all_terms(text))
     content = [term for term in candidates if not KANA_ONLY.fullmatch(term)]
     return tuple(dict.fromkeys([*content, *_lone(text)])) or tuple(candidates)
+
+
+@lru_cache(maxsize=64)
+def _all_terms(text: str) -> tuple[str, ...]:
+    """All terms of a query, which several parts of it need."""
+    return tuple(terms(text))
 
 
 def indexed_terms(text: str) -> tuple[str, ...]:
@@ -121,7 +127,7 @@ def parse_query(
     how = pack(detect_language(text)).questions
     names = {term for voice in voices if voice.name for term in _terms_of_name(voice.name)}
     asks = bool(how.asks.search(text))
-    words = frozenset(terms(text))
+    words = frozenset(_all_terms(text))
     about = _about(text, words, voices, asker)
     user = frozenset() if how.after_replies.search(text) else _of_user(voices)
     own = user if asks else frozenset[int]()  # "I like swimming" may bring up anybody's swimming

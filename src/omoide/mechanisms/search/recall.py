@@ -103,8 +103,13 @@ class _Search:
 
     wanted: _Wanted
     question: ParsedQuery
-    table: TurnTable
+    data: SearchData
     evidence: TurnEvidence
+
+    @property
+    def table(self) -> TurnTable:
+        """The turns."""
+        return self.data.table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,8 +175,8 @@ class Recall:
             joined=joined,
             explained=explained,
         )
-        texts = (query, *questions_apart(query))
-        wanted = [await self._embedded(replace(whole, query=text)) for text in texts]
+        apart = [replace(whole, query=text) for text in questions_apart(query)]
+        wanted = [await self._embedded(each) for each in (whole, *apart)]
         if self._joined is None:
             return await self._recalled(wanted)
         return await self._joined.together(owner, partial(self._recalled, wanted))
@@ -202,7 +207,8 @@ class Recall:
 
     async def _found(self, wanted: _Wanted) -> Found:
         """All candidates for one query, best first; more than `k` if not all of them fit."""
-        search, data = await self._weighed(wanted)
+        search = await self._weighed(wanted)
+        data = search.data
         items = await self._derived(wanted, search, data.other_kinds)
         ended: Sequence[Fact] = ()
         if wanted.only.wants(MemoryKind.TURN):
@@ -212,8 +218,8 @@ class Recall:
         support = judged(judge_support(data, search.question, search.evidence), wanted.space_name)
         return Found(items=items, ended=ended, support=support, degraded=data.degraded)
 
-    async def _weighed(self, wanted: _Wanted) -> tuple[_Search, SearchData]:
-        """The evidence for each turn, and the data that it was found in."""
+    async def _weighed(self, wanted: _Wanted) -> _Search:
+        """The evidence for each turn."""
         data = await self._store.index.search_data(
             wanted.owner, indexed_terms(wanted.query), space=wanted.space, query=wanted.vector
         )
@@ -228,7 +234,7 @@ class Recall:
         )
         weights = self._weights or weights_for(wanted.space_name)
         evidence = weigh_evidence(data, question, weights)
-        return _Search(wanted=wanted, question=question, table=data.table, evidence=evidence), data
+        return _Search(wanted=wanted, question=question, data=data, evidence=evidence)
 
     async def _derived(
         self, wanted: _Wanted, search: _Search, kinds: AbstractSet[MemoryKind]
@@ -268,7 +274,8 @@ class Recall:
             turns = await self._store.turns.read(wanted.owner, ids=needed)
             pairs |= new
             read |= {turn.id: turn for turn in turns}
-            ended |= {f.id: f for f in await ended_facts(self._store, wanted.owner, needed)}
+            if search.data.ended_facts:
+                ended |= {f.id: f for f in await ended_facts(self._store, wanted.owner, needed)}
             found = [(turn, here[turn.id]) for turn in reversed(turns) if turn.id in here]
             at = [row for _, row in found]
             parts = search.evidence.parts(at) if wanted.explained else [()] * len(at)

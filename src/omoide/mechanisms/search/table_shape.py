@@ -52,6 +52,8 @@ class TableShape:
     """The periods that turns name: row, first and last day."""
     group: Ints
     """The session of each turn, counted from 0."""
+    turns: Ints
+    """Number of turns of each session."""
     size: NDArray[np.float64]
     """Number of terms of each session."""
     norm: Floats
@@ -74,12 +76,21 @@ class TableShape:
     do not have."""
 
     @cached_property
-    def day(self) -> NDArray[np.int32]:
-        """The day of each turn, as `date.toordinal`."""
+    def _calendar(self) -> tuple[NDArray[np.int32], Ints]:
         import numpy as np
 
-        days: NDArray[np.int32] = (self.time.astype(np.int64) // _DAY).astype(np.int32)
-        return days + np.int32(_EPOCH)
+        days, day = np.unique(self.time.view(np.int64) // _DAY + _EPOCH, return_inverse=True)
+        return days.astype(np.int32), day
+
+    @property
+    def days(self) -> NDArray[np.int32]:
+        """The days on which there are turns, as `date.toordinal`, in order."""
+        return self._calendar[0]
+
+    @property
+    def day(self) -> Ints:
+        """The day of each turn, as a row of `days`."""
+        return self._calendar[1]
 
     @cached_property
     def named(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
@@ -97,10 +108,15 @@ class TableShape:
         return self.time.max() if len(self.time) else None
 
     @cached_property
-    def beside(self) -> list[NDArray[np.bool_]]:
-        """By distance: for each turn, whether the turn that far after it is in the same session."""
+    def beside(self) -> list[Floats]:
+        """By distance: for each turn, 1 if the turn that far after it is in the same session, else
+        0."""
+        import numpy as np
+
         session, distances = self.session, range(1, len(KERNEL) + 1)
-        return [session[d:] == session[:-d] for d in distances if d < len(session)]
+        return [
+            (session[d:] == session[:-d]).astype(np.float32) for d in distances if d < len(session)
+        ]
 
 
 _NOBODY = [-1] * len(KERNEL)
@@ -131,6 +147,7 @@ def shape_of(table: TurnTable) -> TableShape:
         time=table.time,
         spans=np.zeros((0, 3), np.int64) if features is None else features.spans,
         group=np.repeat(np.arange(len(turns)), turns),
+        turns=turns,
         size=size,
         norm=K1 * (1 - B + B * table.length / mean_length),
         session_norm=SESSION_K1 * (1 - SESSION_B + SESSION_B * size / mean_size),

@@ -64,16 +64,14 @@ def weigh_words(data: SearchData, question: ParsedQuery, strength: float) -> Wor
     for first in range(0, len(found), step):
         gains = _Gains(found[first : first + step], shape)
         np.add.at(words, gains.rows, gains.gain)
-        for term in gains.best(strength):
-            best += term
-        for term in gains.sessions():
-            sessions += term
+        best = gains.best(strength, best)
+        sessions = gains.sessions(sessions)
     possible = sum(rarity for _, rarity in rarities)
     shares = (sessions / (possible or 1)).astype(np.float32)
     return WordEvidence(
         words=words,
         near=np.maximum(best - words, 0),
-        session=shares[shape.group],
+        session=np.repeat(shares, shape.turns),
         rarities=tuple(rarities),
     )
 
@@ -105,29 +103,34 @@ class _Gains:
         scale = (self._rarity * (K1 + 1)).astype(np.float32)[self._term]
         self.gain: Floats = scale * times / (times + shape.norm[self.rows])
 
-    def best(self, strength: float) -> Floats:
-        """For each term and turn the best gain: its own in full, or a neighbour's in part."""
+    def best(self, strength: float, before: Floats) -> Floats:
+        """For each turn the sum over all terms of the best gain: its own in full, or a neighbour's
+        in part. `before` is the sum over earlier terms."""
         import numpy as np
 
         # One row per term, with room for neighbours before the first turn and after the last.
-        count, room = len(self._shape.group), len(KERNEL)
-        cells = np.zeros((len(self._rarity), count + 2 * room), np.float32)
-        own, flat = self._term * (count + 2 * room) + self.rows + room, cells.ravel()
+        count, room = len(before), len(KERNEL)
+        cells = np.zeros((1 + len(self._rarity), count + 2 * room), np.float32)
+        cells[0, room : room + count] = before
+        flat, here = cells.ravel(), self.rows + room
+        own = (1 + self._term) * (count + 2 * room) + here
         flat[own] = self.gain
         shifts, session = np.array(SHIFTS)[:, None], self._shape.padded
         shares = np.array([[strength * KERNEL[abs(shift) - 1]] for shift in SHIFTS], np.float32)
-        here = self.rows + room
-        parts = (session[here + shifts] == session[here]) * shares * self.gain
+        parts = shares * self.gain
+        parts *= session.take(here + shifts) == session.take(here)
         np.maximum.at(flat, (own + shifts).ravel(), parts.ravel())
-        return cells[:, room : room + count]
+        best: Floats = np.add.reduce(cells[:, room : room + count], axis=0)
+        return best
 
-    def sessions(self) -> NDArray[np.float64]:
-        """For each term and session, what it adds to the session's score."""
+    def sessions(self, before: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The score of each session. `before` is its score by earlier terms."""
         import numpy as np
 
-        sessions, terms = len(self._shape.size), len(self._rarity)
-        places = self._term * sessions + self._shape.group[self.rows]
+        sessions, terms = len(before), len(self._rarity)
+        places = self._term * sessions + self._shape.group.take(self.rows)
         inside = np.bincount(places, self._times, sessions * terms).reshape(terms, sessions)
-        gain = self._rarity[:, None] * (SESSION_K1 + 1) * inside
-        added: NDArray[np.float64] = gain / (inside + self._shape.session_norm)
-        return added
+        gain = (self._rarity * (SESSION_K1 + 1))[:, None] * inside
+        gain /= inside + self._shape.session_norm
+        total: NDArray[np.float64] = np.add.reduce((before, *gain), axis=0)
+        return total

@@ -91,6 +91,8 @@ class SearchData:
     query vector was given or none is stored."""
     other_kinds: frozenset[MemoryKind]
     """Kinds other than turns that have items to find."""
+    ended_facts: bool = True
+    """False if no fact of the owner has ended, so that none need be looked for."""
     degraded: str = ""
     """Why there are no cosines although a vector was given: the vector index cannot be reached."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from omoide.adapters.stores.sql.items import TURNS, item_table, kinds_found
+from omoide.adapters.stores.sql.items import TURNS, item_table, kind_counts
 from omoide.adapters.stores.sql.ranking import Ranking
 from omoide.adapters.stores.sql.rows import locked_owner_id, owner_id
 from omoide.adapters.stores.sql.turn_tables import read_postings
@@ -92,11 +92,13 @@ class SqlIndex:
                     owner=number, space=space_number, kind=TURNS.kind, dimensions=space.dimensions
                 )
                 cosines = turns.spread(*self._comparer.cosines(connection, key, query))
+            kinds = kind_counts(connection, number)
             return SearchData(
                 table=turns.table,
                 postings=read_postings(connection, number or 0, terms, turns),
                 cosines=cosines,
-                other_kinds=kinds_found(connection, number) - {MemoryKind.TURN},
+                other_kinds=kinds.found - {MemoryKind.TURN},
+                ended_facts=MemoryKind.FACT in kinds.lost,
             )
 
         return await self._database.read(owner.tenant, work)

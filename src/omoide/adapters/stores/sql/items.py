@@ -92,11 +92,25 @@ def item_table(kind: MemoryKind) -> ItemTable:
     return _TABLES[kind]
 
 
-def kinds_found(connection: Connection, owner: int | None) -> frozenset[MemoryKind]:
-    """The kinds of which a search can find at least one item."""
-    rows = connection.execute("SELECT kind FROM counts WHERE owner = ? AND found > 0", (owner,))
-    present = {row[0] for row in rows}
-    return frozenset(kind for kind, table in _TABLES.items() if table.kind in present)
+@dataclass(frozen=True, kw_only=True)
+class KindCounts:
+    """Of which kinds an owner has items, and of which some are gone from search."""
+
+    found: frozenset[MemoryKind]
+    """A search can find at least one item."""
+    lost: frozenset[MemoryKind]
+    """At least one item was stored that a search does not find any more."""
+
+
+def kind_counts(connection: Connection, owner: int | None) -> KindCounts:
+    """The kinds of an owner's items."""
+    rows = connection.execute("SELECT kind, found, given FROM counts WHERE owner = ?", (owner,))
+    counts = {kind: (found, given) for kind, found, given in rows}
+    known = {kind: counts[table.kind] for kind, table in _TABLES.items() if table.kind in counts}
+    return KindCounts(
+        found=frozenset(kind for kind, (found, _) in known.items() if found),
+        lost=frozenset(kind for kind, (found, given) in known.items() if given > found),
+    )
 
 
 def last_number(connection: Connection, owner: int, table: ItemTable) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.sql.items import TURNS
@@ -37,7 +36,7 @@ SINCE = (
 
 
 _BLOCK = 1024
-"""Vectors read at a time: as many as fit a CPU cache."""
+"""Vectors normalised at a time: as many as fit a CPU cache."""
 
 
 class VectorCache:
@@ -144,30 +143,31 @@ class _Matrix:
     def _load(self, connection: Connection) -> None:
         which = (self.key.owner, self.key.space, self.key.kind, self.serial)
         [(count,)] = connection.execute(COUNT, which)
+        if not count:
+            return
         if (end := self.used + count) > len(self.items):
             self._reserve(end + end // 8)
         in_order = self.serial or self.key.kind == TURNS.kind
-        loaded = iter(connection.execute(SINCE if in_order else ALL, which))
-        while block := list(islice(loaded, _BLOCK)):
-            self._add(block)
-
-    def _add(self, block: list[tuple[int, bytes]]) -> None:
-        import numpy as np
-
-        numbers, blobs = zip(*block, strict=True)
-        rows = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(-1, self.key.dimensions)
-        added = slice(self.used, self.used + len(rows))
-        self.rows[added] = rows
-        self.scales[added] = _scales(rows)
-        self.items[added] = numbers
-        self.used += len(rows)
+        size = 4 * self.key.dimensions
+        start, at = self.used, self.used * size
+        room = self.rows.data.cast("B")
+        numbers = []
+        # Each vector is copied at once: to collect many first takes twice as long.
+        for item, vector in connection.execute(SINCE if in_order else ALL, which):
+            numbers.append(item)
+            room[at : (at := at + size)] = vector
+        self.used += len(numbers)
+        self.items[start : self.used] = numbers
+        for first in range(start, self.used, _BLOCK):
+            block = slice(first, min(first + _BLOCK, self.used))
+            self.scales[block] = _scales(self.rows[block])
 
     def _reserve(self, count: int) -> None:
         """Move to new arrays with space for `count` vectors: a search may still be reading the
         old."""
         import numpy as np
 
-        rows = np.empty((count, self.key.dimensions), dtype=np.float32)
+        rows = np.empty((count, self.key.dimensions), dtype="<f4")  # as they are stored
         items = np.empty(count, dtype=np.int64)
         scales = np.empty(count, dtype=np.float32)
         if self.used:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from omoide.domain import MemoryKind, Speaker
+from omoide.domain import FactChanges, FactEnd, MemoryKind, Speaker
 from omoide.errors import EmbedderMismatch
 from omoide.language.terms import terms
 from omoide.ports.store import JoinedReads, NamedSpeaker
@@ -21,6 +21,7 @@ from omoide.testing.contracts.making import (
     SPACE,
     START,
     event,
+    fact,
     memo,
     rows,
     say,
@@ -76,6 +77,27 @@ class SurveyContract(StoreSuite):
         assert table.time.astype(object).tolist() == [t.time.replace(tzinfo=None) for t in turns]
         assert table.length.tolist() == [len(terms(t.text)) for t in turns]
         assert table.features is None or len(table.features.values) == len(turns)
+
+    async def test_any_id_and_name_comes_back(self, store: Store) -> None:
+        """Ids and names come back as they were given, whatever characters are in them."""
+        ids, names = ["a b,c", "\x1f", "d\x1fe", "\n"], [None, "", " ", "Mo \x1f Li, jr"]
+        said = [
+            say("tea", id=name, name=who, at=START + n * MINUTE)
+            for n, (name, who) in enumerate(zip(ids, names, strict=True))
+        ]
+        turns = await store.turns.append(ANN, said, session=None, idle=HOUR)
+        table = (await search(store)).table
+        assert list(table.ids) == ids
+        assert [table.row_by_id[name] for name in ids] == [0, 1, 2, 3]
+        assert [table.speakers[i].name for i in table.voice] == [turn.name for turn in turns]
+
+    async def test_ended_facts_are_not_overlooked(self, store: Store) -> None:
+        """Search data tells that there are ended facts, also if no fact holds any more."""
+        await tell(store, ANN, "I live in Rome.")
+        await store.facts.apply(ANN, FactChanges(added=(fact("She lives in Rome."),)))
+        end = FactEnd(id="She lives in Rome.", at=START + HOUR)
+        await store.facts.apply(ANN, FactChanges(ended=(end,)))
+        assert (await search(store)).ended_facts
 
     async def test_sessions_side_by_side_stand_apart(self, store: Store) -> None:
         """Turns of overlapping sessions are grouped by session, and all other columns
