@@ -98,7 +98,7 @@ class _Before:
     """The messages before the session, and how far they are the same for every user."""
 
     messages: tuple[Message, ...]
-    fixed: int = 0
+    fixed: int
     today: SharedStart = field(default_factory=SharedStart)
 
 
@@ -169,7 +169,7 @@ def _agent(
         now=now,
         memory="\n".join(known) or vocabulary(language)["none"],
     )
-    before = _Before(messages=system.messages)
+    before = _Before(messages=system.messages, fixed=0)
     return _as_chat(request, contributions, before, window=window, max_tokens=max_tokens)
 
 
