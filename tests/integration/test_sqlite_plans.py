@@ -50,6 +50,7 @@ SMALL = (
     "CONSTANT ROW",
     "sessions USING INDEX sessions_open",
     "SCAN beginning ",
+    "SCAN ordered ",
     "SCAN pragma_",
 )
 """What may be scanned: lists of the call's own and what it just found, tables of a few rows,

@@ -65,7 +65,7 @@ def shared_start(name: str, language: str, /, **known: str) -> SharedStart:
     every user.
 
     >>> shared_start("reply_small_recalled", "en", text="Hello!").text.splitlines()
-    ['Hello!', '', '<memory>', '']
+    ['Hello!', '', '<memory>']
     """
     sections, _ = _load(name, language)
     safe = {name: without_template_tokens(value) for name, value in known.items()}
