@@ -8,7 +8,9 @@ other processes write one turn after another: for somebody else and, with `--pos
 this user, because there a lock is for one user. "Waits" is how long such a write took by the wall,
 which shows the machine's load too: compare it with the first row, in which nothing is erased.
 "Lock" is for how long the erasing process held the write lock of a file at a time, by the wall and
-in CPU milliseconds, which do not depend on the load, and how many rows it changed meanwhile.
+in CPU milliseconds, which do not depend on the load, and how many rows it changed and pages it
+wrote meanwhile. "Moved" is how many pages another process moved from the log into the file in its
+own commits: those that somebody else has written.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent / "speed"))
 
 from corpus import BATCH, NOW, lines
-from locks import WriteLocks
+from locks import CommitFiles, WriteLocks
 from ours import RandomEmbedder, said
 
 from omoide import Memory, Settings
@@ -63,6 +65,16 @@ async def opened(where: str, *, embedder: RandomEmbedder | None = None) -> Runti
 
 
 @dataclass(frozen=True, kw_only=True)
+class Waits:
+    """What the writes of a process waited."""
+
+    times: list[float]
+    """Milliseconds of each."""
+    moved: int
+    """Pages that they moved from the log into the file."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Writer:
     """A process that writes turns for one user."""
 
@@ -82,13 +94,12 @@ class Writer:
         writer._read()
         return writer
 
-    def waits(self) -> list[float]:
-        """How many milliseconds each write took since the last call."""
+    def waits(self) -> Waits:
+        """What its writes waited since the last call."""
         assert self.process.stdin is not None
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        waits: list[float] = json.loads(self._read())
-        return waits
+        return Waits(**json.loads(self._read()))
 
     def _read(self) -> str:
         assert self.process.stdout is not None
@@ -97,6 +108,7 @@ class Writer:
 
 async def write(where: str, user: str) -> None:
     """What a `Writer` runs, until its input ends."""
+    files = CommitFiles()
     runtime = await opened(where)
     memory, number, waits = runtime.memory(), FIRST_MORE, list[float]()
     asked = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
@@ -112,8 +124,9 @@ async def write(where: str, user: str) -> None:
         if asked.done():
             if not asked.result():
                 break
-            print(json.dumps(waits), flush=True)
+            print(json.dumps({"times": waits, "moved": files.moved}), flush=True)
             asked, waits = asyncio.create_task(asyncio.to_thread(sys.stdin.readline)), []
+            files.moved = 0
     await runtime.close()
 
 
@@ -159,13 +172,16 @@ async def _ten_turns(memory: Memory) -> None:
         await memory.erase(USER, turns=[f"{200 + 20 * number:032x}"])
 
 
-def figures(waits: dict[str, list[float]], held: Sequence[Hold]) -> dict[str, float]:
+def figures(waits: dict[str, Waits], held: Sequence[Hold]) -> dict[str, float]:
     """The longest and the 99th percentile of each."""
     found: dict[str, float] = {}
-    for user, times in waits.items():
+    for user, of_user in waits.items():
+        times = of_user.times
         found |= {f"writes of {user}": len(times), **_ends(f"waits of {user}", times)}
+        found[f"moved by {user}"] = of_user.moved
     if held:
         found |= {"locks": len(held), "rows, most": max(hold.rows for hold in held)}
+        found["pages, most"] = max(hold.pages for hold in held)
         found |= _ends("lock, wall", [hold.wall for hold in held])
         found |= _ends("lock, CPU", [hold.cpu for hold in held])
     return found

@@ -106,7 +106,8 @@ def shown(result: dict[str, Any]) -> Iterator[str]:
         )
     side, start = result["omoide"], result["cold"]
     yield (
-        f"  omoide besides: without vectors {side['words_only']['cpu']:.2f} ms, after a new turn "
+        f"  omoide besides: without vectors {side['words_only']['cpu']:.2f} ms, with an open "
+        f"session left out {side['in_session']['cpu']:.2f} ms, after a new turn "
         f"{side['after_a_turn']['cpu']:.2f} ms, batches {side['record_cpu']:.2f} ms per turn, "
         f"{side['vector_cpu']:.2f} ms per vector; opens in {start['open_ms']:.0f} ms, first recall "
         f"of the user {side['first_cpu']:.1f} ms, of a process {side['start_cpu']:.0f} ms more; "

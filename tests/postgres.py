@@ -4,7 +4,7 @@ Only the package's programs are used: PostgreSQL refuses to run as root, so for 
 another user, from a copy that this user may read. It listens on a socket in a folder of its own.
 
 The package's pgvector for ARM needs instructions (SVE) that older processors lack. The environment
-variable `OMOIDE_TEST_PGVECTOR` names another `vector.so` for the copy; CONTRIBUTING.md says how to
+variable `TEST_PGVECTOR` names another `vector.so` for the copy; CONTRIBUTING.md says how to
 build one.
 """
 
@@ -36,7 +36,7 @@ QUICK = ("fsync=off", "synchronous_commit=on", "full_page_writes=off")
 """For tests that kill programs which use the server, but never the machine."""
 
 
-PGVECTOR = "OMOIDE_TEST_PGVECTOR"
+PGVECTOR = "TEST_PGVECTOR"
 """The environment variable with the path of another build of pgvector."""
 
 

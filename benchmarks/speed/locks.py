@@ -1,7 +1,8 @@
-"""For how long this process holds the write lock of a SQLite file."""
+"""For how long this process holds the write lock of a SQLite file, and what its commits write."""
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ import apsw
 
 BEGIN = "BEGIN IMMEDIATE"
 ENDS = ("COMMIT", "ROLLBACK")
-ALONE = ("VACUUM", "PRAGMA WAL_CHECKPOINT(TRUNCATE)")
+ALONE = ("VACUUM", "PRAGMA WAL_CHECKPOINT(TRUNCATE)", "PRAGMA WAL_CHECKPOINT(RESTART)")
 """Statements that keep other writers out while they run."""
 
 
@@ -23,6 +24,8 @@ class Hold:
     cpu: float
     """Milliseconds of CPU, of the thread that held it: independent of the machine's load."""
     rows: int
+    pages: int
+    """Pages written to the log, for which the disk is waited for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +33,14 @@ class _Moment:
     wall: float
     cpu: float
     rows: int
+    pages: int
 
     def until(self, other: _Moment) -> Hold:
         return Hold(
             wall=1e3 * (other.wall - self.wall),
             cpu=1e3 * (other.cpu - self.cpu),
             rows=other.rows - self.rows,
+            pages=other.pages - self.pages,
         )
 
 
@@ -72,5 +77,32 @@ class WriteLocks:
 
 def _now(connection: apsw.Connection) -> _Moment:
     return _Moment(
-        wall=time.perf_counter(), cpu=time.thread_time(), rows=connection.total_changes()
+        wall=time.perf_counter(),
+        cpu=time.thread_time(),
+        rows=connection.total_changes(),
+        pages=connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)[0],
     )
+
+
+class CommitFiles(apsw.VFS):
+    """SQLite's files. Counts the pages that a thread which commits writes into a database's file:
+    those that it moves there from the log."""
+
+    def __init__(self) -> None:
+        self.moved = 0
+        self._base = apsw.vfs_names()[0]
+        super().__init__("counted", self._base, makedefault=True)
+
+    def xOpen(  # noqa: N802 - SQLite's name
+        self, name: str | apsw.URIFilename | None, flags: list[int]
+    ) -> apsw.VFSFile:
+        """Open a file."""
+        counter = self if flags[0] & apsw.SQLITE_OPEN_MAIN_DB else None
+
+        class CountedFile(apsw.VFSFile):
+            def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
+                if counter and threading.current_thread().name.startswith("omoide-write"):
+                    counter.moved += 1
+                super().xWrite(data, offset)
+
+        return CountedFile(self._base, name, flags)

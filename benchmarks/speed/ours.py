@@ -24,7 +24,9 @@ from measure import Stopwatch, peak_mb, report, resident_mb, size_mb  # noqa: E4
 
 from omoide import Settings, Speaker, Utterance  # noqa: E402
 from omoide.bootstrap import open_store  # noqa: E402
+from omoide.domain import Owner, empty_summary  # noqa: E402
 from omoide.engine import Runtime  # noqa: E402
+from omoide.mechanisms.search import Recall  # noqa: E402
 from omoide.ports import Space  # noqa: E402
 from omoide.testing import FrozenClock  # noqa: E402
 
@@ -38,6 +40,8 @@ PASSING = ("jobs", "erasing")
 """Tables of unfinished work."""
 EXCHANGES = 100
 QUERIES = 60
+OPEN = 10
+"""Turns of the open session, which are in the prompt."""
 
 
 class RandomEmbedder:
@@ -148,12 +152,13 @@ def copy(path: Path, users: int) -> None:
 
 
 async def ask(path: Path, user: str, turns: int) -> None:
-    """Measure recall: repeatedly, without vectors, and after each exchange."""
+    """Measure recall: repeatedly, with the open session left out, without vectors, and after each
+    exchange."""
     embedder = RandomEmbedder()
     runtime = await opened(path, embedder)
     memory = runtime.memory()
-    start, first, again, recording, fresh, wordy = (
-        Stopwatch(lambda: embedder.spent) for _ in range(6)
+    start, first, again, beside, recording, fresh, wordy = (
+        Stopwatch(lambda: embedder.spent) for _ in range(7)
     )
     asked = queries(QUERIES)
     with start:  # somebody without turns: what only the first recall of a process does
@@ -165,6 +170,12 @@ async def ask(path: Path, user: str, turns: int) -> None:
             found = await memory.recall(user, query)
     assert len(found) == 10, found
     resident = resident_mb()
+    recall = Recall(store=runtime.store, embedder=embedder)
+    owner = Owner(tenant=runtime.settings.tenant, user=user)
+    in_prompt = [line.id for line in lines(turns - BATCH, BATCH)[-OPEN:]]
+    for query in asked:
+        with beside:
+            await recall(owner, query, summary=empty_summary(NOW), at=NOW, k=10, besides=in_prompt)
     for i in range(EXCHANGES):
         more = said(lines(turns + 2 * i, 2))
         with recording:
@@ -186,6 +197,7 @@ async def ask(path: Path, user: str, turns: int) -> None:
             "first_ms": first.wall[0],
             "first_cpu": first.cpu[0],
             "recall": again.figures(),
+            "in_session": beside.figures(),
             "after_a_turn": fresh.figures(),
             "words_only": wordy.figures(),
             "exchange_cpu": np.mean(recording.cpu) / 2,

@@ -13,7 +13,7 @@ from omoide.errors import BadInput
 from omoide.presets import DEFAULT, PRESETS, Preset
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class Address(str):
@@ -158,7 +158,8 @@ class Settings:
     idle: timedelta = timedelta(minutes=30)
     """A pause after which a new session begins."""
     window: int = 8192
-    """The context window of the model, in tokens."""
+    """The context window of the model, in tokens. An endpoint does not tell its own: set it for a
+    model that reads more, or long sessions are digested in parts."""
     threads: int = 0
     """Threads of the embedded model; 0 chooses automatically."""
     prompt_cache: int = 256
@@ -275,7 +276,7 @@ class Settings:
             if k.startswith("OMOIDE_") and v and k not in OF_CLIENTS
         }
         if unknown := sorted(variables.keys() - known.keys()):
-            raise BadInput(f"unknown setting {unknown[0]}; there are {', '.join(sorted(known))}")
+            raise BadInput(_unknown_setting(unknown[0], known))
         if SERVER_KEY.match(variables.get("OMOIDE_KEY", "")):
             raise BadInput(
                 "OMOIDE_KEY is the key that encrypts the database file, and what it holds is an "
@@ -294,7 +295,7 @@ class Settings:
         first, then the other fields."""
         known = {f.name for f in dataclass_fields(self)}
         if unknown := sorted(fields.keys() - known):
-            raise BadInput(f"unknown setting {unknown[0]}; there are {', '.join(sorted(known))}")
+            raise BadInput(_unknown_setting(unknown[0], known))
         base = self
         if "preset" in fields:
             base = self._based_on(str(fields["preset"]))
@@ -317,6 +318,15 @@ def _coerced(name: str, value: object, default: object) -> Any:  # noqa: ANN401 
     if isinstance(default, tuple) and isinstance(value, list):
         return tuple(value)
     return value
+
+
+def _unknown_setting(name: str, known: Iterable[str]) -> str:
+    """What to say of a setting that does not exist."""
+    from difflib import get_close_matches  # only for a mistake: it takes its time to import
+
+    if close := get_close_matches(name, known, n=1):
+        return f"unknown setting {name}; did you mean {close[0]}?"
+    return f"unknown setting {name}; there are {', '.join(sorted(known))}"
 
 
 def _parse(name: str, text: str, default: object) -> object:

@@ -15,8 +15,11 @@ from omoide_bench.corpora import beam as beam_evidence
 from omoide_bench.data import beam, locomo, memdaily, personamem
 from omoide_bench.judges import RubricCase, RubricJudge, calibrate_rubric
 from omoide_bench.judges.rubric import read_met
+from omoide_bench.reports.tables import groups_of
+from omoide_bench.running.aggregation import aggregates
 from omoide_bench.running.execute import execute
 from omoide_bench.tasks.choices import read_choice
+from omoide_bench.tasks.guessing import guesses
 from tests.bench.bench_lab import FIXTURES, course, job, lab
 
 if TYPE_CHECKING:
@@ -106,6 +109,20 @@ async def test_choices_are_scored_and_unreadable_ones_are_not() -> None:
     assert options.endswith("D. Whatever the others play.")
 
 
+async def test_all_questions_have_a_row_though_some_kinds_lack_told_words() -> None:
+    """The share of right choices over all kinds is what a reader looks for first."""
+    work = job("personamem", "search")
+    async with lab(ScriptedModel(['{"choice": "A"}'] * 2)) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    [method] = result.methods
+    kinds = [
+        replace(method.items[0], group="facts", scores={"right choice": 1.0}),
+        replace(method.items[-1], group="reasons", scores={"right choice": 0.0, "told words": 1.0}),
+    ]
+    shown = replace(method, items=kinds, aggregates=aggregates(kinds, seed=0))
+    assert groups_of(replace(result, methods=[shown])) == ["all", "facts", "reasons"]
+
+
 class Scoring(ScriptedModel):
     """A model that finds replies with a given word likely."""
 
@@ -132,6 +149,8 @@ async def test_a_choice_by_likelihood_shows_no_options() -> None:
             result = await execute(work, lab=parts, course=course(work))
     scores = {item.id[-2:]: item.scores["right choice"] for item in result.methods[0].items}
     assert scores["q2"] == 1.0
+    leads = {item.id[-2:]: item.scores["lead"] for item in result.methods[0].items}
+    assert leads["q2"] == 1.0  # -1.0 for the right option, -2.0 for the three others
     assert len(model.asked) == 8
 
 
@@ -142,6 +161,21 @@ async def test_a_choice_by_likelihood_needs_a_model_that_can_tell() -> None:
         result = await execute(work, lab=parts, course=course(work))
     [item] = result.methods[0].items
     assert "or choose by letter" in item.unscored["right choice"]
+
+
+async def test_options_that_give_the_right_one_away_are_noticed() -> None:
+    """What a guess without the history gets stands in the notes of every run."""
+    [user] = personamem.load(FIXTURES)
+    first = user.questions[0]
+    asked = [replace(first, choices=("no", "nothing", "a much longer one", "non"), right_choice=n)
+             for n in (2, 2, 2, 0)]  # fmt: skip
+    found = guesses("right choice", asked)
+    assert found.scores["the longest option"].mean == 0.75
+    assert "it can hardly see: the longest option" in found.line()
+    work = job("personamem", "search")
+    async with lab(ScriptedModel(['{"choice": "A"}'] * 2)) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    assert any("the longest option" in note for note in result.notes)
 
 
 async def test_memdaily_asks_in_chinese_and_scores_the_evidence() -> None:

@@ -33,6 +33,22 @@ def test_a_picture_is_well_formed_and_says_what_it_shows(drawing: Drawing) -> No
     assert svg(drawing) == text
 
 
+def test_a_value_is_not_taken_for_the_papers() -> None:
+    """Both stand there by name, with one decimal."""
+    shown = "".join(ET.fromstring(svg(BARS)).itertext())  # noqa: S314 - our own text
+    assert "20.4, paper 20.5" in shown
+    assert "3.0" in shown
+
+
+def test_a_logarithmic_axis_has_plain_numbers() -> None:
+    """2,000 is read at once, 2 × 10³ is not."""
+    tokens = replace(LINE, points=((1, 400), (50, 9000)), low=(), high=())
+    text = svg(replace(LINES, log_y=True, series=(tokens,)))
+    shown = "".join(ET.fromstring(text).itertext())  # noqa: S314 - our own text
+    assert all(number in shown for number in ("500", "1,000", "2,000", "5,000"))
+    assert "×" not in shown
+
+
 def test_a_picture_is_drawn_again_only_if_its_figures_changed(tmp_path: Path) -> None:
     """What lies there is taken if it was drawn from the same, whatever it looks like."""
     path = tmp_path / "picture.svg"

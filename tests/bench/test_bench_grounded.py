@@ -62,8 +62,9 @@ def test_a_reply_is_good_only_if_it_uses_the_fact_as_a_friend_would(reply: str, 
 
 
 async def test_a_model_that_repeats_what_it_is_handed() -> None:
-    """It uses every fact it has, drags facts into small talk, and speaks of the User; without a
-    fact it can use none."""
+    """It uses the fact it has, and nearly always the right one among several, of which only those
+    with room stand beside the message; it drags facts into small talk, and speaks of the User;
+    without a fact it can use none."""
     async with lab(ScriptedModel([_repeats] * 200)) as parts:
         work = job("grounded")
         result = await execute(work, lab=parts, course=course(work))
@@ -71,7 +72,8 @@ async def test_a_model_that_repeats_what_it_is_handed() -> None:
         method.name: {a.measure: a.mean for a in method.aggregates if a.group == "all"}
         for method in result.methods
     }
-    assert found["alone"]["uses"] == found["among"]["uses"] == 1
+    assert found["alone"]["uses"] == 1
+    assert found["among"]["uses"] > 0.8
     assert found["alone"]["good"] == 0
     assert found["alone"]["notes"] == 1
     assert found["among"]["left alone"] == 0

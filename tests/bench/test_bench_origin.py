@@ -98,6 +98,23 @@ async def test_a_report_separates_a_mix(result: Result, tmp_path: Path) -> None:
     told = (tmp_path / "mixed" / "report.md").read_text()
     assert told.index("Not to be compared") < told.index("Task msc")
     assert "9.9" in told
+    assert "Group 2." in told
+
+
+async def test_a_report_has_the_results_of_subfolders(result: Result, tmp_path: Path) -> None:
+    """Each under its path, so that runs of two models with the same file name stay apart; the
+    methods and measures are explained once."""
+    for model in ("large", "small"):
+        (tmp_path / model).mkdir()
+        write(tmp_path / model / "msc.json", result)
+    written = write_report(tmp_path, tmp_path / "report")
+    told = (tmp_path / "report" / "report.md").read_text()
+    assert "## large/msc" in told
+    assert "## small/msc" in told
+    assert all(path.parent == tmp_path / "report" for path in written)
+    assert len({path.name for path in written}) == len(written)
+    assert told.count("## What the names mean") == 1
+    assert "| msc | F1 |" in told
 
 
 async def test_results_are_grouped_by_what_made_them(result: Result) -> None:

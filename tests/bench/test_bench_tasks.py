@@ -11,9 +11,12 @@ import pytest
 from omoide.adapters.analysers import analyser_for
 from omoide.errors import BadInput
 from omoide.ports import TokenVectors
+from omoide.settings import Settings
 from omoide.testing import ScriptedModel
 from omoide_bench.data import msc_questions
 from omoide_bench.methods import parse, registry
+from omoide_bench.reports.tables import groups_of
+from omoide_bench.rivals.note_taker import NoteTaker
 from omoide_bench.running.execute import execute
 from omoide_bench.running.standin import StandIn
 from omoide_bench.tasks import TASKS
@@ -273,6 +276,19 @@ async def test_growth() -> None:
     assert tokens["session"]["5 sessions"] < 1.1 * tokens["session"]["1 sessions"]
     spent = {m.name: sum(i.scores["digest tokens"] for i in m.items) for m in result.methods}
     assert spent["context"] == 0 < spent["summary"]
+
+
+async def test_growth_with_a_model_that_notes_everything() -> None:
+    """Facts grow with what is told, at a steady cost of each session."""
+    work = job("growth", "summary@facts", sessions="5", users="1")
+    async with lab(NoteTaker()) as parts:
+        large = replace(parts, settings=Settings(profile="large"))
+        result = await execute(work, lab=large, course=course(work))
+    [method] = result.methods
+    after = {i.group: i.scores for i in method.items}
+    assert after["5 sessions"]["facts"] > 2 * after["1 sessions"]["facts"] > 0
+    assert after["5 sessions"]["last digest"] < 3 * after["1 sessions"]["last digest"]
+    assert groups_of(result) == ["1 sessions", "2 sessions", "5 sessions"], "a mean says nothing"
 
 
 def test_every_task_says_what_it_needs() -> None:

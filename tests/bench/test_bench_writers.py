@@ -220,7 +220,8 @@ async def test_the_report_says_whether_the_default_is_the_best() -> None:
     one = replace(found, methods=[_scored(found, name, by) for name, by in gains.items()])
     gains["memos"] = -0.1
     other = replace(found, methods=[_scored(found, name, by) for name, by in gains.items()])
-    told = default_results([("one", one), ("other", other), ("apart", found)], "summary+search")
+    names = ("as:omoide", "summary+search")
+    told = default_results([("one", one), ("other", other), ("apart", found)], names)
     assert [(s.run, s.measure, s.alternatives[0].name) for s in told] == [
         ("one", "F1", "context"),
         ("other", "F1", "context"),
@@ -229,6 +230,9 @@ async def test_the_report_says_whether_the_default_is_the_best() -> None:
     [first, _] = rows(told)
     assert first[4] == "-20.0 [-20.0, -20.0]"
     assert first[7:] == ("context, search, memos", "bm25")
+    preset = replace(one, methods=[*one.methods, _scored(found, "as:omoide", 0.3)])
+    [best] = default_results([("one", preset)], names)
+    assert "as:omoide" not in {rival.name for rival in best.alternatives}, "it is the default"
 
 
 def test_recalls_far_apart_strengthen_more_than_recalls_in_a_week() -> None:

@@ -63,6 +63,22 @@ def test_worked_examples(about: str, sentence: str, fault: Fault) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "fault"),
+    [
+        ("Ann will visit Per in Oslo on 10 January 2026.", Fault.SOUND),
+        ("Ann will visit Per in Oslo on Saturday.", Fault.SOUND),
+        ("Ann will visit Per in Oslo on 11 January 2026.", Fault.FABRICATED),
+        ("Ann will visit Per in Oslo in 2027.", Fault.FABRICATED),
+        ("Ann will visit Per in Oslo.", Fault.MISSING),
+    ],
+)
+def test_a_relative_date_supports_the_day_that_it_was(sentence: str, fault: Fault) -> None:
+    """Said on Monday, 5 January 2026; a memory has the absolute date."""
+    talk = said("I will visit Per in Oslo on Saturday.", "Have fun!")
+    assert audit(sentence, about="Ann", lines=talk).fault is fault
+
+
+@pytest.mark.parametrize(
     ("language", "lines", "sound", "turned", "foreign"),
     [
         ("zh", ("我养了两只猫。", "我不喜欢狗。"), "我养了两只猫", "我喜欢狗", "住在北京"),

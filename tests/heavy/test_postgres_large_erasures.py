@@ -12,9 +12,10 @@ import pytest
 from omoide.adapters.stores.postgres import PostgresStore
 from omoide.adapters.stores.sql import archive, erased_rows
 from omoide.adapters.stores.sql.archive import SqlArchive
-from omoide.testing.contracts.making import ANN, BOB, HOUR, START, say, tell
+from omoide.testing.contracts.making import ANN, BOB, HOUR, START, tell
 from tests.heavy.test_postgres_erasure import traces
 from tests.heavy.test_sqlite_kill import start
+from tests.integration.test_sqlite_large_erasures import chatted
 from tests.postgres import databases
 
 if TYPE_CHECKING:
@@ -22,16 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.domain import Owner
     from omoide.ports import Erased
 
 TURNS = 120
-
-
-async def chatted(store: PostgresStore, owner: Owner, mark: str) -> None:
-    """Turns of one session, recorded at once."""
-    said = [say(f"{mark} number{i}", id=f"{mark}-{i}") for i in range(TURNS)]
-    await store.turns.append(owner, said, session=mark, idle=HOUR)
 
 
 def in_another_thread(work: Callable[[], Coroutine[None, None, None]]) -> None:
@@ -58,7 +52,7 @@ async def test_who_writes_under_an_erased_name_does_not_wait(
     a turn under the same name. It is there afterwards, and nothing else."""
     url = databases().for_folder(tmp_path)
     store = await PostgresStore.open(url, partitions=2)
-    await chatted(store, ANN, "Zqxann")
+    await chatted(store, ANN, "Zqxann", turns=TURNS)
 
     async def write() -> None:
         other = await PostgresStore.open(url, patience=0.2)
@@ -85,7 +79,7 @@ async def test_a_transaction_removes_few_turns_of_a_session(
     """The user's own writes wait for a transaction at most, so a large session goes in several."""
     url = databases().for_folder(tmp_path)
     store = await PostgresStore.open(url, partitions=2)
-    await chatted(store, ANN, "Zqxann")
+    await chatted(store, ANN, "Zqxann", turns=TURNS)
     removed: list[int] = []
 
     def erase(connection: Connection, owner: int, positions: list[int], **more: object) -> None:
@@ -113,8 +107,8 @@ async def test_an_interrupted_erasure_is_finished_at_the_next_opening(
     whoever takes the name is somebody new."""
     url = databases().for_folder(tmp_path)
     store = await PostgresStore.open(url, partitions=2)
-    await chatted(store, ANN, "Zqxann")
-    await chatted(store, BOB, "Kept")
+    await chatted(store, ANN, "Zqxann", turns=TURNS)
+    await chatted(store, BOB, "Kept", turns=TURNS)
     with pytest.MonkeyPatch.context() as patched:
 
         def interrupt(*_: object) -> None:
@@ -175,12 +169,12 @@ async def test_kill_9_in_the_middle_of_an_erasure(tmp_path: Path, whole: bool) -
     is there, or nothing."""
     url = databases().for_folder(tmp_path)
     store = await PostgresStore.open(url, partitions=2)
-    await chatted(store, BOB, "Kept")
+    await chatted(store, BOB, "Kept", turns=TURNS)
     outcomes: list[int] = []
     statements = 1
     while True:
         if not await store.turns.read(ANN):
-            await chatted(store, ANN, "Zqxann")
+            await chatted(store, ANN, "Zqxann", turns=TURNS)
         [session] = {turn.session for turn in await store.turns.read(ANN)}
         await store.close()
         with start(ERASING, url, 0 if whole else session, statements) as process:

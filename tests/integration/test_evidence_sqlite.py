@@ -38,6 +38,31 @@ async def test_turns_of_an_older_file(tmp_path: Path) -> None:
     await store.close()
 
 
+async def test_a_turn_without_an_outline_does_not_hide_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a damaged file what is whole is found. A warning says so, without anybody's words."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await tell(store, ANN, "tea yesterday", "green tea", "tea\x1fat four yesterday", "coffee")
+    with apsw.Connection(str(path)) as damaged:
+        damaged.execute("DELETE FROM outlines WHERE position = 2")
+        damaged.execute("INSERT INTO erasing SELECT id FROM owners")  # else it is not allowed
+        damaged.execute("DELETE FROM turns WHERE position = 4")
+        damaged.execute("DELETE FROM erasing")
+    damaged.close()
+    survey = await store.index.search_data(ANN, ["tea"])
+    assert list(survey.table.ids) == ["tea yesterday", "tea\x1fat four yesterday"]
+    assert survey.postings["tea"].rows.tolist() == [0, 1]
+    assert survey.table.features is not None
+    assert survey.table.features.spans[:, 0].tolist() == [0, 1]
+    [record] = caplog.records
+    assert record.levelname == "WARNING"
+    assert "no outline" in record.getMessage()
+    assert "tea" not in record.getMessage()
+    await store.close()
+
+
 BINDINGS: dict[str, tuple[str | int, ...]] = {
     "TURNS_SINCE": (1, 0, ","),
     "OUTLINES_SINCE": (1, 0),

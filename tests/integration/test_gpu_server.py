@@ -110,7 +110,7 @@ async def test_a_grammar_holds(chat: Any, language: str) -> None:  # noqa: ANN40
     """Every finished line of an answer begins with its subject, and holds no question."""
     body = ask("hello", grammar=grammar(Speaker.USER, language=language), max_tokens=60)
     text, _, _ = await answered(chat, body)
-    subject = grammar(Speaker.USER, language=language).split('user ::= "')[1].split('"')[0]
+    subject = grammar(Speaker.USER, language=language).split('user-start ::= "')[1].split('"')[0]
     for line in text.split("\n")[:-1]:
         assert line.startswith(subject)
         assert not re.search(r"[?!:;？！：；]", line)

@@ -524,7 +524,7 @@ def qwen() -> Iterator[Llama]:
 async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> None:
     """A second model restores what the first one read: the same answer, and states that hold the
     fixed tokens, those of the day, and no other. Reading ahead leaves only the last message to
-    read."""
+    read, or what of it was not typed yet."""
     weights = tiny_model()
     fixed = Message(role="system", content="You are kind to cats and dogs. " * 5)
     secret = Message(role="user", content="My name is Zebulon. Say hello.")
@@ -534,12 +534,12 @@ async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> 
     request = Request(messages=(fixed, day, told, secret), max_tokens=4, fixed=1, today=today)
     folder = tmp_path / "prompts"
     answers = []
-    for ahead in (False, False, True):
+    for ahead in (None, None, "", "My name is Zebulon."):
         states = PrefixStates(folder, limit=10**9)
         model = EmbeddedChat(weights, window=512, slots=1, threads=1, prefixes=states)
         try:
-            if ahead:
-                await model.prepare(request)
+            if ahead is not None:
+                await model.prepare(request, begun=ahead)
             _, completion = await answer(model, request)
             answers.append(completion)
             whole = completion.prompt_tokens
@@ -549,6 +549,7 @@ async def test_the_fixed_part_is_read_once_for_all_processes(tmp_path: Path) -> 
             assert long - 6 <= completion.cached_tokens  # but for a few at the seam
         finally:
             await model.close()
-    first, second, third = answers
-    assert first.text == second.text == third.text
+    first, second, third, fourth = answers
+    assert first.text == second.text == third.text == fourth.text
     assert third.cached_tokens >= second.cached_tokens
+    assert fourth.cached_tokens > third.cached_tokens + 3

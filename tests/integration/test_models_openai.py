@@ -535,3 +535,46 @@ async def test_an_impossible_usage_is_estimated(reported: object) -> None:
     _, completion = await answer(desk.model(), PLAIN)
     assert 0 < completion.prompt_tokens < 1000
     assert 0 < completion.completion_tokens < 1000
+
+
+MUTE = (chunk(finish="length"), b"data: [DONE]\n\n")
+"""All tokens went into thoughts."""
+
+
+async def test_a_model_that_thinks_first_gets_room_for_it() -> None:
+    """It is asked once more, and from then on with room at once."""
+    desk = Desk(stream(*MUTE), stream(*HELLO), stream(*HELLO))
+    model = desk.model()
+    for _ in range(2):
+        assert (await answer(model, PLAIN))[1].text == "Hello"
+    first, again, later = (body["max_tokens"] for body in desk.bodies)
+    assert first == PLAIN.max_tokens
+    assert again == later > 10_000
+
+
+@pytest.mark.parametrize(
+    "second", [stream(*MUTE), httpx.Response(400, json={"error": "maximum context length is 4096"})]
+)
+async def test_a_model_that_only_thinks_is_an_error(second: httpx.Response) -> None:
+    """An empty reply, or facts that cannot be read, would not say what is wrong."""
+    desk = Desk(stream(*MUTE), second)
+    with pytest.raises(ModelRefused, match="before the first word"):
+        await answer(desk.model(), PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "said"),
+    [
+        (("<think>", "A cat, ", "then.", "</think>", "\n\n", "How lovely", "!"), "How lovely!"),
+        (("\n<th", "ink>x</th", "ink>How lovely!"), "How lovely!"),
+        (("<think>a</think><think>b</think>Yes.",), "Yes."),
+        (("<thanks", "> for it"), "<thanks> for it"),
+        ((" <", "3 <think>"), " <3 <think>"),
+        (("<think>never ends",), ""),
+    ],
+)
+async def test_thoughts_are_not_the_answer(pieces: tuple[str, ...], said: str) -> None:
+    """Some endpoints send them in it, at its beginning, cut anywhere."""
+    desk = Desk(stream(*map(chunk, pieces), chunk(finish="stop"), b"data: [DONE]\n\n"))
+    given, completion = await answer(desk.model(), PLAIN)
+    assert "".join(given) == completion.text == said

@@ -13,7 +13,7 @@ import pytest
 
 from omoide.adapters.stores.sql.turn_tables import TurnTableCache
 from omoide.adapters.stores.sql.vectors import VectorKey
-from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.adapters.stores.sqlite import SqliteStore, page_cleaning
 from omoide.adapters.stores.sqlite.page_cleaning import PageCleaner
 from omoide.adapters.stores.sqlite.scrubbing import SqliteArchive
 from omoide.adapters.stores.sqlite.vector_cache import VectorCache
@@ -38,6 +38,7 @@ from omoide.testing.contracts.making import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from omoide.adapters.stores.sql.connection import Connection
@@ -382,9 +383,9 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
     ours = await SqliteStore.open(path)
     await fill(ours, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=20)
     theirs = await SqliteStore.open(path)
-    truncate_log = SqliteArchive._truncate_log
+    remove_mark = SqliteArchive._remove_mark
 
-    def late(archive: SqliteArchive, connection: apsw.Connection, mark: str) -> bool:
+    def late(archive: SqliteArchive, connection: apsw.Connection, mark: str) -> None:
         class Watched:
             """A connection; when it has rewritten the file, the other process erases Bob."""
 
@@ -394,9 +395,9 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
                         archive._mark(cast("Connection", other))
                 return connection.execute(statement, *values)
 
-        return truncate_log(archive, cast("apsw.Connection", Watched()), mark)
+        remove_mark(archive, cast("apsw.Connection", Watched()), mark)
 
-    monkeypatch.setattr(SqliteArchive, "_truncate_log", late)
+    monkeypatch.setattr(SqliteArchive, "_remove_mark", late)
     await ours.archive.erase(ANN)
     monkeypatch.undo()
     left = apsw.Connection(str(path))
@@ -436,7 +437,7 @@ async def test_a_piece_waits_for_what_is_not_in_the_file_yet(tmp_path: Path) -> 
     is changed. Nor is it while another connection writes."""
     path = tmp_path / "omoide.db"
     store = await SqliteStore.open(path)
-    await tell(store, ANN, "one")
+    await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=20)  # leaves unused bytes
     reader, writer, ours = (apsw.Connection(str(path)) for _ in range(3))
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM turns").fetchall()
@@ -447,8 +448,9 @@ async def test_a_piece_waits_for_what_is_not_in_the_file_yet(tmp_path: Path) -> 
     writer.execute("BEGIN IMMEDIATE")
     assert not cleaner.clean_piece(ours)
     writer.execute("ROLLBACK")
-    assert cleaner.clean_piece(ours)
-    assert cleaner.done
+    while not cleaner.done:
+        assert cleaner.clean_piece(ours)
+    assert cleaner.zeroed > 0
     cleaner.close()
     for connection in (reader, writer, ours):
         connection.close()
@@ -456,26 +458,44 @@ async def test_a_piece_waits_for_what_is_not_in_the_file_yet(tmp_path: Path) -> 
 
 
 async def test_a_cleaned_file_has_no_unused_bytes_left(tmp_path: Path) -> None:
-    """Rows that were moved leave bytes, which go in the first round; a second finds none."""
+    """Rows that were moved leave bytes, which go in the first round. A second finds none, so it
+    needs no lock: another connection may hold it. The cleaner knows that others wrote."""
     path = tmp_path / "omoide.db"
     store = await SqliteStore.open(path)
     await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=40)
     await store.close()
-    connection, zeroed = apsw.Connection(str(path)), []
-    for _ in range(2):
-        cleaner = PageCleaner(str(path))
+    connection, writer = apsw.Connection(str(path)), apsw.Connection(str(path))
+    cleaner = PageCleaner(str(path))
+
+    def cleaned() -> tuple[int, bool]:
+        """Go through all pieces; how many bytes were cleaned so far, and whether others wrote."""
+        cleaner.begin()
         while not cleaner.done:
             assert cleaner.clean_piece(connection)
-        zeroed.append(cleaner.zeroed)
-        cleaner.close()
-    assert zeroed[0] > 0
-    assert zeroed[1] == 0
+        return cleaner.zeroed, cleaner.disturbed
+
+    first, disturbed = cleaned()
+    assert first > 0
+    assert not disturbed
+    with writer:  # writes, and holds the lock
+        writer.execute("UPDATE meta SET value = 'other' WHERE name = 'written_by'")
+        second, _ = cleaned()
+    assert second == first
+    cleaner.begin()
+    writer.execute("UPDATE meta SET value = 'third' WHERE name = 'written_by'")
+    assert cleaner.disturbed
+    cleaner.close()
+    writer.close()
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     connection.close()
 
 
-def test_cached_pages_do_not_bring_traces_back(tmp_path: Path) -> None:
-    """A connection that read a page before it was cleaned changes that page afterwards."""
+@pytest.mark.parametrize("late", [False, True])
+def test_cached_pages_do_not_bring_traces_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """A connection that read a page before it was cleaned, or in the last moment before, changes
+    that page afterwards."""
     path = tmp_path / "plain.db"
     ours, other = apsw.Connection(str(path)), apsw.Connection(str(path))
     ours.execute("PRAGMA journal_mode = WAL; PRAGMA secure_delete = OFF").fetchall()
@@ -485,6 +505,14 @@ def test_cached_pages_do_not_bring_traces_back(tmp_path: Path) -> None:
     ours.execute("DELETE FROM t WHERE id = 2")
     other.execute("SELECT * FROM t").fetchall()
     cleaner = PageCleaner(str(path))
+    find = page_cleaning._unused
+
+    def found(*where: Any) -> Iterator[tuple[int, int]]:  # noqa: ANN401
+        if late:
+            other.execute("SELECT * FROM t").fetchall()
+        return find(*where)
+
+    monkeypatch.setattr(page_cleaning, "_unused", found)
     assert cleaner.clean_piece(ours)
     assert cleaner.zeroed >= 600
     cleaner.close()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import apsw
 import numpy as np
 import pytest
 
@@ -149,3 +150,31 @@ async def test_searching_while_vectors_arrive(tmp_path: Path) -> None:
     for counts in seen:
         assert counts == sorted(counts)
     await store.close()
+
+
+async def test_a_new_vector_is_found_without_counting_the_others(tmp_path: Path) -> None:
+    """What was added since is one range in order of arrival, however many vectors there are."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    ids = [turn.id for turn in await tell(store, ANN, "a", "b", "c")]
+    vectors = np.eye(3, WIDE.dimensions, dtype=np.float32)
+    await store.index.put(ANN, WIDE, ids=ids[:2], vectors=vectors[:2])
+    await store.index.nearest(ANN, WIDE, vectors[:1], k=1)
+    await store.index.put(ANN, WIDE, ids=ids[2:], vectors=vectors[2:])
+    [matrix] = matrices(store).values()
+    connection, plans = apsw.Connection(str(path)), list[str]()
+
+    class Planned:
+        """Notes the plan of each statement that reads vectors."""
+
+        def execute(self, sql: str, bindings: tuple[object, ...]) -> object:
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {sql}", bindings)
+            plans.extend(str(step) for *_, step in plan if "SEARCH vectors" in str(step))
+            return connection.execute(sql, bindings)
+
+    matrix.refresh(Planned())  # type: ignore[arg-type]
+    connection.close()
+    await store.close()
+    assert matrix.used == 3
+    since = "SEARCH vectors USING PRIMARY KEY (owner=? AND space=? AND serial>?)"
+    assert plans == [since, since]

@@ -515,4 +515,29 @@ FAULTS = (
         "pass",
         "unit/test_engine",
     ),
+    # Erasure on SQLite
+    _fault(
+        "sqlite commit",
+        "a commit moves the pages of others into the file",
+        "adapters/stores/sqlite/checkpoints.py",
+        "        writer.set_wal_hook(self._committed)",
+        "        writer.wal_autocheckpoint(100)",
+        "integration/test_sqlite_checkpoints",
+    ),
+    _fault(
+        "sqlite cached",
+        "others keep pages in memory that were cleaned in the file",
+        "adapters/stores/sqlite/checkpoints.py",
+        '        self._connection.execute(f"PRAGMA user_version = {number}")\n',
+        "",
+        "integration/test_sqlite_erasure",
+    ),
+    _fault(
+        "sqlite pages",
+        "a slice of an erasure writes as many pages as it may",
+        "adapters/stores/sql/slices.py",
+        "PAGES / max(pages, 1)",
+        "2.0",
+        "integration/test_sqlite_large_erasures",
+    ),
 )

@@ -147,7 +147,10 @@ async def test_it_arrives_only_as_quoted_data(language: str, group: str) -> None
         for message in request.messages:
             safe(case, message.content, allowed)
         client = [{"role": "user", "content": case.question}]
-        for sent in with_memory(client, reply.contributions, last=0, language=language):
+        today = clock.now().date()
+        for sent in with_memory(
+            client, reply.contributions, last=0, language=language, today=today
+        ):
             safe(case, str(sent["content"]), allowed)
     assert reached >= len(cases) - 1  # a name never gets as far as a prompt
     await runtime.store.close()

@@ -43,6 +43,15 @@ def run(files: Files, command: str, **arguments: Any) -> str:  # noqa: ANN401 - 
     return run_command(files, {"command": command, **arguments}, max_chars=LONGEST)
 
 
+def test_a_change_is_shown_with_its_lines_in_a_file_that_begins_empty() -> None:
+    """An empty first line counts: as many lines are shown before the change as after it."""
+    files = Files(texts={})
+    run(files, "create", path=NOTES, file_text="\n" + "".join(f"line {n}\n" for n in range(2, 30)))
+    shown = run(files, "str_replace", path=NOTES, old_str="line 15", new_str="new")
+    numbers = [int(line.split("\t")[0]) for line in shown.splitlines()[1:]]
+    assert (numbers[0] + numbers[-1]) / 2 == 15
+
+
 def test_a_file_lives() -> None:
     """Created, read, edited, inserted into, moved and deleted, each told as the tool tells it."""
     files = Files(texts={})

@@ -65,3 +65,11 @@ async def test_something_else_is_refused_with_what_is_wanted(bench: Bench) -> No
     own = await send(bench, {"kind": "header", "schema": 1})
     assert own.status_code == 422
     assert await bench.memory().users() == ()
+
+
+async def test_of_very_many_skipped_the_first_hundred_are_listed(bench: Bench) -> None:
+    """The others are counted, so that the answer to a large export stays short."""
+    strange = [{"sender": "system", "text": "x"}] * 150
+    made = (await send(bench, {**CLAUDE, "chat_messages": strange})).json()
+    assert made["skipped"] >= 150
+    assert len(made["left_out"]) == 100

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.errors import Unconvertible
+from omoide.errors import OmoideError, Unconvertible
 from omoide.server.problems import HttpProblem, problem_of
 from omoide.server.protocols import completions, messages_request, ollama_request
 from omoide.server.protocols.answer import ChatAnswer, chunks
@@ -432,6 +432,22 @@ async def test_calls_without_index_or_id_are_told_apart() -> None:
     nameless.add({"choices": [{"message": {"tool_calls": [{"function": function}]}}]})
     assert nameless.tool_calls[0].id.startswith("call_")
     assert nameless.tool_calls[0].input == {}
+
+
+def test_an_error_of_any_other_kind_may_pass() -> None:
+    """The caller is asked to try again, as with a database that is away."""
+    refusal = problem_of(OmoideError("something"))
+    assert (refusal.status, refusal.headers) == (503, {"Retry-After": "1"})
+
+
+@pytest.mark.parametrize("odd", ["", None, 7, ["n"]])
+def test_an_upstream_that_does_not_name_its_model_keeps_the_name_asked_for(odd: object) -> None:
+    """An empty name, or something that is none, changes nothing; a name does."""
+    answer = ChatAnswer(model="m")
+    answer.add({"model": odd})
+    assert answer.model == "m"
+    answer.add({"model": "n"})
+    assert answer.model == "n"
 
 
 @given(sizes=st.lists(st.integers(1, 40), min_size=1, max_size=20))

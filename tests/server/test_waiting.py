@@ -185,6 +185,16 @@ async def test_a_long_message_waits_whole(tmp_path: Path) -> None:
         assert len(await bench.replies()) == 1
 
 
+async def test_who_said_it_waits_too(tmp_path: Path) -> None:
+    """In a group the words are nobody's without the name."""
+    async with broken(tmp_path) as bench:
+        await bench.chat({"role": "user", "name": "Ben", "content": "No nuts for me."})
+        mend(bench)
+        assert await bench.server.runtime.exchanges.waiting.replay() == 1
+        said, _ = await bench.memory().turns("ana")
+        assert (said.text, said.name) == ("No nuts for me.", "Ben")
+
+
 def fail(*_: object) -> None:
     """The disk fails."""
     raise OSError(5, "input/output error")

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(("precision", "off"), [("f16", 1e-3), ("q8_0", 2e-2)])
+@pytest.mark.parametrize(
+    ("precision", "off"), [pytest.param("f16", 1e-3, marks=pytest.mark.heavy), ("q8_0", 2e-2)]
+)
 def test_a_file_becomes_the_folder_it_was_made_of(
     tmp_path: Path, precision: Precision, off: float
 ) -> None:

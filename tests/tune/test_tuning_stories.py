@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 
+from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.language import LANGUAGES, detect_language
+from omoide.mechanisms.summary import grammar
 from omoide_tune.stories.playing import play
-from omoide_tune.stories.reading import MESSAGES, read_stories, stories
+from omoide_tune.stories.reading import MESSAGES, drills, read_stories, stories
 
 STORY = """\
 # A rower
@@ -91,3 +94,18 @@ def test_every_story_is_whole(language: str) -> None:
             for note in session.notes:
                 assert set(note.untrue) <= earlier, (story.key, note)
                 earlier.add(note.text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_note_begins_as_the_grammar_lets_it(language: str) -> None:
+    """A lesson in another form would be forgotten, or worse: half written."""
+    rules = grammar(*Speaker, language=language, possessive=True)
+    openings = tuple(re.findall(r'"([^"]+)" \[', rules))
+    notes = [
+        note.text
+        for story in (*stories(language), *drills(language))
+        for session in story.sessions
+        for note in session.notes
+    ]
+    assert len(notes) > 1000
+    assert [note for note in notes if not note.startswith(openings)] == []

@@ -247,7 +247,8 @@ async def test_the_next_reply_is_prepared_while_the_user_types(
     done: list[str] = []
     may_end = asyncio.Event()
 
-    async def prepare() -> None:
+    async def prepare(begun: str) -> None:
+        assert not begun
         await may_end.wait()
         done.append("prepared")
         raise ModelUnavailable("no model")
@@ -272,6 +273,42 @@ async def test_the_next_reply_is_prepared_while_the_user_types(
     assert "Hello!" in screen.take()
     await talk.leave()
     assert done == ["prepared"] * 2
+
+
+async def test_what_is_typed_is_read_before_it_is_sent(world: World, screen: PaperScreen) -> None:
+    """Whole words, every now and then, one reading at a time; no commands, and nothing again."""
+    read: list[str] = []
+
+    async def prepare(begun: str) -> None:
+        await asyncio.sleep(0)
+        read.append(begun)
+
+    talk = ChatLoop(
+        memory=world.memory,
+        user="ana",
+        screen=screen,
+        clock=world.clock,
+        idle=timedelta(minutes=30),
+        prepare=prepare,
+    )
+
+    async def typed(text: str) -> None:
+        for end in range(1, len(text) + 1):
+            talk.typing(text[:end])
+            for _ in range(4):
+                await asyncio.sleep(0)
+
+    await typed("/forget everything that I said about the boat")
+    assert read == []
+    await typed("Do you know where my sister lives now?")
+    assert read == ["Do you know where", "Do you know where my sister lives"]
+    await typed("Do you know where my")  # taken back
+    assert len(read) == 2
+    world.replier.answers.append("In Bergen.")
+    await talk.handle_line("Do you know where my sister lives now?")
+    await typed("今日は仙台の図書館で一日中ずっと働いていました。")
+    assert read[2] == ""
+    assert "今日は仙台の図書館で一日中ずっと".startswith(read[3])
 
 
 async def test_people_are_spoken_to_by_name_in_their_language(
@@ -476,8 +513,9 @@ class Local(ScriptedModel):
 
     loaded = 0
 
-    async def prepare(self, request: Request) -> None:
+    async def prepare(self, request: Request, *, begun: str = "") -> None:
         """Not asked for here."""
+        del begun
         raise AssertionError(request)
 
     async def count(self, text: str) -> int:

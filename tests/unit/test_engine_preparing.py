@@ -26,10 +26,12 @@ class ReadingModel(ScriptedModel):
     def __init__(self) -> None:
         super().__init__()
         self.prepared: list[Request] = []
+        self.begun: list[str] = []
 
-    async def prepare(self, request: Request) -> None:
+    async def prepare(self, request: Request, *, begun: str = "") -> None:
         """Read it."""
         self.prepared.append(request)
+        self.begun.append(begun)
 
 
 async def say(world: World, *texts: str, session: str | None) -> None:
@@ -105,6 +107,24 @@ async def test_who_comes_back_is_expected_to_greet(
     assert greeted[0].messages[:-1] == greeted[1].messages[:-1]
     assert len(greeted[0].messages) == len(other[1].messages) + 2
     assert other[0].messages[: len(other[1].messages) - 1] == other[1].messages[:-1]
+
+
+@pytest.mark.parametrize("message", ["Hello again, old friend!", "Is it cold there in winter?"])
+async def test_words_that_are_typed_are_read_ahead(
+    make_world: Callable[..., Awaitable[World]], message: str
+) -> None:
+    """With the prompt that such a message gets: a question is not taken for a greeting."""
+    model = ReadingModel()
+    world = await make_world(model=model)
+    model.answers.append("Lovely.")
+    await world.session("ana", "I live in Oslo.", answers=("User lives in Oslo.",))
+    await world.runtime.prepare("ana", begun=f"{message[:12]} ")
+    model.answers.append("Yes.")
+    await (await world.memory.reply("ana", message)).text()
+    [ahead], asked = model.prepared, model.requests[-1]
+    assert ahead.messages[:-1] == asked.messages[:-1]
+    assert model.begun == [message[:12].rstrip()]
+    assert asked.messages[-1].content.startswith(model.begun[0])
 
 
 async def test_a_model_that_cannot_read_ahead_is_left_alone(world: World) -> None:

@@ -263,3 +263,30 @@ def test_terms_counted_at_once_or_one_by_one_count_the_same(
     by_term = weigh_words(data, query, 0.7)
     for name in ("words", "near", "session"):
         assert np.array_equal(getattr(at_once, name), getattr(by_term, name))
+
+
+@pytest.mark.parametrize("left_out", [("t4", "t5"), ("t1", "t4"), ("t0", "t3", "t5")])
+@pytest.mark.parametrize(
+    "days", [(0, 0, 1, 1, 2, 3), (2, 0, 1, 1, 0, 3)], ids=["in order", "mixed"]
+)
+def test_what_is_left_weighs_as_if_the_rest_had_never_been(
+    left_out: tuple[str, ...], days: tuple[int, ...]
+) -> None:
+    """A part of a table takes columns from the whole, and comes to the same evidence."""
+    data = survey(1, 1, 1, 2, 2, 2, postings={"tea": {1: 1, 2: 2}}, cosines=[1, 0, 0.5, 0.2, 0, 1])
+    features = Features(
+        values=np.linspace(0.1, 0.6, 6, dtype=np.float32), spans=np.zeros((0, 3), np.int64)
+    )
+    time = np.array([(DAY + timedelta(d)).replace(tzinfo=None) for d in days], "datetime64[us]")
+    data = replace(data, table=replace(data.table, features=features, time=time))
+    asked = (DAY + timedelta(1)).toordinal()
+    query = replace(ASK, days=((asked, asked),), about=frozenset({0}))
+    weigh_evidence(data, query, EvidenceWeights())
+    part = visible(data, at=DAY + timedelta(9), besides=frozenset(left_out))
+    alone = replace(part, table=replace(part.table))  # whose shape is not known
+    found, expected = (weigh_evidence(d, query, EvidenceWeights()) for d in (part, alone))
+    for kind in expected.present:
+        assert getattr(found, kind).tolist() == getattr(expected, kind).tolist(), kind
+    rows = {name: part.table.row_by_id.get(name) for name in data.table.ids}
+    assert [n for n, row in rows.items() if row is None] == list(left_out)
+    assert [part.table.ids[row] for row in rows.values() if row is not None] == list(part.table.ids)

@@ -14,7 +14,11 @@ from omoide.engine.asking import Asking
 from omoide.errors import BadInput, StoreFull
 from omoide.mechanisms.base import PromptPlace
 
+from .conftest import SETTINGS
+
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from .conftest import World
 
 CAT = "I adopted a cat called Miso."
@@ -44,6 +48,24 @@ async def test_an_exchange_records_both_sides_and_brings_the_memory(world: World
         "Miso!",
     ]
     assert world.replier.requests == world.replier.requests[:1]  # the session's own, no other
+
+
+@pytest.mark.parametrize("profile", ["small", "large"])
+async def test_a_long_page_is_shown_in_part(
+    make_world: Callable[..., Awaitable[World]], profile: str
+) -> None:
+    """A turn that no budget has room for brings the sentence that is asked for."""
+    world = await make_world(settings=replace(SETTINGS, profile=profile, max_turn_chars=50_000))
+    day = "We walked along the river and nothing much happened. "
+    page = day * 300 + "Grandma's ring is in the blue tin. " + day * 300
+    await world.memory.record("ana", [page])
+    await world.memory.end_session("ana")
+    world.clock.advance(timedelta(days=7))
+    context = await world.memory.context("ana", "Where is grandma's ring?")
+    assert len(page) > 30_000
+    shown = [c.text for c in context.contributions if c.place is PromptPlace.RECALLED]
+    assert any("Grandma's ring is in the blue tin." in text for text in shown)
+    assert sum(map(len, shown)) < 4000
 
 
 async def test_a_text_is_sent_with_the_session_so_far(world: World) -> None:
@@ -121,6 +143,33 @@ async def test_no_step_of_memory_stops_a_tolerant_exchange(
         assert turn.problems
         assert turn.messages[-1]["content"].endswith("My cat?")
         assert turn.session == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "stored"),
+    [("Ben", "Ben"), (" Ben\u200b\n", "Ben"), ("x" * 300, "x" * 256), ("\x00", None), (7, None)],
+)
+async def test_who_speaks_in_a_group_is_recorded(
+    world: World, name: object, stored: str | None
+) -> None:
+    """Messages carry the speaker's name; one that cannot be stored does not cost the words."""
+    sent = [{"role": "user", "name": name, "content": "I am allergic to nuts."}]
+    async with world.memory.exchange("trip", sent) as turn:
+        await turn.finish("Noted.")
+    said, _ = await world.memory.turns("trip")
+    assert (said.text, said.name) == ("I am allergic to nuts.", stored)
+
+
+async def test_thoughts_are_not_recorded_as_said(world: World) -> None:
+    """A model's thoughts about the user are nobody's word."""
+    for thought in ("<think>She has a dog?</think>\n\nHow lovely!", "<think>She has a dog?"):
+        async with world.memory.exchange("ana", "I have a cat.") as turn:
+            await turn.finish(thought)
+    assert [t.text for t in await world.memory.turns("ana")] == [
+        "I have a cat.",
+        "How lovely!",
+        "I have a cat.",
+    ]
 
 
 async def test_context_records_nothing(world: World) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.domain import FactChange, FactKind, MemoryKind, Origin, Owner, Trust
-from omoide.engine.forgetting import forget
+from omoide.engine.forgetting import find_fact, forget
 from omoide.engine.versions import When
 from omoide.errors import BadInput, NoSuchFact, StaleVersion
 
@@ -79,12 +79,12 @@ async def test_facts_are_found_by_person_kind_tag_and_day(make_world: Make) -> N
     rui = add("Rui is a baker.", about="Rui", kind="trait")
     await world.session("ana", "Rui is a baker.", "I will visit him.", answers=(answer(rui, plan),))
     assert await texts(world, about="Rui") == ["Rui is a baker."]
-    assert await texts(world, kinds=["plan"]) == ["The user will visit Rui."]
+    assert await texts(world, kinds=["plan"]) == ["The user will visit Rui (2026-03-01)."]
     fact = await named(world, "Rui is a baker.")
     await world.memory.tag("ana", fact.id, ["family", "family"])
     assert await texts(world, tags=["family", "x"]) == ["Rui is a baker."]
     assert await texts(world, since=fact.said + timedelta(seconds=1)) == [
-        "The user will visit Rui."
+        "The user will visit Rui (2026-03-01)."
     ]
     assert await texts(world, until=fact.said) == []
     timeline = await world.memory.timeline("ana", about="Rui", kinds=[FactKind.TRAIT])
@@ -358,3 +358,17 @@ async def test_a_corrected_fact_supersedes_its_event(make_world: Make) -> None:
     events = {event.text: event for event in await world.memory.events("ana")}
     assert events[ROME].fact == new.id
     assert events[BERGEN].superseded_by == events[ROME].id
+
+
+async def test_the_preview_names_every_fact_that_goes_too(make_world: Make) -> None:
+    """Also one that is in no summary any more: its words go, so it goes."""
+    world = await make_world(settings=FACTS)
+    told = (add("The user has a cat.", 1), add("The user has a dog.", 1))
+    await world.session("ana", "I have a cat and a dog.", answers=(answer(*told),))
+    ended = {**add("", 1), "do": "end", "facts": [2]}
+    await world.session("ana", "The dog died.", answers=(answer(ended),))
+    found = await find_fact(world.memory, "ana", "cat")
+    assert [fact.text for fact in found.stored] == ["The user has a cat."]
+    assert found.also_removed == ("The user has a dog.",)
+    await forget(world.memory, "ana", found)
+    assert await texts(world, ended=True) == []

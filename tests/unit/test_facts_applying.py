@@ -256,6 +256,30 @@ def test_an_acknowledgement_does_not_weaken_the_users_word() -> None:
     assert [end.id for end in ended.changes.ended] == ["f2"]
 
 
+@pytest.mark.parametrize(
+    ("said", "reply", "text", "language"),
+    [
+        (
+            "Kyoto is put off: we fly on November 7th and come back on the 21st.",
+            "Noted: 7 to 21 November.",
+            "User will be in Kyoto from 2026-11-07 to 2026-11-21.",
+            "en",
+        ),
+        ("Jonas proposed and I said yes.", "Congratulations!", "Jonas is User's fiancé.", "en"),
+        ("オスロに引っ越して二週間。", "おめでとう！", "ユーザーはオスロに住んでいる。", "ja"),
+    ],
+)
+def test_a_reply_that_tells_nothing_does_not_weaken_the_users_word(
+    said: str, reply: str, text: str, language: str
+) -> None:
+    """Also where the fact has other words than the user: dates, and what follows from it."""
+    turns = [turn(1, Speaker.USER, said), turn(2, Speaker.ASSISTANT, reply)]
+    new = Operation(action=Action.REPLACE, text=text, facts=("f1",), turns=("t1", "t2"))
+    old = known("f1", "User lives in Bergen with Jonas.")
+    answer = apply_operations([new], known=[old], turns=turns, session=3, at=AT, language=language)
+    assert [end.id for end in answer.changes.ended] == ["f1"]
+
+
 def test_what_only_the_reply_says_is_the_assistants_word() -> None:
     """Citing the user's line before it does not make it the user's."""
     boat = Operation(
@@ -338,3 +362,52 @@ def test_every_operation_ends_somewhere(operations: list[Operation]) -> None:
     assert all(fact.sources for fact in answer.changes.added)
     claimed = [(old, fact.id) for fact in answer.changes.added for old in fact.supersedes]
     assert sorted(claimed) == sorted((end.id, end.by) for end in answer.changes.ended)
+
+
+def test_an_answer_that_says_no_days_is_believed() -> None:
+    """A date in a sentence about how things are is often of something else in it. The days of a
+    plan are those in its sentence, and without an answer about days the text has the word."""
+    dog = Operation(
+        action=Action.ADD,
+        text="User has a dog, who turned four in April 2026.",
+        kind=FactKind.RELATION,
+        turns=("t3",),
+        says_days=True,
+    )
+    since = replace(dog, text="Ben has lived in Lyon since 2026-05-09.", since=date(2026, 5, 9))
+    plan = replace(dog, text="User will fly on 2026-06-01.", kind=FactKind.PLAN)
+    relative = replace(dog, text="User starts work tomorrow.", kind=FactKind.STATE)
+    unsaid = replace(dog, text="User works there until 2026-06-30.", says_days=False)
+    added = applied(dog, since, plan, relative, unsaid).changes.added
+    assert [(fact.since, fact.until) for fact in added] == [
+        (None, None),
+        (date(2026, 5, 9), None),
+        (date(2026, 6, 1), date(2026, 6, 1)),
+        (date(2026, 5, 21), date(2026, 5, 21)),
+        (None, date(2026, 6, 30)),
+    ]
+
+
+def test_the_days_of_a_plan_stand_in_its_sentence() -> None:
+    """Prompts show the sentence alone; an answer may give the days beside it."""
+    move = Operation(
+        action=Action.ADD,
+        text="User will move to Bergen.",
+        kind=FactKind.PLAN,
+        turns=("t1",),
+        since=date(2026, 6, 1),
+        until=date(2026, 6, 1),
+        says_days=True,
+    )
+    trip = replace(move, text="ユーザーは京都へ行く。", until=date(2026, 6, 9))
+    named = replace(move, text="User will fly on 1 June.")
+    month = replace(move, text="User will marry in June 2026.")
+    home = replace(move, text="User lives in Lyon.", kind=FactKind.STATE, since=date(2026, 5, 1))
+    texts = [fact.text for fact in applied(move, trip, named, month, home).changes.added]
+    assert texts == [
+        "User will move to Bergen (2026-06-01).",
+        "ユーザーは京都へ行く (2026-06-01 – 2026-06-09)。",
+        "User will fly on 1 June 2026.",
+        "User will marry in June 2026.",
+        "User lives in Lyon.",
+    ]

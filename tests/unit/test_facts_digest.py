@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from omoide.domain import FactFilter, FactKind, MemoryKind, Owner, Trust
@@ -56,6 +56,46 @@ async def test_the_model_sees_both_sides_dated_and_the_facts_with_numbers(make_w
         "[2026-01-05, Monday]\n1 User: Do you have dogs? I have two.\n2 Assistant: Go on." in first
     )
     assert "F1 [2026-01-05] User has two dogs." in second
+
+
+async def test_days_are_those_of_the_users_time_zone(make_world: Make) -> None:
+    """At seven in the morning in Tokyo it is still yesterday in UTC, where times are stored."""
+    world = await make_world(settings=replace(LARGE, timezone="Asia/Tokyo"))
+    world.clock.advance(timedelta(hours=13))
+    told = change("User starts at the library tomorrow.", 1, kind="plan")
+    await world.session("ana", "I start at the library tomorrow.", answers=(answer(told),))
+    await world.session("ana", "I like it there.", answers=(answer(),))
+    first, second = (request.messages[-1].content for request in world.iterator.requests)
+    assert "[2026-01-06, Tuesday]\n1 User: I start" in first
+    [fact] = (await facts(world)).values()
+    assert fact.since == date(2026, 1, 7)
+    assert "7 January 2026" in fact.text
+    assert f"F1 [2026-01-06] {fact.text}" in second
+    old = await world.memory.correct("ana", fact.id, "The user starts at the library tomorrow.")
+    assert old.since == date(2026, 1, 21)
+
+
+async def test_the_hour_that_the_clock_repeats_is_digested(make_world: Make) -> None:
+    """On the last Sunday of October, half past two comes twice in Oslo."""
+    world = await make_world(settings=replace(LARGE, timezone="Europe/Oslo"))
+    world.clock.advance(datetime(2026, 10, 25, 1, 30, tzinfo=UTC) - world.clock.now())
+    await world.session(
+        "ana", "I have a cat.", answers=(answer(change("User has a cat.", 1, kind="state")),)
+    )
+    assert (await world.memory.summary("ana")).text == "User has a cat."
+
+
+async def test_a_piece_of_a_long_message_says_what_it_belongs_to(make_world: Make) -> None:
+    """What was pasted is not the user's own story, also where the introduction is out of sight."""
+    world = await make_world(settings=replace(LARGE, max_turn_chars=30_000))
+    story = "Please shorten my neighbour's story: " + "I sailed to Peru with my nine dogs. " * 700
+    await world.session("ana", story, answers=(answer(),) * 4)
+    first, *later = (request.messages[-1].content for request in world.iterator.requests)
+    assert later
+    assert "1 User: Please shorten my neighbour's story: I sailed" in first
+    for asked in later:
+        assert "1 User [continued; the message begins: \"Please shorten my neighbour's" in asked
+        assert "]: I sailed to Peru" in asked
 
 
 async def test_a_large_model_sees_every_fact_that_fits(make_world: Make) -> None:
@@ -134,7 +174,7 @@ async def test_what_the_model_gets_wrong_is_kept_aside_and_shown(make_world: Mak
 
 
 async def test_a_plan_whose_day_has_passed_is_told_as_such(make_world: Make) -> None:
-    """Months later the prompt says that the day is over."""
+    """Months later the prompt says that the day is over, in its verb too."""
     world = await make_world(settings=LARGE)
     await world.session(
         "ana",
@@ -144,9 +184,11 @@ async def test_a_plan_whose_day_has_passed_is_told_as_such(make_world: Make) -> 
     (plan,) = (await facts(world)).values()
     assert (plan.since, plan.until) == (date(2026, 1, 12), date(2026, 1, 18))
     before = await world.memory.context("ana", "Hello!", at=world.clock.now() - timedelta(days=2))
+    assert "User will move to Bergen" in before.text
     assert "has passed" not in before.text
     after = await world.memory.context("ana", "Hello!", at=world.clock.now() + timedelta(days=90))
     assert "12 January 2026" in after.text
+    assert "User was going to move to Bergen" in after.text
     assert "the day has passed" in after.text
 
 
@@ -239,7 +281,7 @@ async def test_a_long_session_is_written_in_parts_that_know_of_each_other(
 ) -> None:
     """Each part sees the facts of those before, and no turn is left out."""
     world = await make_world(settings=replace(LARGE, max_turn_chars=100_000))
-    long = "I like tea. " * 1500
+    long = f"I drink. {'It is tea. ' * 20}{'I like tea. ' * 1500}"
     await world.session(
         "ana",
         "I have a cat.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,17 @@ def test_a_replacement_names_its_fact_its_lines_and_its_days() -> None:
     assert (operation.facts, operation.turns) == (("f1",), ("t1", "t3"))
     assert (operation.about, operation.kind) == ("user", FactKind.STATE)
     assert (operation.since, operation.until) == (date(2026, 5, 1), None)
+
+
+def test_in_a_group_everybody_keeps_their_name() -> None:
+    """Ben's allergy is not Ana's, and not in a later session either, in which only Ben speaks."""
+    ben = Line(speaker=Speaker.USER, text="No nuts for me.", turn="t4", name="Ben")
+    answer = json.dumps({"changes": [{"text": "Ben is allergic to nuts.", "about": "Ben"}]})
+    group = read_answer(answer, known=KNOWN, session=[*SESSION, ben], language="en")
+    assert [operation.about for operation in group.operations] == ["Ben"]
+    known = [*KNOWN, replace(KNOWN[0], id="f3", about="Ben", text="Ben sings.")]
+    alone = read_answer(answer, known=known, session=[ben], language="en")
+    assert [operation.about for operation in alone.operations] == ["Ben"]
 
 
 @pytest.mark.parametrize(

@@ -333,3 +333,56 @@ def test_nobody_who_told_nothing_must_be_written_about(language: str) -> None:
     root = asked.request.grammar.splitlines()[0].removeprefix("root ::= ")
     subjects = [re.findall(r"\b(user|assistant) \(", way) for way in root.split(" | ")]
     assert subjects == [[], ["user", "assistant"], ["user"], ["assistant"]]
+
+
+OWNED = {
+    "en": ("My sister Nora is a vet in Galway.", "User's sister Nora is a vet in Galway."),
+    "zh": ("我姐姐诺拉在昆明当兽医。", "用户的姐姐诺拉在昆明当兽医。"),
+    "ja": ("姉の典子は函館で獣医をしている。", "ユーザーの姉の典子は函館で獣医をしている。"),
+    "ko": ("언니 노라는 목포에서 수의사로 일해.", "사용자의 언니 노라는 목포에서 수의사로 일한다."),
+    "vi": ("Chị Nga của tôi là bác sĩ thú y.", "Chị Nga của người dùng là bác sĩ thú y."),
+}
+"""What was said, and a note about what is the user's."""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_note_may_begin_with_what_is_the_users(language: str) -> None:
+    """It is a fact as it was written."""
+    told, note = OWNED[language]
+    answer = read(note, told, known=(), language=language)
+    assert [(op.action, op.text) for op in answer.operations] == [(Action.ADD, note)]
+    assert not answer.aside
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "ko"])
+def test_the_grammar_lets_it_begin_so(language: str) -> None:
+    """Held to "User is …", a model that was taught "User's sister …" writes what nobody says."""
+    told, note = OWNED[language]
+    asked = TunedFactForm().ask(known=[], session=said(told), language=language)
+    assert asked is not None
+    start = re.search(r"^user-start ::= (.*)$", str(asked.request.grammar), re.MULTILINE)
+    assert start is not None
+    openings = re.findall(r'"([^"]+)" ', start[1])
+    assert any(note.startswith(opening) for opening in openings)
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "short", "right"),
+    [
+        ("en", "Hi, I'm Annabel.", "User is called Anna.", "User is called Annabel."),
+        ("zh", "我叫林晓梅。", "用户叫林晓。", "用户叫林晓梅。"),
+        ("ja", "小川誠一と申します。", "ユーザーは小川誠という名前だ。", "小川誠一"),
+        ("ko", "저는 송미란이고 미용사예요.", "사용자는 이름이 송미이다.", "송미란"),
+        ("vi", "Mình tên là Thuận.", "Người dùng tên là Thu.", "Thuận"),
+    ],
+)
+def test_a_name_is_not_cut_short(language: str, told: str, short: str, right: str) -> None:
+    """What the user said counts where a model copied half of it; nothing else is added."""
+    answer = read(short, told, known=(), language=language)
+    assert [right in op.text for op in answer.operations] == [True]
+
+
+def test_a_fuller_name_than_the_introduction_stays() -> None:
+    """The user gave the family name later."""
+    answer = read("User is called Ana Souza.", "I'm Ana, or Ana Souza in full.", known=())
+    assert [op.text for op in answer.operations] == ["User is called Ana Souza."]

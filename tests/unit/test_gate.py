@@ -98,6 +98,14 @@ def test_little_evidence_is_rather_nothing_and_much_is_rather_something(space: s
     assert judged(replace(support, words=0.8, cosine=cosines[1]), space).known > 0.5
 
 
+@pytest.mark.parametrize("space", CALIBRATED)
+def test_words_alone_do_not_outweigh_a_meaning_that_is_far_off(space: str) -> None:
+    """A turn with all words of the question and another meaning is rather nothing, where vectors
+    are calibrated."""
+    found = Support(best=1.0, mismatch=0.0, words=1.0, cosine=0.1, turns=100)
+    assert judged(found, space).known < 0.5
+
+
 def test_vectors_that_nobody_calibrated_do_not_count() -> None:
     """However near they are: words decide, above what is unsure with any vectors."""
     found = Support(best=1.0, mismatch=0.0, words=0.6, cosine=0.1, turns=100)

@@ -15,6 +15,7 @@ from omoide.domain import Event, MemoryKind, NewTurn, Owner, Speaker
 from omoide.engine import complete
 from omoide.errors import BadInput, BadReply, ModelStalled, ModelUnavailable
 from omoide.mechanisms.base import ReplyRequest, SessionToDigest
+from omoide.mechanisms.events import human_recall
 from omoide.mechanisms.events.calibration import IDENTITY
 from omoide.mechanisms.events.calibrations import CALIBRATION
 from omoide.mechanisms.events.human_recall import HumanRecall, consolidate
@@ -301,13 +302,18 @@ PROSE = "The user told me about a lovely cat, and I was very glad to hear it."
     ids="empty prose broken cut_short wrong_shape numbers no_list chinese echo prompt".split(),
 )
 async def test_a_bad_answer_is_asked_for_again(store: SqliteStore, bad: Answer) -> None:
-    """The model is told what was wrong; the bad answer lies aside, and nothing of it is stored."""
+    """The model is shown its answer, or a dash for an empty one, and told what was wrong. The bad
+    answer lies aside, and nothing of it is stored."""
     model = ScriptedModel([bad, GOOD])
     done = await ended(store, "I adopted a cat called Miso and I love him.", model=model)
     await mechanism(store, writer=model_writer(model)).digest(done)
     assert [e.text for e in await store.events.read(OWNER)] == ["User adopted a cat called Miso."]
     assert len(await store.summaries.rejected(OWNER)) == 1
-    assert len(model.requests[1].messages) > len(model.requests[0].messages)
+    first, again = (request.messages for request in model.requests)
+    shown = again[len(first)]
+    text = bad.text if isinstance(bad, Completion) else bad
+    assert (shown.role, shown.content) == ("assistant", text or "-")
+    assert len(again) > len(first) + 1
 
 
 async def test_an_answer_that_never_comes_right_stores_nothing(store: SqliteStore) -> None:
@@ -659,6 +665,32 @@ async def test_a_guessed_map_is_made_once_until_there_is_twice_as_much(store: Sq
     before = embedder.texts
     await recall.explain(OWNER, "cat", now=NOW + 2 * WEEK, language="en")
     assert embedder.texts - before > 1
+
+
+@pytest.mark.parametrize(("kept", "again"), [(2000, 1), (1, 3)])
+async def test_events_that_were_compared_by_their_labels_are_not_embedded_again(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, kept: int, again: int
+) -> None:
+    """Only a new one is, and the question; all are if more are kept than there is room for."""
+    monkeypatch.setattr(human_recall, "CACHED", kept)
+    embedder = CountingEmbedder(dimensions=512)
+    recall = HumanRecall(
+        store=store,
+        embedder=embedder,
+        writer=ExtractiveEventWriter(),
+        knobs=replace(PAPER, labels=True),
+        calibration=IDENTITY,
+    )
+    texts = ("User adopted Miso.", "User moved to Lyon.", "User is a nurse.")
+    *first, last = (event(f"e{i}", text, topics=("life",)) for i, text in enumerate(texts))
+    await known(store, first)
+    await recall.explain(OWNER, "How is Miso?", now=NOW + WEEK, language="en")
+    await store.events.add(OWNER, [last])
+    await embed(store)
+    before = embedder.texts
+    found = await recall.explain(OWNER, "How is Miso?", now=NOW + WEEK, language="en")
+    assert len(found.candidates) == 3
+    assert embedder.texts - before == 1 + again
 
 
 async def test_curves_fade_and_a_recall_lifts_them(store: SqliteStore) -> None:

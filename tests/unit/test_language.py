@@ -51,6 +51,26 @@ def test_one_foreign_line_does_not_decide() -> None:
     assert dominant_language(["저는 서울에 살아요. 강아지를 두 마리 키워요.", "OK thanks"]) == "ko"
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("What does “안녕하세요, 잘 부탁드립니다” mean?", "en"),
+        ('He wrote "ありがとうございました" on it.', "en"),
+        ("Is 'Em nhớ anh nhiều lắm' a nice thing to say?", "en"),
+        ("她对我说「ありがとうございました」。", "zh"),
+        ("我在看《となりのトトロ》。", "zh"),
+        ("彼は「我昨天和朋友一起去了餐厅」と書いた。", "ja"),
+        ("친구가 “我昨天和朋友一起去了餐厅”라고 했어요.", "ko"),
+        ("Cô ấy nói “저는 서울에 살고 있어요” với tôi.", "vi"),
+        ("「ありがとうございました」", "ja"),
+    ],
+)
+def test_what_is_quoted_does_not_decide(text: str, language: str) -> None:
+    """Whoever quotes a foreign sentence writes in their own language, unless there is only the
+    quotation."""
+    assert dominant_language([text]) == language
+
+
 def test_a_line_without_kana_amid_japanese_is_japanese() -> None:
     """Kanji alone are not taken for Chinese when the speaker writes Japanese, even where they are
     most of what was said; one Japanese word amid Chinese does not make it Japanese."""

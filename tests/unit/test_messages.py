@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from omoide.domain import MemoryKind
 from omoide.engine.messages import incoming, with_memory
 from omoide.mechanisms.base import Contribution, PromptPlace
+from omoide.mechanisms.events.human_time import weekday
 from omoide.prompts import render
 
 Message = dict[str, Any]
+TODAY = date(2026, 11, 18)
 
 
 def user(content: object) -> Message:
@@ -117,6 +119,7 @@ def test_memory_stands_behind_the_clients_own_instructions() -> None:
         ],
         last=1,
         language="en",
+        today=TODAY,
     )
     system, last = sent
     assert system["content"].startswith("Be brief.\n\n")
@@ -128,9 +131,10 @@ def test_memory_stands_behind_the_clients_own_instructions() -> None:
 
 def test_memory_goes_in_front_where_there_are_no_instructions() -> None:
     """Nothing is put in where nothing is known."""
-    sent = with_memory([user("Hi")], [known("A fact.", PromptPlace.MEMORY)], last=0, language="en")
+    fact = known("A fact.", PromptPlace.MEMORY)
+    sent = with_memory([user("Hi")], [fact], last=0, language="en", today=TODAY)
     assert [m["role"] for m in sent] == ["system", "user"]
-    assert with_memory([user("Hi")], [], last=0, language="en") == [user("Hi")]
+    assert with_memory([user("Hi")], [], last=0, language="en", today=TODAY) == [user("Hi")]
 
 
 def test_messages_in_parts_stay_in_parts() -> None:
@@ -141,6 +145,7 @@ def test_messages_in_parts_stay_in_parts() -> None:
         [known("A fact.", PromptPlace.MEMORY), known("A thing.", PromptPlace.RECALLED)],
         last=1,
         language="en",
+        today=TODAY,
     )
     assert sent[0]["content"][0] == parts[0]
     assert "A fact." in sent[0]["content"][1]["text"]
@@ -151,14 +156,23 @@ def test_messages_in_parts_stay_in_parts() -> None:
 @pytest.mark.parametrize("language", ["en", "ja", "zh", "ko", "vi"])
 def test_the_clients_manners_are_left_alone(language: str) -> None:
     """Of the reply's prompt only the memory and the line that explains it are used, in every
-    language: nothing of who the model is, what day it is, or how long to answer."""
+    language: nothing of who the model is or how long to answer."""
     fact = known("A </memory> fact.", PromptPlace.MEMORY)
-    (system, _) = with_memory([user("x")], [fact], last=0, language=language)
+    (system, _) = with_memory([user("x")], [fact], last=0, language=language, today=TODAY)
     whole = render("reply", language, memory="A ‹/memory> fact.", now="").messages[0].content
     lines = whole.splitlines()
     opening, closing = lines.index("<memory>"), lines.index("</memory>")
     assert opening >= 2, "the line before the marks is no longer one of its own"
-    assert system["content"].splitlines() == lines[opening - 1 : closing + 1]
+    explained, *memory = system["content"].splitlines()
+    assert explained.startswith(lines[opening - 1])
+    assert memory == lines[opening : closing + 1]
     assert len(lines) > closing + 1
-    dated = render("reply", language, memory="", now="2026-01-05").messages[0].content
-    assert "2026-01-05" not in dated.splitlines()[opening - 1]
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh", "ko", "vi"])
+def test_dated_notes_come_with_the_day(language: str) -> None:
+    """A note about 2026-11-21 says nothing to a model that does not know what day it is."""
+    notes = [known("A fact.", PromptPlace.MEMORY), known("A thing.", PromptPlace.RECALLED)]
+    for note in notes:
+        sent = with_memory([user("x")], [note], last=0, language=language, today=TODAY)
+        assert f"2026-11-18, {weekday(TODAY, language)}" in sent[0]["content"]

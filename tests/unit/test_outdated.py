@@ -141,6 +141,20 @@ async def test_what_holds_in_part_says_which_part_does_not(
     )
 
 
+@pytest.mark.parametrize(
+    ("question", "comes"),
+    [("Where do I live now?", False), ("What is the name of my brother?", True)],
+)
+async def test_a_small_model_sees_what_is_over_in_part_only_if_asked_about_the_rest(
+    make_world: Callable[..., Awaitable[World]], question: str, comes: bool
+) -> None:
+    """The mark of what is over is longer than the turn; it does not help to answer what holds."""
+    world = await told(make_world, "en", SMALL)
+    rui = fact("rui", "User has a brother called Rui.", "t1")
+    await world.store.facts.apply(Owner(tenant="default", user="ana"), FactChanges(added=(rui,)))
+    assert ("t1" in await lines(world, question)) == comes
+
+
 async def test_recall_follows_what_replaced_the_replacement(
     make_world: Callable[..., Awaitable[World]],
 ) -> None:

@@ -576,7 +576,7 @@ def test_a_budget_may_be_used_up_to_its_last_token() -> None:
     ]
     budget = replace(BUDGETS["small"], tokens=10, items=3)
     search = SearchMechanism(cast("Recall", None), budget=budget)
-    assert [item.tokens for item in search._fitting(iter(items))] == [4, 6]
+    assert [item.tokens for item in search._fitting(iter(items), "x")] == [4, 6]
 
 
 @pytest.mark.parametrize("embedder", [None, HashEmbedder()])

@@ -200,6 +200,25 @@ async def test_a_second_fault_is_shown_rather_than_nothing() -> None:
     assert not model.answers
 
 
+@pytest.mark.parametrize(
+    ("second", "seen"),
+    [
+        ("Hedda, Lars and I! How lovely. When is it?", "How lovely. When is it?"),
+        ("Hedda, Lars and I are happy.", "Hedda, Lars and I are happy."),
+        ("Lars and I are happy. " * 9, "Lars and I are happy. " * 4),
+    ],
+    ids=["more comes", "nothing else", "a loop"],
+)
+async def test_a_second_try_is_shown_without_its_fault_if_anything_is_left(
+    second: str, seen: str
+) -> None:
+    """The sentence with the fault is left out; a reply of nothing else is better than none."""
+    model = ScriptedModel(["Hedda, Lars and I are so proud!", second])
+    told = replace(checks("We got engaged, Lars and I."), told="We got engaged, Lars and I.")
+    assert "".join(await shown(model, told)).startswith(seen.strip())
+    assert not model.answers
+
+
 async def test_a_good_reply_comes_sentence_by_sentence_from_one_call() -> None:
     """The text is whole, and its `Completion` comes at the end."""
     text = "Good for the garden. Mr. Hill will be glad!\nAnd you?"

@@ -54,7 +54,7 @@ def test_a_number_for_a_duration_is_minutes() -> None:
     [
         ("OMOIDE_IDLE", "soon", "a number of minutes"),
         ("OMOIDE_MEMORY_TOKENS", "many", "a whole number"),
-        ("OMOIDE_IDEL", "5", "unknown setting"),
+        ("OMOIDE_IDEL", "5", r"unknown setting OMOIDE_IDEL; did you mean OMOIDE_IDLE\?"),
     ],
 )
 def test_what_cannot_be_read_says_what_was_wanted(name: str, text: str, wanted: str) -> None:

@@ -88,8 +88,51 @@ async def test_nothing_comes_to_mind_if_nothing_is_about_it(
 
 
 @pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Do you have any pets?", "Do I have any pets?"),
+        ("I hope you can spend time with your dogs.", "Do I have any pets?"),
+        ("I'm sure you will be home soon.", "Where do I live?"),
+        ("你家里有小狗吗？", "我养宠物吗？"),
+        ("你的小猫真可爱。", "我养宠物吗？"),
+        ("あなたは猫を飼ってるんですね。", "私、ペット飼ってる？"),
+        ("당신은 고양이를 키우는군요.", "나 반려동물 키워?"),
+        ("Bạn có nuôi chó không?", "Tôi có nuôi thú cưng không?"),
+    ],
+)
+async def test_the_other_ones_life_is_no_answer(make_world: Make, said: str, asked: str) -> None:
+    """What was asked, or said of the one who listens, has the words but tells nothing."""
+    world = await make_memory(make_world, detect_language(asked), said)
+    assert not (await world.memory.context("ana", asked)).recalled
+
+
+async def test_only_what_tells_of_it_comes(make_world: Make) -> None:
+    """The neighbours of what answers stay out of the prompt."""
+    world = await make_world(settings=replace(SETTINGS, mechanisms=("search",), profile="small"))
+    lines = ["The rain will not stop.", "We adopted a kitten.", "Work was long today."]
+    said = [Utterance(speaker=Speaker.USER, text=t, id=f"t{i}") for i, t in enumerate(lines)]
+    await world.memory.record("ana", said, session="a")
+    context = await world.memory.context("ana", "Do I have any pets?")
+    assert [c.id for c in context.recalled] == ["t1"]
+
+
+async def test_a_reply_tells_what_its_question_asked_for(make_world: Make) -> None:
+    """ "In Bergen." says nothing of a home, but the question that it answers does."""
+    world = await make_world(settings=replace(SETTINGS, mechanisms=("search",), profile="large"))
+    said = [
+        Utterance(speaker=Speaker.ASSISTANT, text="Where do you live now?", id="q"),
+        Utterance(speaker=Speaker.USER, text="In Bergen, by the harbour.", id="a"),
+        Utterance(speaker=Speaker.ASSISTANT, text="Lovely!", id="l"),
+    ]
+    await world.memory.record("ana", said, session="a")
+    context = await world.memory.context("ana", "Where do I live?")
+    assert "a" in [c.id for c in context.recalled]
+
+
+@pytest.mark.parametrize(
     ("asked", "others"),
     [
+        ("What kind of car do I have?", ()),
         ("Where does my sister live?", ("sister",)),
         ("我妹妹住在哪里？", ("妹妹",)),
         ("私の妹はどこに住んでる？", ("妹",)),
@@ -152,13 +195,14 @@ HOMES = [
 async def test_a_question_about_oneself_gets_facts(
     make_world: Make, language: str, told: str, text: str, asked: str
 ) -> None:
-    """Facts that no summary states come beside the turns; to a remark none comes."""
+    """Facts that no summary states come beside the turns, under their own ids; to a remark none
+    comes."""
     world = await make_memory(make_world, language, told)
     now = world.clock.now()
     home = Fact(id="f", about="user", text=text, said=now, learned=now, sources=("t0",))
     await know(world, home)
     context = await world.memory.context("ana", asked)
-    assert (MemoryKind.FACT, text) == next((c.kind, c.text) for c in context.recalled)
+    assert (MemoryKind.FACT, "f", text) == next((c.kind, c.id, c.text) for c in context.recalled)
     remark = await world.memory.context("ana", TALK[language][0])
     assert MemoryKind.FACT not in [c.kind for c in remark.recalled]
 
@@ -202,8 +246,8 @@ def test_only_the_best_facts_come_and_only_to_who_asks_about_what_memory_knows()
 
 
 def test_a_fact_that_the_memory_states_is_not_recalled_beside_it() -> None:
-    """The same text stands in the system message already."""
-    stated, again, new = (
+    """The same text stands in the system message already, perhaps with a mark after it."""
+    stated, plan, again, moving, new = (
         Contribution(
             mechanism="x",
             place=place,
@@ -217,8 +261,10 @@ def test_a_fact_that_the_memory_states_is_not_recalled_beside_it() -> None:
         )
         for name, place, kind, text in (
             ("a", PromptPlace.MEMORY, MemoryKind.SENTENCE, "User lives in Oslo."),
+            ("p", PromptPlace.MEMORY, MemoryKind.SENTENCE, "User was moving. (the plan)"),
             ("b", PromptPlace.RECALLED, MemoryKind.FACT, "User lives in Oslo."),
+            ("m", PromptPlace.RECALLED, MemoryKind.FACT, "User is moving."),
             ("c", PromptPlace.RECALLED, MemoryKind.FACT, "User has a cat."),
         )
     )
-    assert without_repeats([stated, again, new]) == (stated, new)
+    assert without_repeats([stated, plan, again, moving, new]) == (stated, plan, new)

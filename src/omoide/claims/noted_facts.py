@@ -78,7 +78,7 @@ def note_lines(text: str) -> Iterator[str]:
 
 
 def line_fact(line: str, language: str) -> NotedFact | None:
-    """The fact that a line or sentence states, whole; None if it begins with neither speaker."""
+    """The fact that a line or sentence states, whole; None if it is about neither speaker."""
     how = phrasing(language)
     for speaker in Speaker:
         subject, label = how.subject(speaker), vocabulary(language)[speaker.value]
@@ -87,6 +87,9 @@ def line_fact(line: str, language: str) -> NotedFact | None:
                 predicate = line[len(opening) :].strip(" .。．")
                 whole = "" if opening is subject else f"{line.rstrip(' .。．')}{how.stop}"
                 return NotedFact(about=speaker, text=predicate, whole=whole) if predicate else None
+    if how.possessed and how.possessed in line.lower():
+        stated = line.rstrip(" .。．")
+        return NotedFact(about=Speaker.USER, text=stated, whole=f"{stated}{how.stop}")
     return None
 
 

@@ -99,7 +99,7 @@ def chat(
                 clock=scope.outside.clock,
                 idle=scope.settings.idle,
                 at=at,
-                prepare=lambda: runtime.prepare(scope.user, at=at),
+                prepare=lambda begun: runtime.prepare(scope.user, at=at, begun=begun),
             )
             await talk(conversation, runtime, screen)
 

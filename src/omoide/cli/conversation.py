@@ -47,6 +47,21 @@ HELP = """\
 To say something that starts with a slash, put a space before it. Alt-Enter starts a new line."""
 
 
+AHEAD = 16
+"""Characters that somebody must have typed since the last reading ahead."""
+
+
+def last_boundary(text: str) -> int:
+    """Where the last whole word of a text ends that somebody is typing: before its last space, or
+    two characters before the end in a script without spaces.
+
+    >>> last_boundary("Where do I li")
+    10
+    """
+    space = max(text.rfind(" "), 0)
+    return max(space, len(text) - 2) if text and not text[-1].isascii() else space
+
+
 class ChatLoop:
     """Handles the lines of a chat, one at a time; `interrupt` may be called at any time."""
 
@@ -59,9 +74,10 @@ class ChatLoop:
         clock: Clock,
         idle: timedelta,
         at: datetime | None = None,
-        prepare: Callable[[], Awaitable[None]] | None = None,
+        prepare: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
-        """`prepare` does what can be done for the next reply while the user types."""
+        """`prepare` does what can be done for the next reply while the user types; it is given
+        what they have typed so far."""
         self.news = UpdateWatcher(memory=memory, user=user)
         self._memory = memory
         self._user = user
@@ -73,6 +89,7 @@ class ChatLoop:
         self._work: asyncio.Task[object] | None = None
         self._prepare = prepare
         self._preparing: asyncio.Task[None] | None = None
+        self._read = 0
         self._to_forget: FactMentions | None = None
         self._recalled: tuple[Contribution, ...] = ()
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
@@ -126,14 +143,26 @@ class ChatLoop:
         for line in status_lines(status, now):
             self._screen.line(line)
 
-    def prepare(self) -> None:
-        """Begin to prepare the next reply."""
+    def prepare(self, begun: str = "") -> None:
+        """Begin to prepare the next reply, to a message that has `begun` so."""
         if self._prepare is not None and self._preparing is None:
-            self._preparing = asyncio.ensure_future(self._prepared(self._prepare))
+            self._read = len(begun)
+            self._preparing = asyncio.ensure_future(self._prepared(self._prepare, begun))
 
-    async def _prepared(self, prepare: Callable[[], Awaitable[None]]) -> None:
+    def typing(self, text: str) -> None:
+        """Called with what is typed so far, at every key: now and then the words in it are read,
+        which are then not left to be read after Enter. Reading never has to be stopped: the message
+        goes on from there, unless its user changes its beginning."""
+        words = text[: last_boundary(text)]
+        if self.busy or self.asking or text.startswith("/") or len(words) < self._read + AHEAD:
+            return
+        if self._preparing is not None and self._preparing.done():
+            self._preparing = None
+        self.prepare(words)
+
+    async def _prepared(self, prepare: Callable[[str], Awaitable[None]], begun: str) -> None:
         try:
-            await prepare()
+            await prepare(begun)
         except OmoideError as error:  # the reply will say so
             log.debug("the next reply could not be prepared: %s", error)
 

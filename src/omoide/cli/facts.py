@@ -29,7 +29,7 @@ def fact_lines(
         lines += [bold("Turns:")]
         lines += [f"  - {turn_line(turn, now, user=user)}" for turn in fact.turns]
     if fact.also_removed:
-        lines += [bold("Sentences that go too, since the same turns support them:")]
+        lines += [bold("What goes too, since the same turns support it:")]
         lines += [f"  - {one_line(reader.told(text))}" for text in fact.also_removed]
     if fact.turns:
         lines += [dim("Sentences without any source may go too.")]

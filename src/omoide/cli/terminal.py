@@ -50,6 +50,7 @@ async def _lines(conversation: ChatLoop, screen: TerminalScreen) -> None:
         key_bindings=_keys(),
         color_depth=None if screen.colour else ColorDepth.DEPTH_1_BIT,
     )
+    session.default_buffer.on_text_changed += lambda typed: conversation.typing(typed.text)
     warned = False
     while True:
         try:

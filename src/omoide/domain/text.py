@@ -7,6 +7,9 @@ import unicodedata
 
 from omoide.errors import BadInput, EmptyText, TextTooLong
 
+MAX_NAME = 256
+"""Most characters of a name or an id."""
+_THOUGHTS = re.compile(r"\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -43,6 +46,17 @@ def printable(answer: str) -> str:
     return answer if answer.strip() else ""
 
 
+def without_thoughts(answer: str) -> str:
+    """An answer without the thoughts that some models write before it, between marks: they are not
+    what was said.
+
+    >>> without_thoughts("<think>A cat, then.</think>\\n\\nHow lovely!")
+    'How lovely!'
+    """
+    found = _THOUGHTS.match(answer)
+    return answer[found.end() :] if found else answer
+
+
 def in_parts(text: str, *, max_chars: int) -> list[str]:
     """The text in parts of at most `max_chars` characters, cut after a line, else after a word, if
     there is one in the last quarter. Joined they are the text, except that a part without any words
@@ -70,8 +84,8 @@ def normal_name(name: str, what: str) -> str:
 def checked_name(name: str, what: str) -> str:
     """Return a user name, tenant name or turn id if it is one printable line of at most 256
     characters."""
-    if not name or len(name) > 256 or not name.isprintable():
+    if not name or len(name) > MAX_NAME or not name.isprintable():
         raise BadInput(
-            f"{what} must be one printable line of 1 to 256 characters, not {name[:40]!r}"
+            f"{what} must be one printable line of 1 to {MAX_NAME} characters, not {name[:40]!r}"
         )
     return name

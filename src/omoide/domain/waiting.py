@@ -21,6 +21,8 @@ class WaitingMessage:
     text: str
     first: bool
     """Whether it was the first of its request."""
+    name: str | None = None
+    """The speaker's name, if it was given."""
 
 
 @dataclass(frozen=True, kw_only=True)

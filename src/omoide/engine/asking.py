@@ -45,8 +45,6 @@ class Asking:
     """The messages of the request, if the caller keeps its own history."""
     session: str | None = None
     at: datetime | None = None
-    name: str | None = None
-    """Name of the speaker."""
     tolerant: bool = False
     """Whether errors of memory are noted instead of raised."""
     patience: float | None = None
@@ -61,13 +59,14 @@ class Asking:
         cls, owner: Owner, said: Utterance, *, session: str | None, at: datetime | None
     ) -> Asking:
         """One message; it is new unless its id is known."""
-        words = UserMessage(id=said.id or uuid.uuid4().hex, text=said.text, index=0, first=False)
+        words = UserMessage(
+            id=said.id or uuid.uuid4().hex, text=said.text, index=0, first=False, name=said.name
+        )
         return cls(
             owner=owner,
             incoming=Incoming(words=(words,)),
             session=session,
             at=said.time if at is None else at,
-            name=said.name,
         )
 
     @classmethod

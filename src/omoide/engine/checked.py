@@ -32,22 +32,30 @@ async def checked_stream(
     """The answer to a request, without what the checks forbid.
 
     It comes sentence by sentence, or whole if `checks.whole`. If its beginning has a fault, the
-    model is asked once more, with the reason in the prompt, and that answer counts however it
-    begins. A later sentence with a fault ends the reply before it.
+    model is asked once more, with the reason in the prompt. Of that answer a beginning with a fault
+    is left out, unless nothing else comes. A later sentence with a fault ends the reply before it.
     """
-    for tried in range(2):
-        fault, shown = None, False
+    for last_try in (False, True):
+        fault, shown, left_out = None, False, ""
         async with aclosing(_parts(ask(request), whole=checks.whole)) as parts:
             async for part in parts:
                 if isinstance(part, Completion):
+                    if left_out and not shown:
+                        yield left_out
+                        shown = True
                     yield part
                     continue
                 fault = checks.fault(part)
-                if fault is not None and (shown or tried == 0):
+                if fault is not None and (shown or not last_try):
                     break
+                if fault is not None:
+                    left_out += part
+                    continue
+                yield part if shown else part.lstrip()
                 shown = shown or bool(part.strip())
-                yield part
-        if fault is None or shown:
+        if left_out and not shown:  # it looped, and was not read to its end
+            yield left_out
+        if fault is None or shown or last_try:
             return
         request = tried_again(request, fault, language=checks.language)
 

@@ -30,7 +30,7 @@ from omoide.mechanisms.reply_forms import latest_that_fit
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from omoide.domain import Owner
     from omoide.engine.messages import ChatMessage, Utterance
@@ -80,10 +80,10 @@ class Context:
     @property
     def text(self) -> str:
         """The memory as one text, for your own prompt; empty if there is nothing to add."""
-        language = self.reply_request.language
+        language, today = self.reply_request.language, self.reply_request.now.date()
         parts = (
-            memory_text(self.contributions, language),
-            recalled_text(self.contributions, language),
+            memory_text(self.contributions, language, today=today),
+            recalled_text(self.contributions, language, today=today),
         )
         return "\n\n".join(part for part in parts if part)
 
@@ -97,7 +97,11 @@ class Context:
         )
         last = self.last if self.given else len(given) - 1
         return with_memory(
-            given, self.contributions, last=last, language=self.reply_request.language
+            given,
+            self.contributions,
+            last=last,
+            language=self.reply_request.language,
+            today=self.reply_request.now.date(),
         )
 
     def request(self, *, window: int, max_tokens: int) -> Request:
@@ -149,6 +153,11 @@ class ContextBuilder:
         self._marking = tuple(layer for layer in layers if layer.marks)
         self._form = form
         self._budget = budget
+
+    @property
+    def timezone(self) -> tzinfo | None:
+        """The user's time zone; None for the machine's."""
+        return self._company.timezone
 
     async def for_turn(
         self,

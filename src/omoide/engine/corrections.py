@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.domain import (
@@ -36,7 +36,7 @@ from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
-    from datetime import datetime
+    from datetime import date, datetime, tzinfo
 
     from omoide.domain import Owner, Summary, Turn
     from omoide.engine.versions import Versions
@@ -71,12 +71,16 @@ class _Correction:
 
 
 class Corrections:
-    """Corrects the summaries and facts in one store. `limit` is the most sentences of a summary."""
+    """Corrects the summaries and facts in one store. `limit` is the most sentences of a summary;
+    "tomorrow" in a correction is that of `timezone`, None for the machine's."""
 
-    def __init__(self, store: Store, versions: Versions, *, limit: int) -> None:
+    def __init__(
+        self, store: Store, versions: Versions, *, limit: int, timezone: tzinfo | None = UTC
+    ) -> None:
         self._store = store
         self._versions = versions
         self._limit = limit
+        self._timezone = timezone
 
     async def amend(
         self, owner: Owner, sentence: str, text: str, *, now: datetime, said: str = ""
@@ -181,7 +185,8 @@ class Corrections:
         (turn,) = await self._store.turns.append(owner, [new], session=name, idle=timedelta.max)
         try:
             await self._store.turns.end(owner, session=turn.session, at=now, digest=False)
-            changes = _fact_changes(correction.fact, text, turn)
+            today = turn.time.astimezone(self._timezone).date()
+            changes = _fact_changes(correction.fact, text, turn, today=today)
             edited = replace(
                 empty_summary(now),
                 number=newest.number + 1,
@@ -239,14 +244,14 @@ def _sentence(correction: _Correction, changes: FactChanges, turn: Turn) -> Sent
     )
 
 
-def _fact_changes(old: Fact | None, text: str, turn: Turn) -> FactChanges:
+def _fact_changes(old: Fact | None, text: str, turn: Turn, *, today: date) -> FactChanges:
     """What the user's word `text` changes in the facts. The same text confirms the fact."""
     if old is None:
         return FactChanges()
     if text == old.text:
         again = FactConfirmation(id=old.id, at=turn.time, sources=(turn.id,))
         return FactChanges(confirmed=(again,))
-    dated = with_absolute_dates(text, day=turn.time.date(), language=old.language)
+    dated = with_absolute_dates(text, day=today, language=old.language)
     redated = old.kind in _DATED and (dated.since or dated.until) is not None
     new = Fact(
         id=fact_id(turn.session, old.about, dated.text),

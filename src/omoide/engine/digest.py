@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from omoide.domain import Job, Turn
-    from omoide.engine.methods import Methods
+    from omoide.engine.methods import Method, Methods
     from omoide.ports import ChatModel, Clock, Embedder, Store
     from omoide.ports.telemetry import Telemetry
 
@@ -68,8 +69,8 @@ class Digestion:
     async def digest(self, job: Job) -> None:
         """Let each mechanism digest the session. If one gets no usable answer from the model, the
         others still run; its `BadReply` is raised when all are done."""
-        if session := await self._session(job):
-            method = await self._methods.of(job.owner)
+        method = await self._methods.of(job.owner)
+        if session := await self._session(job, method):
             digests = [mechanism.digest for mechanism in method.mechanisms]
             digests += [layer.digest for layer in method.layers]
             with self._telemetry.operation(MemoryOperation.DIGEST, job.owner):
@@ -78,15 +79,15 @@ class Digestion:
     async def digest_open(self, job: Job) -> None:
         """Let the mechanisms that can digest a session while it is open do so. A session that has
         ended meanwhile is digested as a whole by its own job."""
-        session = await self._session(job)
+        method = await self._methods.of(job.owner)
+        session = await self._session(job, method)
         if session and session.session.open:
-            method = await self._methods.of(job.owner)
             digests = [
                 m.digest_open for m in method.mechanisms if isinstance(m, DigestsOpenSessions)
             ]
             await self._each(session, digests)
 
-    async def _session(self, job: Job) -> SessionToDigest | None:
+    async def _session(self, job: Job, method: Method) -> SessionToDigest | None:
         turns = await self._store.turns.read(job.owner, session=job.session)
         sessions = await self._store.turns.sessions(job.owner)
         session = next((s for s in sessions if s.number == job.session), None)
@@ -98,12 +99,14 @@ class Digestion:
             ledger=self._store.ledger, clock=self._clock, owner=job.owner, session=job.session
         )
         from_user = [turn.text for turn in turns if turn.speaker is Speaker.USER]
+        zone = method.contexts.timezone
         return SessionToDigest(
             owner=job.owner,
             session=session,
-            turns=turns,
+            turns=tuple(replace(turn, time=turn.time.astimezone(zone)) for turn in turns),
             language=dominant_language(from_user or [turn.text for turn in turns]),
             ask=account.asker(self._model, CallPurpose.DIGEST),
+            timezone=zone,
         )
 
     async def _each(

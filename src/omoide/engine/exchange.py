@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.domain.text import cleaned
+from omoide.domain.text import cleaned, without_thoughts
 from omoide.engine.asking import Exchange
 from omoide.engine.messages import Utterance
 from omoide.engine.recorder import RECENT, is_partial
@@ -158,7 +158,7 @@ class Exchanges:
             exchange.changes += _changes(exchange)
         else:
             utterances = [
-                Utterance(speaker=Speaker.USER, text=words.text, id=words.id, name=asking.name)
+                Utterance(speaker=Speaker.USER, text=words.text, id=words.id, name=words.name)
                 for words in asking.incoming.words
             ]
             exchange.turns = await self._recorder.record(
@@ -229,11 +229,12 @@ class Exchanges:
                 raise outcome
 
     async def _record_reply(self, exchange: Exchange, answer: Answer, *, record: bool) -> None:
-        if not answer.text:
+        said = without_thoughts(answer.text)
+        if not said:
             return
         if record:
             asking, turn = exchange.asking, exchange.turn
-            parts = self._recorder.parts(Speaker.ASSISTANT, answer.text, id_=answer.id(turn))
+            parts = self._recorder.parts(Speaker.ASSISTANT, said, id_=answer.id(turn))
             recorded = await self._recorder.record(
                 asking.owner,
                 parts,

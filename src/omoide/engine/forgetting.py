@@ -28,8 +28,8 @@ class FactMentions:
     stored: tuple[domain.Fact, ...] = ()
     """The stored facts that state it, ended ones too."""
     also_removed: tuple[str, ...] = ()
-    """Sentences of the newest version that say something else, but go too because the same turns
-    support them."""
+    """Sentences of the newest version and facts that say something else, but go too because the
+    same turns support them."""
 
     @property
     def empty(self) -> bool:
@@ -45,7 +45,8 @@ async def find_fact(memory: Memory, user: str, text: str) -> FactMentions:
     history = await memory.history(user)
     every = [sentence for version in history for sentence in version.sentences]
     sentences = [sentence for sentence in every if matches(sentence.text)]
-    stored = [fact for fact in await memory.facts(user, ended=True) if matches(fact.text)]
+    facts = await memory.facts(user, ended=True)
+    stored = [fact for fact in facts if matches(fact.text)]
     cited = {source for sentence in sentences for source in sentence.sources}
     cited |= {source for fact in stored for source in fact.sources}
     near = await memory.recall(user, text, k=50)
@@ -53,7 +54,8 @@ async def find_fact(memory: Memory, user: str, text: str) -> FactMentions:
     turns = [t for t in await memory.turns(user) if t.id in cited or matches(t.text)]
     ids = {turn.id for turn in turns}
     newest = history[-1].sentences if history else ()
-    also = [s for s in newest if not ids.isdisjoint(s.sources) and s not in sentences]
+    others = [s for s in newest if s not in sentences], [f for f in facts if f not in stored]
+    also = [item for items in others for item in items if not ids.isdisjoint(item.sources)]
     return FactMentions(
         sentences=_texts(sentences),
         turns=tuple(turns),
@@ -97,5 +99,5 @@ def _normalised(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _texts(sentences: Iterable[Sentence]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(sentence.text for sentence in sentences))
+def _texts(items: Iterable[Sentence | domain.Fact]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item.text for item in items))

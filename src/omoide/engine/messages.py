@@ -24,13 +24,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Speaker
+from omoide.domain.text import MAX_NAME
 from omoide.errors import BadInput
 from omoide.mechanisms.base import PromptPlace
+from omoide.mechanisms.events.human_time import dated
 from omoide.mechanisms.memory_parts import in_parts
 from omoide.prompts import render
 from omoide.prompts.quoting import as_list
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from omoide.mechanisms.base import Contribution
 
     ChatMessage = Mapping[str, Any]
@@ -109,6 +113,15 @@ def text_of(message: ChatMessage) -> str:
     return "\n".join(text for text in parts if isinstance(text, str))
 
 
+def speaker_name(message: ChatMessage) -> str | None:
+    """The name in a message, as it can be stored; None if there is none. One that cannot be used
+    is no reason to lose the words."""
+    name = message.get("name")
+    if not isinstance(name, str):
+        return None
+    return "".join(c for c in one_line(name) if c.isprintable())[:MAX_NAME].strip() or None
+
+
 def one_line(text: str) -> str:
     """The text with all white space as single spaces, so that copies of it compare equal."""
     return " ".join(text.split())
@@ -130,6 +143,8 @@ class UserMessage:
     """Index of the message in the request."""
     first: bool
     """Whether no user or assistant message comes before it in the request."""
+    name: str | None = None
+    """The speaker's name, if it is given: in a group several people speak as the user."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +178,8 @@ def incoming(messages: Sequence[ChatMessage], *, session: str | None) -> Incomin
             new = len(from_user)
         elif text.strip():
             id_ = f"chat-{position.hexdigest()}"
-            from_user.append(UserMessage(id=id_, text=text, index=index, first=first))
+            name = speaker_name(message)
+            from_user.append(UserMessage(id=id_, text=text, index=index, first=first, name=name))
         first = False
     if new < len(from_user):
         return Incoming(words=tuple(from_user[new:]))
@@ -181,14 +197,15 @@ def with_memory(
     *,
     last: int,
     language: str,
+    today: date,
 ) -> list[dict[str, Any]]:
     """The messages with memory added. What is known goes after the text of the client's own system
     message, so that this stays a prefix that all its users share; what was recalled goes before the
     user's text in message `last`. A second system message would break many chat templates."""
     result = [dict(message) for message in messages]
-    if recalled := recalled_text(contributions, language):
+    if recalled := recalled_text(contributions, language, today=today):
         result[last] = _before(result[last], recalled)
-    if memory := memory_text(contributions, language):
+    if memory := memory_text(contributions, language, today=today):
         if result[0].get("role") in ("system", "developer"):
             result[0] = _after(result[0], memory)
         else:
@@ -196,21 +213,24 @@ def with_memory(
     return result
 
 
-def memory_text(contributions: Sequence[Contribution], language: str) -> str:
-    """What is known about the user, for a system message; empty if nothing is. It does not ask for
-    a tone or length: the client chooses those."""
+def memory_text(contributions: Sequence[Contribution], language: str, *, today: date) -> str:
+    """What is known about the user, for a system message; empty if nothing is. It says what day it
+    is, since the notes are dated and many clients do not say it. It does not ask for a tone or
+    length: the client chooses those."""
     known = in_parts(contributions, language)
     if not known:
         return ""
-    return render("proxy_memory", language, memory="\n".join(known)).messages[0].content
+    day, memory = dated(today, language), "\n".join(known)
+    return render("proxy_memory", language, memory=memory, today=day).messages[0].content
 
 
-def recalled_text(contributions: Sequence[Contribution], language: str) -> str:
+def recalled_text(contributions: Sequence[Contribution], language: str, *, today: date) -> str:
     """What was recalled for a message, to go before its text; empty if nothing was."""
     recalled = [c.text for c in contributions if c.place is PromptPlace.RECALLED]
     if not recalled:
         return ""
-    return render("proxy_recalled", language, recalled=as_list(recalled)).messages[0].content
+    day, notes = dated(today, language), as_list(recalled)
+    return render("proxy_recalled", language, recalled=notes, today=day).messages[0].content
 
 
 def _before(message: dict[str, Any], text: str) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def make_method(
         company=Participants(
             persona=settings.persona,
             user_name=settings.user_name,
-            timezone=_zone(settings.timezone),
+            timezone=zone_of(settings.timezone),
         ),
         checked=checks_replies(settings),
         cut_loops=cuts_loops(settings),
@@ -113,7 +113,9 @@ def _made(
     )
 
 
-def _zone(name: str) -> tzinfo | None:
+def zone_of(name: str) -> tzinfo | None:
+    """The time zone of that name; None, for the machine's, if it is empty. Raises `BadInput` for a
+    name that is none."""
     try:
         return ZoneInfo(name) if name else None
     except (ZoneInfoNotFoundError, ValueError) as error:

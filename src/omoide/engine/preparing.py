@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from omoide.engine.services import Services
 
 
-async def prepare_reply(services: Services, owner: Owner, *, now: datetime) -> None:
-    """Have the model load, and read all of the next prompt but the user's message. The language is
-    that of what the user said last. Does nothing for a model that cannot read ahead."""
+async def prepare_reply(
+    services: Services, owner: Owner, *, now: datetime, begun: str = ""
+) -> None:
+    """Have the model load, and read all of the next prompt but the user's message, and the words
+    with which that has `begun`. The language is that of what the user said last. Does nothing for a
+    model that cannot read ahead."""
     model, turns = services.model, services.store.turns
     if not isinstance(model, PreparableModel):
         return
@@ -32,11 +35,14 @@ async def prepare_reply(services: Services, owner: Owner, *, now: datetime) -> N
     # Stands for the message to come, which is not read: only its language counts, and that who
     # comes back after a pause is likely to greet.
     expected = words[-1] if words else ""
-    if words and not session:
+    if begun:
+        expected = begun
+    elif words and not session:
         expected = usual_greeting(dominant_language(words[-RECENT:]))
     said.append(Utterance(speaker=Speaker.USER, text=expected))
     method = await services.methods.of(owner)
     context = await method.contexts.for_words(said, owner=owner, now=now)
     await model.prepare(
-        context.request(window=model.window, max_tokens=services.settings.reply_tokens)
+        context.request(window=model.window, max_tokens=services.settings.reply_tokens),
+        begun=begun.rstrip(),  # a space at the end belongs to the token of the next word
     )

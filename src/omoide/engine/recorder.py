@@ -110,7 +110,9 @@ class Recorder:
         said = [*before, *self._parts_of(last, id_)]
         return await self.record(owner, said, session=session, now=now)
 
-    def parts(self, speaker: Speaker, text: str, *, id_: str | None) -> list[Utterance]:
+    def parts(
+        self, speaker: Speaker, text: str, *, id_: str | None, name: str | None = None
+    ) -> list[Utterance]:
         """A message of any length as what can be recorded: cleaned, in parts if it is too long for
         one turn; none if it has no text. Later parts get ids of their own."""
         parts = in_parts(cleaned(text), max_chars=self.max_chars)
@@ -119,12 +121,13 @@ class Recorder:
                 speaker=speaker,
                 text=part,
                 id=id_ if id_ is None or number == 1 else f"{id_[:240]}/{number}",
+                name=name,
             )
             for number, part in enumerate(parts, start=1)
         ]
 
     def _parts_of(self, words: UserMessage, id_: str) -> list[Utterance]:
-        return self.parts(Speaker.USER, words.text, id_=id_)
+        return self.parts(Speaker.USER, words.text, id_=id_, name=words.name)
 
     async def _known_id(
         self, owner: Owner, words: UserMessage, *, follow_up: bool, now: datetime

@@ -23,7 +23,7 @@ from omoide.engine.facts import Facts
 from omoide.engine.ledger import Account
 from omoide.engine.memory import Memory
 from omoide.engine.memory_folder import MemoryFolders
-from omoide.engine.methods import Methods, make_method
+from omoide.engine.methods import Methods, make_method, zone_of
 from omoide.engine.observed import ObservedStore
 from omoide.engine.preparing import prepare_reply
 from omoide.engine.recorder import Recorder
@@ -192,7 +192,12 @@ class Runtime:
             folders=MemoryFolders(store=store, clock=clock, max_chars=settings.max_turn_chars),
             versions=versions,
             facts=Facts(store),
-            corrections=Corrections(store, versions, limit=settings.max_sentences),
+            corrections=Corrections(
+                store,
+                versions,
+                limit=settings.max_sentences,
+                timezone=zone_of(settings.timezone),
+            ),
             worker=self.worker,
             telemetry=telemetry,
             erasures=Erasures(store=store, clock=clock, spool=self.spool, telemetry=telemetry),
@@ -224,10 +229,11 @@ class Runtime:
         if isinstance(self.services.model, PreparableModel):
             await self.services.model.count("")
 
-    async def prepare(self, user: str, *, at: datetime | None = None) -> None:
-        """Do what can be done for the user's next reply before their message is there."""
+    async def prepare(self, user: str, *, at: datetime | None = None, begun: str = "") -> None:
+        """Do what can be done for the user's next reply before their message is there; `begun` is
+        how it begins, as far as it is typed."""
         owner = Owner(tenant=self.settings.tenant, user=normal_name(user, "the user"))
-        await prepare_reply(self.services, owner, now=at or self.clock.now())
+        await prepare_reply(self.services, owner, now=at or self.clock.now(), begun=begun)
 
     async def end_idle(self, tenant: str) -> int:
         """End the idle sessions of a tenant. Returns how many there were."""

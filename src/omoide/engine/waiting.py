@@ -57,7 +57,7 @@ class WaitingExchanges:
         """Keep the messages of an exchange that could not be recorded."""
         asking = exchange.asking
         messages = tuple(
-            WaitingMessage(id=words.id, text=words.text, first=words.first)
+            WaitingMessage(id=words.id, text=words.text, first=words.first, name=words.name)
             for words in asking.incoming.words
             if cleaned(words.text).strip()
         )
@@ -204,14 +204,14 @@ class WaitingExchanges:
         recent += await self.store.turns.read(words.owner, last=RECENT)
         for turn in recent:
             if turn.time == words.time and is_same(turn.id, last.id):
-                parts = self.recorder.parts(Speaker.USER, last.text, id_=turn.id)
+                parts = self.recorder.parts(Speaker.USER, last.text, id_=turn.id, name=last.name)
                 known = await self.recorder.record(
                     words.owner, parts, session=words.session, now=words.time
                 )
                 return known[-1], False
         incoming = Incoming(
             words=tuple(
-                UserMessage(id=m.id, text=m.text, index=i, first=m.first)
+                UserMessage(id=m.id, text=m.text, index=i, first=m.first, name=m.name)
                 for i, m in enumerate(words.messages)
             ),
             follow_up=words.follow_up,

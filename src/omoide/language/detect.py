@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from omoide.language.pack import LanguagePack
 
 _LETTER = re.compile(r"[^\W\d_]")
+_QUOTED = re.compile(
+    r"「[^「」]*」|『[^『』]*』|《[^《》]*》|“[^“”]*”|‘[^‘’]*’|«[^«»]*»|"
+    r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)'
+)
+"""What somebody quotes, in the marks of any language, and titles."""
 
 
 @over_packs
@@ -67,9 +72,11 @@ def _is_own(language: LanguagePack, text: str, letters: int) -> bool:
 
 
 def dominant_language(texts: Iterable[str], *, default: str = DEFAULT) -> str:
-    """The language of most of the characters, so that one foreign line does not matter."""
+    """The language of most of the characters, so that one foreign line does not matter. What is
+    quoted does not count, unless a text is nothing else: it may be in any language."""
     weight: dict[str, int] = {}
-    for text in texts:
+    for whole in texts:
+        text = outside if _LETTER.search(outside := _QUOTED.sub(" ", whole)) else whole
         if language := detect_language(text, default=""):
             size = len(text) * pack(language).detection.density
             weight[language] = weight.get(language, 0) + size

@@ -96,6 +96,12 @@ class Note:
     user: str
     """How a sentence about the user begins, including a following space if there is one."""
     assistant: str
+    possessive: str = ""
+    """How a sentence about what is a speaker's goes on after their name: "User's sister …". Empty
+    if it begins like every other sentence, or with what they have."""
+    possessed: str = ""
+    """Words within a sentence that make what it begins with the user's: "Con gái của người dùng"
+    (the user's daughter)."""
     stop: str = "."
     join: str = "; "
     """Separator of facts that share a sentence."""

@@ -7,6 +7,7 @@ the engine runs as many as the configuration names.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -116,11 +117,21 @@ class SessionToDigest:
     language: str
     ask: Ask
     """Asks the summariser's model and records the call in the ledger."""
+    timezone: tzinfo | None = UTC
+    """The user's time zone, in which the times of the turns are: "tomorrow" is the user's. None for
+    the machine's."""
 
     @property
     def at(self) -> datetime:
-        """When the session ended, or its last turn if it is still open."""
-        return self.session.ended or self.session.last
+        """When the session ended, or its last turn if it is still open, in the user's time
+        zone."""
+        return (self.session.ended or self.session.last).astimezone(self.timezone)
+
+    def is_of(self, stored: Sequence[Turn]) -> bool:
+        """Whether these are the turns that are stored now. Times are not compared: in the hour that
+        a clock repeats, a time of that zone equals none of another."""
+        said = [(turn.id, turn.text) for turn in self.turns]
+        return said == [(turn.id, turn.text) for turn in stored]
 
 
 class Mechanism(Protocol):
@@ -205,8 +216,8 @@ def without_repeats(contributions: Iterable[Contribution]) -> tuple[Contribution
     """The contributions without recalled facts that the memory states, and without recalled turns
     that only say what a recalled sentence or fact says that they support."""
     offered = tuple(contributions)
-    stated = {c.text for c in offered if c.place is PromptPlace.MEMORY}
-    given = tuple(c for c in offered if not (_recalled_fact(c) and c.text in stated))
+    memory = [c for c in offered if c.place is PromptPlace.MEMORY]
+    given = tuple(c for c in offered if not (_recalled_fact(c) and _states(memory, c)))
     cited: dict[str, set[str]] = {}
     for c in given:
         if c.place is PromptPlace.RECALLED and c.kind in ("sentence", "fact"):
@@ -215,6 +226,16 @@ def without_repeats(contributions: Iterable[Contribution]) -> tuple[Contribution
     if not cited:
         return given
     return tuple(c for c in given if c.kind != "turn" or not _is_said(c, cited))
+
+
+def _states(memory: Iterable[Contribution], fact: Contribution) -> bool:
+    """Whether the memory states a fact, perhaps in the past and with a mark after it: "(that was
+    the plan; …)"."""
+    return any(
+        note.text == fact.text
+        or (note.sources == fact.sources and content_terms(fact.text) <= content_terms(note.text))
+        for note in memory
+    )
 
 
 def _recalled_fact(contribution: Contribution) -> bool:

@@ -4,6 +4,10 @@ them.
 A greeting recalls nothing, and a small model answers it like a stranger. So a greeting after a
 pause gets the user's name and the newest of the memory beside it, and a line of its own that says
 what to do with them (docs/experiments/2026-11-16-friend.md).
+
+Everything beside the message is read after the user has sent it, at about 35 tokens a second on two
+cores. So only as much stands there as is read in three seconds
+(docs/experiments/2026-11-18-three-seconds.md). All of the memory stands further above in any case.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from omoide.claims.names import name_in
 from omoide.claims.overlap import coverage
+from omoide.domain import MemoryKind
 from omoide.language import content_terms, estimate_tokens, pack
 from omoide.mechanisms.base import PromptPlace
 from omoide.prompts import render
@@ -34,6 +39,11 @@ BRIEF = 24
 """Most tokens of a message that is a greeting and nothing else."""
 SHARED = 3
 """Notes beside a greeting."""
+ROOM = {RECALLED: 60, GREETING: 42}
+"""Tokens of the notes beside a message, by the prompt around them. With its 32 to 50 tokens (five
+languages) the sum is about 100; at a terminal the message itself is read while it is typed."""
+
+_NOTES = frozenset({MemoryKind.SENTENCE, MemoryKind.FACT})
 
 
 def placed_notes(
@@ -43,7 +53,7 @@ def placed_notes(
     it."""
     if greets_after_pause(request, contributions):
         return GREETING, _with_shared(request, contributions)
-    return RECALLED, tuple(contributions)
+    return RECALLED, _with_nearest(request, contributions)
 
 
 def is_known(request: ReplyRequest, contributions: Sequence[Contribution]) -> bool:
@@ -76,5 +86,60 @@ def _with_shared(
     memory = [c for c in contributions if c.place is PromptPlace.MEMORY]
     named = [c for c in memory if name_in(c.text, request.language)][-1:]
     newest = [c for c in memory if c not in named][-(SHARED - len(named)) :]
-    beside = [replace(c, place=PromptPlace.RECALLED, id=f"{c.id}.near") for c in (*named, *newest)]
+    kept = _fitting([*named, *reversed(newest)], room=ROOM[GREETING])
+    beside = [
+        replace(c, place=PromptPlace.RECALLED, id=f"{c.id}.near")
+        for c in (*named, *newest)
+        if c in kept
+    ]
     return (*memory, *beside)
+
+
+def _with_nearest(
+    request: ReplyRequest, contributions: Sequence[Contribution]
+) -> tuple[Contribution, ...]:
+    """The contributions with as many of those beside the message as there is room for: the notes
+    with most of its words, the nearest first, and what the user said in their own words, if no note
+    says it. The user's name comes last: it is near to every question, and stands at
+    the top of the memory. Without a memory everything stays: nothing else tells it."""
+    memory = [c for c in contributions if c.place is PromptPlace.MEMORY]
+    if not memory:
+        return tuple(contributions)
+    wanted = content_terms(request.text)
+
+    def importance(note: Contribution) -> tuple[bool, float]:
+        named = bool(name_in(note.text, request.language))
+        return named, -coverage(wanted, content_terms(note.text))
+
+    beside = [c for c in contributions if c.place is PromptPlace.RECALLED]
+    notes = sorted((c for c in beside if c.kind in _NOTES), key=importance)
+    turns = [c for c in beside if c.kind is MemoryKind.TURN]
+    only_said = [turn for turn in turns if not notes or _adds(turn, memory, request)][:1]
+    room = ROOM[RECALLED] - sum(map(_tokens, only_said))
+    others = [c for c in beside if c not in notes and c not in turns]
+    return (*memory, *_fitting(notes, room=room), *only_said, *others)
+
+
+def _adds(turn: Contribution, memory: Sequence[Contribution], request: ReplyRequest) -> bool:
+    """Whether a turn may tell what the memory does not: no note rests on it, or it has many more of
+    the message's words than any note."""
+    if not any(set(turn.sources) & set(note.sources) for note in memory):
+        return True
+    wanted = content_terms(request.text)
+    known = max(coverage(wanted, content_terms(note.text)) for note in memory)
+    return coverage(wanted, content_terms(turn.text)) >= known + SHARED_WORDS
+
+
+def _tokens(note: Contribution) -> int:
+    return estimate_tokens(f"- {note.text}")
+
+
+def _fitting(notes: Sequence[Contribution], *, room: int) -> list[Contribution]:
+    """Those of the notes, the most important first, that fit; the first in any case."""
+    kept = list(notes[:1])
+    room -= sum(map(_tokens, kept))
+    for note in notes[1:]:
+        if (tokens := _tokens(note)) <= room:
+            kept.append(note)
+            room -= tokens
+    return kept

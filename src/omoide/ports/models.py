@@ -168,9 +168,10 @@ def is_tuned_for(model: ChatModel, skill: Skill) -> bool:
 class PreparableModel(Protocol):
     """A chat model that can do part of the work before the user's message is there."""
 
-    async def prepare(self, request: Request) -> None:
-        """Load the model and read all messages of `request` but the last, so that an answer to a
-        request that begins alike comes sooner. Raises the errors of `stream`."""
+    async def prepare(self, request: Request, *, begun: str = "") -> None:
+        """Load the model and read all messages of `request` but the last, and of that what it
+        begins with, so that an answer to a request that begins alike comes sooner. Raises the
+        errors of `stream`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,9 @@ class Line:
     name: str = ""
     """The speaker's name, if known."""
     time: datetime | None = None
+    beginning: str = ""
+    """How the message begins, if this is a later piece of it: what was pasted below "Here is a
+    story:" is not about the speaker."""
 
     def labelled(self, language: str) -> str:
         """`Speaker: text`, with the language's word for the speaker."""
@@ -88,15 +91,19 @@ async def _fitting(
     tokens = await count(whole.text) + LABEL
     if tokens <= room:
         return [(whole, tokens)]
+    beginning = whole.beginning or whole.text[:BEGINNING]
     halves = split_sentences(whole.text)
     if len(halves) < 2:
         halves = [whole.text[: len(whole.text) // 2], whole.text[len(whole.text) // 2 :]]
     middle = len(halves) // 2
     pieces: list[tuple[Line, int]] = []
-    for half in (" ".join(halves[:middle]), " ".join(halves[middle:])):
-        pieces += await _fitting(replace(whole, text=half), room=room, count=count)
+    first, second = " ".join(halves[:middle]), " ".join(halves[middle:])
+    for piece in (replace(whole, text=first), replace(whole, text=second, beginning=beginning)):
+        pieces += await _fitting(piece, room=room, count=count)
     return pieces
 
 
+BEGINNING = 120
+"""How many characters of a message are shown with its later pieces."""
 LABEL = 6
 """Tokens for the speaker's label and the line break."""

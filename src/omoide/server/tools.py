@@ -135,7 +135,7 @@ class Forgotten(BaseModel):
     facts: list[str]
     turns: list[str]
     along: list[str] = Field(
-        description="Other sentences with the same supporting turns, which are removed too."
+        description="Other sentences and facts with the same supporting turns: they go too."
     )
 
 

@@ -32,7 +32,7 @@ _AT_ONCE = 2_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A mean with its 95 % interval from resampled questions."""
+    """A mean with its 95 % interval, from resampled questions or, for a share, by Wilson."""
 
     mean: float
     low: float
@@ -186,6 +186,19 @@ def wilson(right: int, count: int) -> tuple[float, float]:
         return 0.0, 100.0
     low, high = stats.binomtest(right, count).proportion_ci(0.95, method="wilson")
     return 100 * float(low), 100 * float(high)
+
+
+def share(cases: Sequence[bool]) -> Estimate:
+    """The share of true cases, with Wilson's interval: unlike a bootstrap it has a width even if
+    all cases are alike.
+
+    >>> round(share([True] * 20).low, 2)
+    0.84
+    """
+    if not cases:
+        raise ValueError("a share needs at least one case, got none")
+    low, high = wilson(sum(cases), len(cases))
+    return Estimate(mean=sum(cases) / len(cases), low=low / 100, high=high / 100, count=len(cases))
 
 
 def auc(good: Sequence[float], bad: Sequence[float]) -> float:

@@ -140,14 +140,15 @@ class EmbeddedChat:
         for piece in await self._precedence.in_background(lambda s: self._whole(request, s)):
             yield piece
 
-    async def prepare(self, request: Request) -> None:
-        """Load the model, and read all messages but the last; see `ports.PreparableModel`."""
+    async def prepare(self, request: Request, *, begun: str = "") -> None:
+        """Load the model, and read all messages but the last, and how that begins; see
+        `ports.PreparableModel`."""
         stop = threading.Event()
         first = replace(request, messages=request.messages[:-1])
         chosen = self._chosen(request)
         body = request_body(first) | self._scales(chosen)
         with self._precedence.foreground():
-            job = self._pool.submit(self._read_ahead, body, chosen, request, stop)
+            job = self._pool.submit(self._read_ahead, body, chosen, request, begun=begun, stop=stop)
             self._stops.add(stop)
             try:
                 await asyncio.wrap_future(job)
@@ -312,16 +313,19 @@ class EmbeddedChat:
         body: dict[str, object],
         chosen: Adapter | None,
         request: Request,
+        *,
+        begun: str,
         stop: threading.Event,
     ) -> None:
-        """Read all messages of `body`; runs in a thread of the pool."""
+        """Read all messages of `body` and the beginning of the next; runs in a thread of the
+        pool."""
         model = self._ready()
         if not (body["messages"] and isinstance(model, KeepsStates)) or stop.is_set():
             return
         with self._slots.taken(body, adapter=chosen) as slotted:
             slotted.begin(model, request, stop.is_set)
             if not stop.is_set():
-                model.read(model.beginning(slotted.messages), slotted.body, stop.is_set)
+                model.read(model.beginning(slotted.messages, begun), slotted.body, stop.is_set)
 
     def _ready(self) -> LoadedModel:
         """The loaded model. The first caller loads it, the others wait."""

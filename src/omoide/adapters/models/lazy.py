@@ -59,13 +59,13 @@ class LazyChat:
             async for piece in pieces:
                 yield piece
 
-    async def prepare(self, request: Request) -> None:
+    async def prepare(self, request: Request, *, begun: str = "") -> None:
         """Load the model, and let it read ahead if it can. Weights are not downloaded for that."""
         if self._model is None and not await asyncio.to_thread(self._is_here):
             return
         model = await self._ready()
         if isinstance(model, PreparableModel):
-            await model.prepare(request)
+            await model.prepare(request, begun=begun)
 
     async def likelihood(self, request: Request, answer: str) -> Likelihood:
         """How likely the model finds the answer; loads it first."""

@@ -1,7 +1,8 @@
 """Chat over any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, llama.cpp's server.
 
 Endpoints differ in the options they accept. An option that is not essential (a schema, a seed, a
-usage report) is dropped when an endpoint rejects it, and not sent again.
+usage report) is dropped when an endpoint rejects it, and not sent again. A model that spends its
+tokens on thoughts and never comes to its answer is asked once more, with room for them.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from omoide.adapters.models.endpoint import (
     TransientError,
 )
 from omoide.adapters.models.sse import events
+from omoide.adapters.models.thoughts import Thoughts
 from omoide.domain.jobs import reported_tokens
-from omoide.errors import ModelRefused, ModelStalled, ModelUnavailable
+from omoide.errors import ContextTooLong, ModelRefused, ModelStalled, ModelUnavailable
 from omoide.language import estimate_tokens
 from omoide.ports import Completion
 
@@ -47,6 +49,9 @@ _CHARS_A_TOKEN = 32
 _LEAST_CHARS = 4096
 """An answer may have so many characters for each token that was asked for, and at least so many. An
 endpoint that goes on does not heed `max_tokens`."""
+_THINKING = 16_000
+"""Tokens that a model gets besides those of its answer once it has spent all of them before its
+first word: models that think first count their thoughts."""
 _FRAME = 5
 """Tokens that a chat template adds to each message: its role and delimiters."""
 
@@ -60,14 +65,16 @@ class _Answer:
     usage: dict[str, object] = field(default_factory=dict)
     room: int
     """Characters that it may still have."""
+    thoughts: Thoughts = field(default_factory=Thoughts)
 
     def add(self, text: str) -> str:
-        """Add a piece, as far as there is room, and return what was added."""
-        piece = text[: self.room]
+        """Add a piece without thoughts, as far as there is room, and return what was added."""
+        said = self.thoughts.spoken(text)
+        piece = said[: self.room]
         self.room -= len(piece)
         if piece:
             self.pieces.append(piece)
-        if len(piece) < len(text):
+        if len(piece) < len(said):
             self.finish = "length"
         return piece
 
@@ -114,6 +121,7 @@ class OpenAIChat:
         self._clock = clock
         self._dropped: frozenset[str] = frozenset()
         self._limit = _LIMITS[0]
+        self._thinking = 0
 
     @property
     def name(self) -> str:
@@ -135,7 +143,9 @@ class OpenAIChat:
 
     def body(self, request: Request) -> dict[str, object]:
         """See `ports.BatchableModel.body`."""
-        sent = self._body(request, dropped=self._dropped, limit=self._limit)
+        sent = self._body(
+            request, dropped=self._dropped, limit=self._limit, thinking=self._thinking
+        )
         return {key: value for key, value in sent.items() if not key.startswith("stream")}
 
     def read(self, body: Mapping[str, object], request: Request) -> Completion:
@@ -158,15 +168,23 @@ class OpenAIChat:
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """Yield the answer's pieces, then its `Completion`; see `ports.ChatModel`."""
         started, attempt = self._clock(), 0
-        dropped, limit = self._dropped, self._limit
+        dropped, limit, thinking = self._dropped, self._limit, self._thinking
         while True:
             answer = _answer_to(request)
-            body = self._body(request, dropped=dropped, limit=limit)
+            body = self._body(request, dropped=dropped, limit=limit, thinking=thinking)
             try:
                 async with aclosing(self._attempt(body, request, answer)) as pieces:
                     async for piece in pieces:
                         yield piece
-                break
+                if answer.pieces or answer.finish != "length":
+                    break
+                if thinking:
+                    raise ModelRefused(_no_word(self._model, request, thinking))
+                thinking = _THINKING
+            except ContextTooLong as error:
+                if thinking > self._thinking:  # there is no room for thoughts
+                    raise ModelRefused(_no_word(self._model, request, 0)) from error
+                raise
             except RequestRejected as error:
                 dropped, limit = _drop_rejected(error, body, dropped=dropped, limit=limit)
             except (TransientError, httpx.RequestError) as error:
@@ -175,17 +193,20 @@ class OpenAIChat:
                     raise ModelUnavailable(f"{failure} (in the middle of an answer)") from error
                 attempt += 1
                 await self._endpoint.wait(failure, attempt=attempt)
-        self._dropped, self._limit = self._dropped | dropped, limit
+        self._dropped, self._limit, self._thinking = self._dropped | dropped, limit, thinking
         yield _completion(answer, request, seconds=self._clock() - started)
 
-    def _body(self, request: Request, *, dropped: frozenset[str], limit: str) -> dict[str, object]:
-        """The request as JSON, without the options that this endpoint rejects."""
+    def _body(
+        self, request: Request, *, dropped: frozenset[str], limit: str, thinking: int
+    ) -> dict[str, object]:
+        """The request as JSON, without the options that this endpoint rejects, and with room for
+        so many tokens of thinking."""
         body: dict[str, object] = {
             "model": self._model,
             "messages": [{"role": m.role, "content": m.content} for m in request.messages],
             "stream": not self._whole,
             "temperature": request.temperature,
-            limit: request.max_tokens,
+            limit: request.max_tokens + thinking,
         }
         if not self._whole:
             body["stream_options"] = {"include_usage": True}
@@ -243,6 +264,15 @@ class OpenAIChat:
                 raise TransientError(
                     f"{endpoint.url(_PATH)} ended its stream before the answer was complete"
                 )
+
+
+def _no_word(model: str, request: Request, thinking: int) -> str:
+    """What to say of an answer that was over before its first word."""
+    return (
+        f"{model} spent all {request.max_tokens + thinking:,} tokens that it may use before the "
+        "first word of its answer, as models do that think first; choose one that does not think, "
+        "or let the endpoint have it think less"
+    )
 
 
 def _drop_rejected(

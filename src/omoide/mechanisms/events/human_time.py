@@ -77,6 +77,11 @@ def today(now: datetime, language: str) -> str:
     )
 
 
+def dated(day: date, language: str) -> str:
+    """A day with the day of the week: "2026-11-18, Wednesday"."""
+    return f"{day.isoformat()}, {weekday(day, language)}"
+
+
 def weekday(day: date, language: str) -> str:
     """The day of the week: "Monday"."""
     return _ago(language).weekdays[day.weekday()]

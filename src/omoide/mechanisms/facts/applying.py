@@ -24,6 +24,7 @@ from omoide.domain import (
 )
 from omoide.domain.fact import ASSISTANT, USER
 from omoide.language.dates import with_absolute_dates
+from omoide.language.times import spans
 from omoide.mechanisms.facts.operations import Action, SetAside
 from omoide.mechanisms.facts.trust import trust_of
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from omoide.domain import Turn
+    from omoide.language.dates import DatedText
     from omoide.mechanisms.facts.operations import Operation
 
 UNSUPPORTED = "no turn supports it"
@@ -185,21 +187,25 @@ class _Application:
     def _fact(self, operation: Operation, sources: tuple[str, ...]) -> Fact:
         said = self._said(sources)
         dated = with_absolute_dates(operation.text, day=said.date(), language=self._language)
-        since, until = operation.since or dated.since, operation.until or dated.until
+        since, until = _days(operation, dated)
         about = operation.about or USER
+        kind = _kind(operation.kind, since=since, until=until, day=said.date())
+        text = dated.text
+        if kind in _DATED:
+            text = _with_days(text, since, until, said=said.date())
         return Fact(
-            id=fact_id(self._session, about, dated.text),
+            id=fact_id(self._session, about, text),
             about=about,
-            text=dated.text,
+            text=text,
             said=said,
             learned=self._at,
-            kind=_kind(operation.kind, since=since, until=until, day=said.date()),
+            kind=kind,
             language=self._language,
             session=self._session,
             since=since,
             until=until,
             sources=sources,
-            trust=self._trust(operation, dated.text, sources),
+            trust=self._trust(operation, text, sources),
             reason=operation.reason,
             flags=operation.flags,
         )
@@ -297,6 +303,28 @@ class _Application:
 def fact_id(session: int, about: str, text: str) -> str:
     """An id derived from session, person and text, so that a retry adds nothing."""
     return "f" + hashlib.sha256(f"{session}\n{about}\n{_plain(text)}".encode()).hexdigest()[:20]
+
+
+def _days(operation: Operation, dated: DatedText) -> tuple[date | None, date | None]:
+    """Since when and until when it holds: as the answer says, or as its text. A date in the text of
+    a state is often of something else: a dog "who turned four in April" did not end then."""
+    said = operation.says_days and operation.kind not in _DATED and not dated.found
+    if said:
+        return operation.since, operation.until
+    return operation.since or dated.since, operation.until or dated.until
+
+
+def _with_days(text: str, since: date | None, until: date | None, *, said: date) -> str:
+    """A sentence with its days, if it does not name them: an answer may give them beside it, and
+    prompts show the sentence alone."""
+    first, last = since or until, until or since
+    if first is None or last is None:
+        return text
+    if any(begins <= last and ends >= first for begins, ends in spans(text, said)):
+        return text
+    days = f"{first}" if first == last else f"{first} – {last}"
+    mark = text[-1] if text[-1] in ".!?。！？．" else ""
+    return f"{text.removesuffix(mark)} ({days}){mark}"
 
 
 def _kind(kind: FactKind, *, since: date | None, until: date | None, day: date) -> FactKind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -117,7 +118,12 @@ class FactKeeper:
         found = [hit.id for hit in hits]
         ids = dict.fromkeys([*shown, *found[:FIRST], *newest[:FIRST], *found, *newest])
         known = await self._store.facts.read(owner, ids=list(ids)[: self._most_known])
-        return [fact for fact in known if fact.holds(to_digest.at)]
+        zone = to_digest.timezone
+        return [
+            replace(fact, said=fact.said.astimezone(zone))
+            for fact in known
+            if fact.holds(to_digest.at)
+        ]
 
     async def _parts(
         self, turns: Sequence[Turn], known: Sequence[Fact], language: str

@@ -4,6 +4,7 @@ numbers; the answer is a list of changes as JSON."""
 from __future__ import annotations
 
 from dataclasses import replace
+from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.domain import FactKind
@@ -84,8 +85,18 @@ def _session_lines(session: Sequence[Line], language: str) -> Iterator[str]:
             ago = pack(language).ago
             weekday = f", {ago.weekdays[today.weekday()]}" if ago else ""
             yield f"[{today.isoformat()}{weekday}]"
-        label = vocabulary(language)[line.speaker.value]
-        yield f"{number} {label}{f' ({line.name})' if line.name else ''}: {line.text}"
+        yield f"{number} {_label(line, language)}: {line.text}"
+
+
+def _label(line: Line, language: str) -> str:
+    """Who speaks, by name if it is known, and how the message begins that a piece belongs to."""
+    words = vocabulary(language)
+    label = words[line.speaker.value]
+    if line.name:
+        label += f" ({line.name})"
+    if line.beginning:
+        label += f" [{Template(words['continued']).substitute(beginning=f'{line.beginning}…')}]"
+    return label
 
 
 def schema() -> Mapping[str, object]:

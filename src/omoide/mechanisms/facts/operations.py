@@ -50,6 +50,9 @@ class Operation:
     """Ids of the turns that support it."""
     since: date | None = None
     until: date | None = None
+    says_days: bool = False
+    """Whether the answer was to say since when and until when it holds: then None means that nobody
+    knows."""
     reason: str = ""
     flags: tuple[str, ...] = ()
     by_rule: bool = False

@@ -97,7 +97,7 @@ class _Reader:
     def __init__(self, *, known: Sequence[Fact], session: Sequence[Line], language: str) -> None:
         self._known = {number: fact.id for number, fact in enumerate(known, 1)}
         self._turns = {number: line.turn for number, line in enumerate(session, 1)}
-        self._speakers = _names(session, language)
+        self._speakers = _names(session, language, others={fact.about.casefold() for fact in known})
 
     def read(self, entry: object) -> Operation | SetAside:
         """One entry as an operation, or set aside."""
@@ -129,6 +129,7 @@ class _Reader:
             turns=self._cited(entry.get("turns")),
             since=first_day(_string(entry.get("since"))),
             until=last_day(_string(entry.get("until"))),
+            says_days="since" in entry and "until" in entry,
             reason=" ".join(_string(entry.get("why")).split())[:LONGEST],
             flags=tuple(flags),
         )
@@ -147,12 +148,16 @@ class _Reader:
         return self._speakers.get(name.casefold(), name[:80] or USER)
 
 
-def _names(session: Sequence[Line], language: str) -> Mapping[str, str]:
+def _names(session: Sequence[Line], language: str, *, others: set[str]) -> Mapping[str, str]:
     """How an answer may call the two speakers: by role in English or the session's language, or by
-    name."""
+    name. Where several people speak as the user, each keeps their name, also in a later session in
+    which only one of them speaks: then memory knows them as one of the others."""
     names = {role: role for role in (USER, ASSISTANT)}
     names |= {vocabulary(language)[role].casefold(): role for role in (USER, ASSISTANT)}
-    names |= {line.name.casefold(): line.speaker.value for line in session if line.name}
+    for role in (USER, ASSISTANT):
+        called = {line.name.casefold() for line in session if line.speaker == role and line.name}
+        if len(called) == 1 and not called & others:
+            names[called.pop()] = role
     return names
 
 

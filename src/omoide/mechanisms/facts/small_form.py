@@ -108,7 +108,7 @@ class SmallForm:
             if note is None:
                 aside.append(SetAside(text=line, reason=NO_SPEAKER))
                 continue
-            note = replace(note, text=in_written_style(note.text, language))
+            note = _in_written_style(note, language)
             note = owner(note, said, language)
             if reason := self._doubt(note, session, said, language):
                 aside.append(SetAside(text=line, reason=reason))
@@ -174,7 +174,13 @@ class TunedForm(SmallForm):
         request = Request(
             messages=prompt.messages,
             max_tokens=480,
-            grammar=grammar(*speaking, language=language, numbered=len(shown), leave_out=True),
+            grammar=grammar(
+                *speaking,
+                language=language,
+                numbered=len(shown),
+                leave_out=True,
+                possessive=True,
+            ),
             skill=Skill.FACTS,
             fixed=shared_start("facts_small", language, **words_of_language).messages,
         )
@@ -195,6 +201,12 @@ class TunedForm(SmallForm):
             if text:
                 shown.append(replace(line, text=text).labelled(language))
         return "\n".join(shown)
+
+
+def _in_written_style(note: Note, language: str) -> Note:
+    stop = phrasing(language).stop
+    whole = in_written_style(note.whole.removesuffix(stop), language) + stop if note.whole else ""
+    return replace(note, text=in_written_style(note.text, language), whole=whole)
 
 
 def _without(none: str, line: str) -> str:
@@ -219,14 +231,23 @@ def _divided(line: str, shown: Sequence[Fact]) -> tuple[str, tuple[str, ...]]:
 def _with_name(
     written: Sequence[_WrittenNote], session: Sequence[Line], language: str
 ) -> list[_WrittenNote]:
-    """The notes, with the name by which the user introduced themselves in front."""
+    """The notes, with the name by which the user introduced themselves in front, and in place of
+    one that a model cut short."""
     name = name_from_turns(session, language)
-    notes = [entry.note for entry in written]
-    if not name or any(
-        named(n.whole or n.text, language, known=name) for n in notes if _of_user(n)
-    ):
+    if not name:
         return list(written)
-    return [_WrittenNote(note=name_fact(name, language)), *written]
+    right, any_name = name_fact(name, language), False
+    notes: list[_WrittenNote] = []
+    for entry in written:
+        note = entry.note
+        stated = named(note.whole or note.text, language, known=name) if _of_user(note) else ""
+        any_name = any_name or bool(stated)
+        notes.append(replace(entry, note=right) if _cut_short(stated, name) else entry)
+    return notes if any_name else [_WrittenNote(note=right), *notes]
+
+
+def _cut_short(stated: str, name: str) -> bool:
+    return bool(stated) and stated != name and name.startswith(stated)
 
 
 def _of_user(note: Note) -> bool:

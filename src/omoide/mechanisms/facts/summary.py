@@ -8,6 +8,7 @@ nothing is lost when it is full, and each sentence names its fact.
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,7 @@ class FactSummary(SummaryInPrompt):
         if await self._digested(owner, number):
             return
         written = await self._keeper.digest(to_digest)
-        if await self._store.turns.read(owner, session=number) != to_digest.turns:
+        if not to_digest.is_of(await self._store.turns.read(owner, session=number)):
             raise StaleVersion(f"session {number} changed while it was digested: turns were erased")
         newest = await self._store.summaries.find(owner)
         facts = await self._keeper.candidates(owner, at=to_digest.at)
@@ -107,14 +108,13 @@ class FactSummary(SummaryInPrompt):
         whose day has passed is marked as such; until then it is open."""
         ids = [s.fact for s in summary.sentences if s.fact]
         facts = {f.id: f for f in await self._store.facts.read(request.owner, ids=ids)}
-        passed = vocabulary(request.language)["plan_passed"]
         shown = []
         for number, stated in enumerate(summary.sentences, start=1):
             fact = facts.get(stated.fact)
             if fact is not None and _gone(fact, since=summary.time, now=request.now):
                 continue
             overdue = fact is not None and fact.overdue(request.now.date())
-            text = f"{stated.text} {passed}" if overdue else stated.text
+            text = past_plan(stated.text, request.language) if overdue else stated.text
             part = part_of(stated) if fact is None or overdue else _part(fact)
             shown.append(ShownSentence(number, replace(stated, text=text), part))
         return shown
@@ -132,6 +132,22 @@ class FactSummary(SummaryInPrompt):
     def _author(self, written: FactDigest) -> str:
         by = next((c.by for c in written.completions if c.by), "")
         return by or (self._keeper.model.name if written.completions else "")
+
+
+def past_plan(text: str, language: str) -> str:
+    """A plan whose day has passed, with the mark that says so. A small model goes by the verb and
+    not by the mark, so the auxiliary, where a language has one, is put into the past
+    (docs/experiments/2026-11-18-five-transcripts.md).
+
+    >>> past_plan("User is moving to Bergen in May 2026.", "en")
+    'User was moving to Bergen in May 2026. (that was the plan; the day has passed)'
+    """
+    words = vocabulary(language)
+    pairs = (pair.partition(" > ") for pair in words["plan_past"].split(", ") if pair)
+    past = {now: then for now, _, then in pairs}
+    if past:
+        text = re.sub(rf"\b(?:{'|'.join(past)})\b", lambda found: past[found[0]], text, count=1)
+    return f"{text} {words['plan_passed']}"
 
 
 def _gone(fact: Fact, *, since: datetime, now: datetime) -> bool:

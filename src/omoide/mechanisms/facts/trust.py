@@ -31,7 +31,10 @@ def trust_of(
 ) -> Trust:
     """That of the weakest source. What the assistant says around the user's own words does not
     count: the line before them asks or leads up to them, and the line after them only takes them
-    up, if the user's words, and the `known` facts that it changes, say most of it anyway."""
+    up, if the user's words, and the `known` facts that it changes, say most of it anyway, or if
+    that line has no word of it that they lack: "Congratulations!" tells nothing, though the user
+    said "he proposed" and the fact is that they are engaged. A date is written in many ways, so
+    numbers are not words."""
     cited = [turn for turn in turns if turn.id in sources]
     own = [turn for turn in cited if turn.speaker is Speaker.USER]
     led_up = {turn.position - 1 for turn in own}
@@ -40,9 +43,14 @@ def trust_of(
     said = set(stems(" ".join(turn.text for turn in own)))
     most = MOST if pack(language).words.bounded else MOST_BIGRAMS
     enough = coverage(new, said) >= most
-    around = led_up | taken_up if enough else led_up
-    return weakest(
-        _TRUST[turn.speaker]
-        for turn in cited
-        if turn.speaker is Speaker.USER or about == ASSISTANT or turn.position not in around
-    )
+
+    def counts(turn: Turn) -> bool:
+        if turn.speaker is Speaker.USER or about == ASSISTANT:
+            return True
+        if turn.position in led_up:
+            return False
+        lacked = (new & stems(turn.text)) - said
+        adds = any(not term.isdigit() for term in lacked)
+        return turn.position not in taken_up or (adds and not enough)
+
+    return weakest(_TRUST[turn.speaker] for turn in cited if counts(turn))

@@ -137,6 +137,12 @@ def judged(support: Support, space: str | None) -> Support:
     return replace(support, known=max(known, least))
 
 
+def without_words(support: Support) -> Support:
+    """The support for a question if nothing that has its words answers it: by meaning alone, and
+    with the bar of a question that others can answer."""
+    return judged(replace(support, words=0.0, personal=False), support.space)
+
+
 def is_open(support: Support, budget: RecallBudget) -> bool:
     """Whether anything that was recalled may go into a prompt."""
     bars = budget.spaces.get(support.space, budget.words)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Speaker, empty_summary
-from omoide.language import detect_language, pack
+from omoide.language import content_terms, detect_language, estimate_tokens, pack
 from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
 from omoide.mechanisms.events.human_time import weekday
+from omoide.mechanisms.search.excerpt import excerpt
 from omoide.mechanisms.search.filter import RecallFilter
-from omoide.mechanisms.search.gate import admitted, admitted_facts
+from omoide.mechanisms.search.gate import admitted, admitted_facts, without_words
+from omoide.mechanisms.search.topics import topic_terms
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
@@ -23,12 +26,18 @@ if TYPE_CHECKING:
     from omoide.mechanisms.base import ReplyRequest
     from omoide.mechanisms.search.gate import RecallBudget
     from omoide.mechanisms.search.recall import Recall
+    from omoide.mechanisms.search.topics import TopicTerms
 
 
 REMARK = RecallFilter(kinds=frozenset({MemoryKind.TURN}))
 """What may come to a message that asks nothing."""
 QUESTION = RecallFilter(kinds=frozenset({MemoryKind.TURN, MemoryKind.FACT}))
 """What may come to a question."""
+
+EXCERPT = 5
+"""An excerpt takes at most one part in so many of the tokens for turns."""
+TELLING = 50
+"""How many items are looked through for those that tell of a part of the asker's life."""
 
 
 class SearchMechanism(ReadOnlyMechanism):
@@ -48,13 +57,14 @@ class SearchMechanism(ReadOnlyMechanism):
 
     async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The best turns that are not in the prompt already; nothing if none fits."""
+        topics = topic_terms(request.text)
         both = self._replies or asks_about_replies(request.text)
         found = await self._recall(
             request.owner,
             request.text,
             summary=empty_summary(request.now),
             at=request.now,
-            k=2 * self._budget.items,
+            k=max(2 * self._budget.items, TELLING if topics else 0),
             facts=self._budget.facts,
             besides=request.not_recalled,
             only=QUESTION if asks(request.text) else REMARK,
@@ -63,14 +73,21 @@ class SearchMechanism(ReadOnlyMechanism):
         )
         shown = {_key(turn.text) for turn in request.session}
         past = self._budget.marks_outdated or asks_about_the_past(request.text, request.now)
-        items = self._fitting(
+        recalled, support = list(found), found.support
+        if topics is not None:
+            telling = [item for item in found if _tells(item, topics)]
+            recalled = telling or recalled
+            support = support if telling else without_words(support)
+        turns = [item for item in recalled if item.kind is MemoryKind.TURN]
+        fitting = (
             item
-            for item in _unrepeated([i for i in found if i.kind is MemoryKind.TURN], shown)
+            for item in _unrepeated(turns, shown)
             if (both or item.speaker is not Speaker.ASSISTANT)
-            and (past or item.outdated is None or not item.outdated.wholly)
+            and (past or item.outdated is None or _holds(item, item.outdated, request.text))
         )
-        items = admitted(items, found.support, budget=self._budget)
-        facts = admitted_facts(found, found.support, budget=self._budget)
+        items = self._fitting(fitting, request.text)
+        items = admitted(items, support, budget=self._budget)
+        facts = admitted_facts(recalled, support, budget=self._budget)
         labelled = _labeller(request)
         return tuple(
             Contribution(
@@ -89,17 +106,30 @@ class SearchMechanism(ReadOnlyMechanism):
             for rank, item in enumerate(ranked, start=1)
         )
 
-    def _fitting(self, items: Iterator[RecalledItem]) -> tuple[RecalledItem, ...]:
-        """As many of the items as the budget allows; one that is too long is skipped."""
+    def _fitting(self, items: Iterator[RecalledItem], message: str) -> tuple[RecalledItem, ...]:
+        """As many of the items as the budget allows. Of one that could never fit, the part that
+        the message is about; another that is too long is skipped."""
         kept: list[RecalledItem] = []
         left = self._budget.tokens
         for item in items if self._budget.items else ():
-            if item.tokens <= left:
-                kept.append(item)
-                left -= item.tokens
+            fitted = self._shortened(item, message) if item.tokens > self._budget.tokens else item
+            if fitted.tokens <= left:
+                kept.append(fitted)
+                left -= fitted.tokens
                 if len(kept) == self._budget.items:
                     break
         return tuple(kept)
+
+    def _shortened(self, item: RecalledItem, message: str) -> RecalledItem:
+        part = excerpt(item.text, message, tokens=self._budget.tokens // EXCERPT)
+        return replace(item, text=part, tokens=estimate_tokens(part))
+
+
+def _tells(item: RecalledItem, topics: TopicTerms) -> bool:
+    """Whether an item tells of what a short question about the asker's life asks for. Its
+    neighbours, other people's lives and questions match it too."""
+    by_asker = item.speaker is not Speaker.ASSISTANT
+    return topics.told_in(item.text, by_asker=by_asker, answering=item.answers)
 
 
 def asks(text: str) -> bool:
@@ -135,6 +165,15 @@ def _unrepeated(items: Sequence[RecalledItem], shown: set[str]) -> Iterator[Reca
             said.add(key)
             joined += f"\n{key}"
             yield item
+
+
+def _holds(item: RecalledItem, outdated: Outdated, message: str) -> bool:
+    """Whether what a message may ask of a turn still holds, of which something has ended: they
+    share a word that neither what has ended has nor what holds in its place."""
+    if outdated.wholly:
+        return False
+    shared = content_terms(message) & content_terms(item.text)
+    return not shared <= content_terms(" ".join((*outdated.ended, *outdated.since_then)))
 
 
 def _labeller(request: ReplyRequest) -> Callable[[RecalledItem], str]:

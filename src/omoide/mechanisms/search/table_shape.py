@@ -42,6 +42,14 @@ _DAY = 86_400_000_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class WholeTable:
+    """The shape of a table, and which of its turns a part of it has."""
+
+    shape: TableShape
+    kept: slice | NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TableShape:
     """What every query needs to know about a turn table. What only some need is computed when it
     is first asked for."""
@@ -74,17 +82,27 @@ class TableShape:
     padded: Ints
     """The session of each turn, with -1 for each of the neighbours that the first and the last turn
     do not have."""
+    whole: WholeTable | None = None
+    """What this is a part of."""
 
     @cached_property
     def _calendar(self) -> tuple[NDArray[np.int32], Ints]:
         import numpy as np
 
-        days, day = np.unique(self.time.view(np.int64) // _DAY + _EPOCH, return_inverse=True)
-        return days.astype(np.int32), day
+        if self.whole is not None:
+            return self.whole.shape.days, self.whole.shape.day[self.whole.kept]
+        day = self.time.view(np.int64) // _DAY + _EPOCH
+        changes = np.concatenate(([True], day[1:] != day[:-1])) if len(day) else np.zeros(0, bool)
+        ordered = day[changes]
+        if (ordered[1:] > ordered[:-1]).all():  # as nearly always: nothing to sort
+            return ordered.astype(np.int32), np.cumsum(changes) - 1
+        ordered, row = np.unique(day, return_inverse=True)
+        return ordered.astype(np.int32), row
 
     @property
     def days(self) -> NDArray[np.int32]:
-        """The days on which there are turns, as `date.toordinal`, in order."""
+        """The days on which there are turns, as `date.toordinal`, in order; also those of the whole
+        table if this is a part of one."""
         return self._calendar[0]
 
     @property
@@ -125,8 +143,9 @@ _NOBODY = [-1] * len(KERNEL)
 _shapes: WeakKeyDictionary[TurnTable, TableShape] = WeakKeyDictionary()
 
 
-def shape_of(table: TurnTable) -> TableShape:
-    """The shape of a turn table, cached until a turn is added."""
+def shape_of(table: TurnTable, *, whole: WholeTable | None = None) -> TableShape:
+    """The shape of a turn table, cached until a turn is added. What each turn has by itself is
+    taken from the `whole` table that this is a part of, if there is one."""
     import numpy as np
 
     if (known := _shapes.get(table)) is not None:
@@ -140,7 +159,10 @@ def shape_of(table: TurnTable) -> TableShape:
     mean_size = max(float(size.sum()) / max(len(size), 1), 1)
     follows = beside & (table.voice[1:] != table.voice[:-1])
     taking_turns = float(follows.sum() / max(int(beside.sum()), 1))
-    asking = _asking(table)
+    if whole is None:
+        asking, only_asking = _asking(table)
+    else:
+        asking, only_asking = whole.shape.asking[whole.kept], whole.shape.only_asking[whole.kept]
     features = table.features
     shape = _shapes[table] = TableShape(
         session=session,
@@ -152,21 +174,25 @@ def shape_of(table: TurnTable) -> TableShape:
         norm=K1 * (1 - B + B * table.length / mean_length),
         session_norm=SESSION_K1 * (1 - SESSION_B + SESSION_B * size / mean_size),
         asking=asking,
-        only_asking=asking * np.exp(table.length * np.float32(-1 / FULL)),
+        only_asking=only_asking,
         answered=follows & (asking[:-1] >= ASKS),
         answering=follows * (taking_turns * asking[:-1]),
         taking_turns=taking_turns,
         padded=np.concatenate((_NOBODY, session, _NOBODY)),
+        whole=whole,
     )
     return shape
 
 
-def _asking(table: TurnTable) -> Floats:
-    """The share of each turn's terms that are in questions, from its informativeness."""
+def _asking(table: TurnTable) -> tuple[Floats, Floats]:
+    """The share of each turn's terms that are in questions, from its informativeness; and the same
+    fading with the turn's length."""
     import numpy as np
 
     if table.features is None:
-        return np.zeros(len(table.ids), np.float32)
+        none = np.zeros(len(table.ids), np.float32)
+        return none, none
     stated = -FULL * np.log(np.maximum(1 - table.features.values, np.float32(1e-6)))
     share = np.minimum(np.maximum(1 - stated / np.maximum(table.length, 1), 0), 1)
-    return np.where((table.length > 0) & (stated < MOST_STATED), share, 0).astype(np.float32)
+    asking = np.where((table.length > 0) & (stated < MOST_STATED), share, 0).astype(np.float32)
+    return asking, asking * np.exp(table.length * np.float32(-1 / FULL))

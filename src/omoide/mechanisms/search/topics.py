@@ -12,14 +12,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from omoide.language import detect_language, pack
+from omoide.language.sentences import QUESTION, split_sentences
 from omoide.language.tables import NEVER
-from omoide.language.terms import CJK, query_terms, stop_stems, terms
+from omoide.language.terms import CJK, is_prefix, query_terms, stop_stems, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from omoide.language.pack import LanguagePack
 
@@ -41,6 +43,48 @@ class TopicTerms:
     """For each part of life the terms that tell of it."""
     others: tuple[str, ...]
     """The terms of the rest of the question."""
+    language: str
+
+    def told_in(self, text: str, *, by_asker: bool = True, answering: str = "") -> bool:
+        """Whether a turn tells of that part of the asker's life: a statement in it has a term for
+        it, in a part that is not about the other person. A reply tells of what the question asked
+        that it answers.
+
+        >>> where = topic_terms("Where do I live?")
+        >>> [where.told_in(text) for text in ("I moved to Bergen.", "I hope you get home soon.")]
+        [True, False]
+        """
+        if by_asker and answering and self._named_in(answering, chain(*self.groups)):
+            return True
+        person = pack(self.language).person
+        mine, yours = person.first, person.second
+        if not by_asker:
+            mine, yours = yours, mine
+        every = (*chain(*self.groups), *self.others)
+        return any(
+            self._named_in(part, every)
+            for sentence in split_sentences(text)
+            if not QUESTION.search(sentence)
+            for part in _about(sentence, mine, yours)
+        )
+
+    @staticmethod
+    def _named_in(text: str, wanted: Iterable[str]) -> bool:
+        its_terms = set(terms(text))
+        return any(t in its_terms or (is_prefix(t) and t in text) for t in wanted)
+
+
+def _about(sentence: str, one: re.Pattern[str], other: re.Pattern[str]) -> Iterator[str]:
+    """The parts of a sentence about one of two people, by their pronouns: each part reaches to the
+    next pronoun, and what comes before the first goes with it. All of it if there is none."""
+    marks = [(match.start(), True) for match in one.finditer(sentence)]
+    marks += [(match.start(), False) for match in other.finditer(sentence)]
+    marks = sorted(marks) or [(0, True)]
+    starts = [0, *(start for start, _ in marks[1:])]
+    ends = [*starts[1:], len(sentence)]
+    for (_, wanted), start, end in zip(marks, starts, ends, strict=True):
+        if wanted:
+            yield sentence[start:end]
 
 
 @lru_cache(maxsize=64)
@@ -63,7 +107,9 @@ def topic_terms(text: str) -> TopicTerms | None:
         if pattern.search(text):
             rest = pattern.sub(" ", rest)
             groups.append(tuple(dict.fromkeys(t for word in topic.told for t in _plain(word))))
-    return TopicTerms(groups=tuple(groups), others=_others(rest, rules)) if groups else None
+    if not groups:
+        return None
+    return TopicTerms(groups=tuple(groups), others=_others(rest, rules), language=language)
 
 
 def _about_asker(text: str, rules: LanguagePack) -> bool:

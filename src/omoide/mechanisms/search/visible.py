@@ -8,7 +8,7 @@ from datetime import UTC
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from omoide.mechanisms.search.table_shape import shape_of
+from omoide.mechanisms.search.table_shape import WholeTable, shape_of
 from omoide.ports.store import Features, Postings
 
 if TYPE_CHECKING:
@@ -41,10 +41,11 @@ def _only(data: SearchData, keep: NDArray[np.bool_]) -> SearchData:
     import numpy as np
 
     old, count = data.table, int(keep.sum())
-    moved = np.where(keep, np.cumsum(keep) - 1, -1)
-    # Usually only the last session is dropped; the rest is then a prefix and needs no copy.
-    kept: slice | NDArray[np.bool_] = slice(count) if keep[:count].all() else keep
-    ids = old.ids[:count] if isinstance(kept, slice) else tuple(compress(old.ids, keep.tolist()))
+    # Usually only the last session is dropped; the rest is then a prefix, and nothing moves.
+    prefix = bool(keep[:count].all())
+    kept: slice | NDArray[np.bool_] = slice(count) if prefix else keep
+    moved = None if prefix else np.where(keep, np.cumsum(keep) - 1, -1)
+    ids = old.ids[:count] if prefix else tuple(compress(old.ids, keep.tolist()))
     table = replace(
         old,
         ids=ids,
@@ -55,8 +56,11 @@ def _only(data: SearchData, keep: NDArray[np.bool_]) -> SearchData:
         length=old.length[kept],
         features=None if old.features is None else _kept_features(old.features, keep, kept, moved),
     )
+    shape_of(table, whole=WholeTable(shape=shape_of(old), kept=kept))
     postings = {
-        term: Postings(rows=moved[p.rows[there]], counts=p.counts[there])
+        term: Postings(
+            rows=p.rows[there] if moved is None else moved[p.rows[there]], counts=p.counts[there]
+        )
         for term, p in data.postings.items()
         if (there := keep[p.rows]).any()
     }
@@ -65,22 +69,29 @@ def _only(data: SearchData, keep: NDArray[np.bool_]) -> SearchData:
 
 
 def _kept_features(
-    old: Features, keep: NDArray[np.bool_], kept: slice | NDArray[np.bool_], moved: Ints
+    old: Features,
+    keep: NDArray[np.bool_],
+    kept: slice | NDArray[np.bool_],
+    moved: Ints | None,
 ) -> Features:
     spans = old.spans[keep[old.spans[:, 0]]]  # a copy
-    spans[:, 0] = moved[spans[:, 0]]
+    if moved is not None:
+        spans[:, 0] = moved[spans[:, 0]]
     return Features(values=old.values[kept], spans=spans)
 
 
 class _Moved(Mapping[str, int]):
-    """Rows by id after some turns were dropped, computed on lookup."""
+    """Rows by id after some turns were dropped, computed on lookup. Without `moved`, the last ones
+    were."""
 
-    def __init__(self, before: Mapping[str, int], moved: Ints, ids: Sequence[str]) -> None:
+    def __init__(self, before: Mapping[str, int], moved: Ints | None, ids: Sequence[str]) -> None:
         self._before, self._moved, self._ids = before, moved, ids
 
     def __getitem__(self, name: str) -> int:
-        row = int(self._moved[self._before[name]])
-        if row < 0:
+        row = self._before[name]
+        if self._moved is not None:
+            row = int(self._moved[row])
+        if not 0 <= row < len(self._ids):
             raise KeyError(name)
         return row
 

@@ -164,7 +164,7 @@ class SummaryMechanism(SummaryInPrompt):
             ask=to_digest.ask,
             cited=await self._store.turns.read(owner, ids=old.sources),
         )
-        if await self._store.turns.read(owner, session=number) != to_digest.turns:
+        if not to_digest.is_of(await self._store.turns.read(owner, session=number)):
             raise StaleVersion(f"session {number} changed while it was digested: turns were erased")
         for rejected in result.rejected:
             await self._store.summaries.add_rejected(owner, rejected)

@@ -134,6 +134,8 @@ def _skill(language: str) -> Skill:
 
 _OUT = r"\n\r\t?!:;\"“”„«»「」『』？！：；؟"
 """No line break, question, exclamation, quotation or colon inside a fact."""
+_FIRST = rf"[^ ,.，、。{_OUT}]"
+"""What a note goes on with after "User's"."""
 
 
 def grammar(
@@ -144,24 +146,32 @@ def grammar(
     most: int = MAX_FACTS,
     numbered: int = 0,
     leave_out: bool = False,
+    possessive: bool = False,
 ) -> str:
     """GBNF grammar: for each speaker in turn, at most `most` notes that begin with the speaker;
     or the word for "none". A note may end with numbers up to `numbered`, if there are any. With
     `leave_out` there may be notes about the second speaker alone, or about the first: held to write
-    about both, a model makes something up about one who told nothing."""
+    about both, a model makes something up about one who told nothing. With `possessive` a note may
+    begin with what is a speaker's ("User's sister")."""
     how = phrasing(language)
     unit = how.unit.replace("%s", _OUT + how.banned)
+    starts = {speaker: [f'"{how.subject(speaker)}" {how.first_letter}'] for speaker in speakers}
+    if possessive and how.possessive:
+        for speaker, ways in starts.items():
+            name = vocabulary(language)[speaker.value]
+            ways.append(f'"{name}{how.possessive}" {_FIRST}')
     rules = [
-        f'{speaker.value} ::= "{how.subject(speaker)}" {how.first_letter} '
+        f"{speaker.value} ::= {speaker.value}-start "
         f"unit{{{shortest},{max_chars}}}{how.last}{' numbers?' if numbered else ''}"
         for speaker in speakers
     ]
+    rules += [f"{speaker.value}-start ::= {' | '.join(ways)}" for speaker, ways in starts.items()]
     lines = [f'{s.value} ("\\n" {s.value}){{0,{most - 1}}}' for s in speakers]
     notes = ' "\\n" '.join(lines)
     if leave_out and len(speakers) > 1:
         notes = " | ".join([notes, *lines])
     nothing = vocabulary(language)["none"]
-    rules.append(f"unit ::= {unit}")
+    rules.append(f'unit ::= {unit} | [0-9] ":" [0-9]')  # "at 5:30"
     if numbered:
         number = " | ".join(f'"{n}"' for n in range(1, numbered + 1))
         rules += ['numbers ::= " (" number (", " number){0,3} ")"', f"number ::= {number}"]

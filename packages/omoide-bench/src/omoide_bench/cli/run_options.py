@@ -11,6 +11,7 @@ from omoide.cli import bar
 from omoide.errors import BadInput
 from omoide.ports import Skill
 from omoide_bench.metrics.encoded import BertScore
+from omoide_bench.rivals import note_taker
 from omoide_bench.running import batches
 from omoide_bench.running.batches import BatchFolder, BatchQueue
 from omoide_bench.running.cached_model import CachedEmbedder, SharedModel, TunedModel
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 STAND_IN = "stand-in"
 """A model that answers nonsense at once: for testing the harness, not memory."""
+NOTE_TAKER = note_taker.NAME
+"""A model that notes every line of a session as a fact, in our form for large models."""
 DEFAULT_SKILLS = "memos,iteration,events,reply"
 
 
@@ -150,7 +153,7 @@ def _skills(names: str) -> frozenset[Skill]:
 
 def _tokenizer(settings: Settings, making: CliRunOptions) -> Tokenizer | None:
     spec = making.tokens or making.model
-    return None if spec == STAND_IN else bootstrap.model_tokens(settings, spec)
+    return None if spec in (STAND_IN, NOTE_TAKER) else bootstrap.model_tokens(settings, spec)
 
 
 def _encoder(settings: Settings, spec: str) -> TokenEncoder | BertScore:
@@ -160,4 +163,6 @@ def _encoder(settings: Settings, spec: str) -> TokenEncoder | BertScore:
 def _model(settings: Settings, spec: str) -> ChatModel:
     if spec == STAND_IN:
         return StandIn(window=settings.window)
+    if spec == NOTE_TAKER:
+        return note_taker.NoteTaker()
     return bootstrap.chat_model(settings, spec, progress=bar, whole=True)

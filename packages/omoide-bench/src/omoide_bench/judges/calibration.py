@@ -20,7 +20,7 @@ from omoide_bench.concurrency import gather_all
 from omoide_bench.judges.answers import AnsweredQuestion
 from omoide_bench.judges.pairwise import Pair, pair_report
 from omoide_bench.judges.wrong import another, perturbed
-from omoide_bench.statistics import Estimate, estimate
+from omoide_bench.statistics import Estimate, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,9 +134,9 @@ async def calibrate_answers(
     shown = _shown(known, unanswerable, random.Random(seed))  # noqa: S311 - not a secret
     marks = await gather_all(judge.mark(people_marks) for _, people_marks in shown)
     read = [(s, m.correct) for (s, _), m in zip(shown, marks, strict=True) if m.correct is not None]
-    by_sort: dict[str, list[float]] = {}
+    by_sort: dict[str, list[bool]] = {}
     for sort, correct in read:
-        by_sort.setdefault(sort, []).append(float(correct))
+        by_sort.setdefault(sort, []).append(correct)
     wrong = {sort: rates for sort, rates in by_sort.items() if sort not in _RIGHT}
     wrong = {"all": [rate for rates in wrong.values() for rate in rates], **wrong}
     people_marks = await gather_all(
@@ -147,11 +147,11 @@ async def calibrate_answers(
         for mark, labelled_answer in zip(people_marks, labelled, strict=True)
         if mark.correct is not None
     ]
-    rates = {sort: estimate(marks_of_sort) for sort, marks_of_sort in by_sort.items()}
+    rates = {sort: share(marks_of_sort) for sort, marks_of_sort in by_sort.items()}
     return AnswerCalibration(
         accepts_right=rates.get(RIGHT),
         accepts_wrong={
-            sort: estimate(marks_of_sort) for sort, marks_of_sort in wrong.items() if marks_of_sort
+            sort: share(marks_of_sort) for sort, marks_of_sort in wrong.items() if marks_of_sort
         },
         agreement=agreement([a for a, _ in people], [b for _, b in people]) if people else None,
         asked=len(shown) + len(labelled),
@@ -194,9 +194,9 @@ async def calibrate_pairs(
         for case, other in _with_others(cases, seed)
     ]
     verdicts = await gather_all(judge.compare(pair) for pair in pairs)
-    not_won = [float(v.outcome != "win") for v in verdicts if v.outcome is not None]
+    not_won = [v.outcome != "win" for v in verdicts if v.outcome is not None]
     return ReplyCalibration(
-        prefers_wrong=estimate(not_won) if not_won else None,
+        prefers_wrong=share(not_won) if not_won else None,
         unscored=len(verdicts) - len(not_won),
         report=pair_report(verdicts),
     )

@@ -20,7 +20,7 @@ from omoide_bench.concurrency import gather_all
 from omoide_bench.judges.single import ReplyCase
 from omoide_bench.judges.wrong import facts_changed
 from omoide_bench.metrics import parlai_f1
-from omoide_bench.statistics import Estimate, auc, estimate
+from omoide_bench.statistics import Estimate, auc, estimate, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,7 +160,7 @@ def mark_calibration(name: str, ratings: Sequence[tuple[str, Rating]]) -> MarkCa
 
 
 def _accepted(marks: Sequence[float]) -> Estimate:
-    return estimate([float(mark >= ACCEPTED) for mark in marks])
+    return share([mark >= ACCEPTED for mark in marks])
 
 
 def _with(case: ReplyCase, reply: str) -> ReplyCase:

@@ -12,6 +12,9 @@ Here each sentence of a memory is compared with the dialogue:
 - *missing*: the supporting clause has a name, number or date that the sentence leaves out, or one
   of the two negates the other, or a wish became a fact.
 
+A memory says "on 9 May 2026" where a speaker said "on Saturday": a statement supports a date, and
+loses none, in either form.
+
 A sentence with several facts is split, and its worst fault counts, in this order.
 
 The audit works on words: it takes a paraphrase without common words for fabricated, cannot see a
@@ -29,11 +32,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from omoide.language import content_terms, split_sentences
+from omoide.language import content_terms, split_sentences, with_absolute_dates
 from omoide_bench.metrics.memory import fair_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import date
 
     from omoide_bench.data.shapes import DatasetLine
 
@@ -66,6 +70,8 @@ class AuditStatement:
     line: str
     about: str
     text: str
+    dated: str
+    """The text with its relative dates as absolute ones; the same text if it has none."""
     lent: str = ""
 
 
@@ -159,7 +165,12 @@ def audit(
     questions = language == "en" and bool(_ASKED.search(sentence))
     predicate = _predicate(sentence, lines)
     units = statements(lines, language, questions=questions)
-    known_numbers = {n for line in lines for n in numbers(line.text)}
+    known_numbers = {
+        number
+        for line in lines
+        for said in (line.text, _dated(line.text, line.time.date(), language))
+        for number in numbers(said)
+    }
     parts = [part for part in _JOINT.split(predicate) if _meaning(part, language)] or [predicate]
     findings = [
         _part(part, about=about, units=units, known_numbers=known_numbers, language=language)
@@ -240,6 +251,7 @@ def statements(
                     line=line.id,
                     about=other if of_other and not questions else line.speaker,
                     text=piece,
+                    dated=_dated(piece, line.time.date(), language),
                     lent="" if questions else lent,
                 )
             )
@@ -263,7 +275,7 @@ def _support(
 ) -> tuple[float, float, float]:
     """Support of a statement: the share of terms in it and its inherited words. Ties are broken by
     the share of all words in the statement itself, then by how little else it says."""
-    unit_terms = _terms(unit.text) | _terms(unit.lent)
+    unit_terms = _terms(unit.text) | _terms(unit.dated) | _terms(unit.lent)
     share = len(wanted & unit_terms) / len(wanted) if wanted else 0.0
     words, unit_words = _words(predicate, language), _words(unit.text, language)
     common = (words & unit_words).total()
@@ -272,6 +284,12 @@ def _support(
         common / words.total() if words else 0.0,
         common / (words | unit_words).total() if words or unit_words else 0.0,
     )
+
+
+@lru_cache(maxsize=_KEPT)
+def _dated(text: str, day: date, language: str) -> str:
+    """The text with absolute dates, cached like its terms."""
+    return with_absolute_dates(text, day=day, language=language).text
 
 
 @lru_cache(maxsize=_KEPT)
@@ -288,26 +306,35 @@ def _words(text: str, language: str) -> Counter[str]:
 
 def _lost(predicate: str, unit: AuditStatement, wanted: set[str], language: str) -> str:
     """What the sentence leaves out of the statement, or negates; empty if nothing."""
-    clauses = [clause for clause in _CLAUSE.split(unit.text) if clause.strip()] or [unit.text]
-    clause = max(clauses, key=lambda c: len(wanted & content_terms(c)))
+    clause = _supporting_clause(unit.text, wanted)
     stated, remembered = (bool(_NEGATION[language].search(text)) for text in (clause, predicate))
     if stated != remembered:
         return "a negation is left out" if stated else "a negation was put in"
     if language == "en" and _WISH.search(clause) and not _WISH.search(predicate):
         return "a wish, or what is over, became a fact"
-    met = wanted & content_terms(clause)
-    missing = {
+    missing = min((_left_out(text, predicate, wanted) for text in (unit.text, unit.dated)), key=len)
+    return f"{', '.join(sorted(missing))} is left out" if missing else ""
+
+
+def _left_out(statement: str, predicate: str, wanted: set[str]) -> set[str]:
+    """The details of the statement's supporting clause that the predicate does not have."""
+    clause = _supporting_clause(statement, wanted)
+    return {
         detail
-        for detail in _details(clause if met else unit.text)
+        for detail in _details(clause if wanted & content_terms(clause) else statement)
         if detail.lower() not in predicate.lower() and detail not in numbers(predicate)
     }
-    return f"{', '.join(sorted(missing))} is left out" if missing else ""
+
+
+def _supporting_clause(statement: str, wanted: set[str]) -> str:
+    clauses = [clause for clause in _CLAUSE.split(statement) if clause.strip()] or [statement]
+    return max(clauses, key=lambda clause: len(wanted & content_terms(clause)))
 
 
 def _details(text: str) -> set[str]:
     """Names, numbers and dates in a statement."""
     names = {name.removesuffix("'s") for name in _NAME.findall(text)} - _NOT_NAMES
-    return names | numbers(text) | {date.lower() for date in _DATE.findall(text)}
+    return names | numbers(text) | {named.lower() for named in _DATE.findall(text)}
 
 
 def numbers(text: str) -> set[str]:

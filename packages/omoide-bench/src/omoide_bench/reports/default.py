@@ -28,6 +28,10 @@ HEADLINES = {
     "realpersona": ("F1", "likeness"),
     "locomo": ("F1", "evidence"),
     "longmemeval": ("F1", "evidence"),
+    "dmr-like": ("answer given", "evidence"),
+    "beam": ("evidence",),
+    "personamem": ("right choice",),
+    "memdaily": ("right choice", "evidence"),
     "memorybank": ("evidence",),
     "mtbench-plus": ("evidence",),
 }
@@ -65,11 +69,14 @@ class DefaultResult:
     """Best first."""
 
 
-def default_results(results: Sequence[tuple[str, Result]], default: str) -> list[DefaultResult]:
-    """The default against all other methods, for each run that has both."""
+def default_results(
+    results: Sequence[tuple[str, Result]], names: Sequence[str]
+) -> list[DefaultResult]:
+    """The default against all other methods, for each run that has both. Of the names that the
+    default may have in a result, the first counts."""
     outcomes = []
     for name, result in results:
-        default_result = result.method(default)
+        default_result = next(filter(None, map(result.method, names)), None)
         if default_result is None or len(result.methods) < 2:
             continue
         for measure in HEADLINES.get(result.task, ()):

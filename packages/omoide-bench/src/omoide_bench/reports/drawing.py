@@ -78,7 +78,12 @@ class Lines:
             axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks], minor=False)
             axes.minorticks_off()
         if self.log_y:
+            from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
             axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set(xlabel=self.x, ylabel=self.y)
         axes.grid(axis="y", color="#ddd")
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -94,6 +99,15 @@ class Bar:
     high: float
     published: float | None = None
 
+    @property
+    def label(self) -> str:
+        """The value, and the paper's, so that neither is taken for the other."""
+        return _shown(self.value) + (f", paper {_shown(self.published)}" if self.published else "")
+
+
+def _shown(value: float) -> str:
+    return f"{value:.1f}" if value >= 1 else f"{value:.3g}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Bars:
@@ -103,7 +117,10 @@ class Bars:
     unit: str
     bars: tuple[Bar, ...]
 
-    right = 0.5
+    @property
+    def right(self) -> float:
+        """Inches for the values."""
+        return 0.1 + _LETTER * max(len(bar.label) for bar in self.bars)
 
     @property
     def height(self) -> float:
@@ -123,7 +140,7 @@ class Bars:
         for row, bar in enumerate(self.bars):
             end = max(bar.value, bar.high, bar.published or 0.0)
             axes.annotate(
-                f"{bar.value:.3g}",
+                bar.label,
                 (end, row),
                 xytext=(6, 0),
                 textcoords="offset points",

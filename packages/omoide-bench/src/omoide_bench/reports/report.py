@@ -1,5 +1,5 @@
-"""A report on all results in a folder: Markdown with SVG files, and one self-contained HTML page
-without scripts."""
+"""A report on all results in a folder and its subfolders: Markdown with SVG files, and one
+self-contained HTML page without scripts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
 from omoide.settings import Settings
+from omoide_bench.methods import AS
 from omoide_bench.reports.default import HEAD, better_defaults, default_results, rows
 from omoide_bench.reports.drawing import drawn
+from omoide_bench.reports.legend import legend
 from omoide_bench.reports.page import Picture, ReportTable, html, markdown
 from omoide_bench.reports.papers import tables_for
 from omoide_bench.reports.pictures import fading, pictures, strengthening
@@ -46,10 +48,15 @@ def write_report(folder: Path, out: Path) -> list[Path]:
             sections.append((f"Is the default the best?{suffix}", blocks))
     if len(origins) > 1:
         sections.insert(0, ("Not to be compared", list(_apart(origins))))
-    sections += [(name, list(section(name, result))) for group in origins for name, result in group]
+    sections += [
+        (name, list(section(name, result, group=number if len(origins) > 1 else None)))
+        for number, group in enumerate(origins, 1)
+        for name, result in group
+    ]
     if any(result.task == "recall" for _, result in results):
         curves = {"forgetting": fading(), "strengthening": strengthening()}
         sections.append(("Forgetting", [Picture(name=n, of=lines) for n, lines in curves.items()]))
+    sections.append(("What the names mean", list(legend([result for _, result in results]))))
     drawings = {
         block.name: drawn(block.of, out / f"{block.name}.svg")
         for _, blocks in sections
@@ -88,11 +95,11 @@ def _apart(groups: Sequence[Sequence[tuple[str, Result]]]) -> Iterable[Block]:
 
 
 def load(folder: Path) -> list[tuple[str, Result]]:
-    """The results in a folder, by file name; other JSON is ignored. An interrupted run has no
-    tests yet: they are computed from its items."""
+    """The results in a folder and its subfolders, by their path without the suffix; other JSON is
+    ignored. An interrupted run has no tests yet: they are computed from its items."""
     return [
-        (path.stem, _tested(read(path)))
-        for path in sorted(folder.glob("*.json"))
+        (path.relative_to(folder).with_suffix("").as_posix(), _tested(read(path)))
+        for path in sorted(folder.rglob("*.json"))
         if _is_result(path)
     ]
 
@@ -110,14 +117,16 @@ def _tested(result: Result) -> Result:
 
 def the_default(results: Sequence[tuple[str, Result]]) -> Iterable[Block]:
     """The default mechanisms compared with every other method of the same runs."""
-    default = "+".join(Settings().mechanisms)
-    outcomes = default_results(results, default)
+    settings = Settings()
+    default = "+".join(settings.mechanisms)
+    outcomes = default_results(results, (f"{AS}{settings.preset}", default))
     if not outcomes:
         return
     better = ", ".join(better_defaults(outcomes))
     yield (
-        f"The default is {default}. Differences are on the items that both have; p is corrected "
-        "by Holm over all comparisons with the default on that measure of that run."
+        f"The default is {default} ({AS}{settings.preset}). Differences are on the items that both "
+        "have; p is corrected by Holm over all comparisons with the default on that measure of "
+        "that run."
     )
     yield ReportTable(head=HEAD, rows=tuple(rows(outcomes)))
     yield (
@@ -128,8 +137,8 @@ def the_default(results: Sequence[tuple[str, Result]]) -> Iterable[Block]:
     )
 
 
-def section(name: str, result: Result) -> Iterable[Block]:
-    """The section on one result."""
+def section(name: str, result: Result, *, group: int | None = None) -> Iterable[Block]:
+    """The section on one result; `group` is the number of results that may be compared."""
     judge = "" if result.judge == "none" else f", judged by {result.judge}"
     limit = "all" if result.limit is None else f"a sample of {result.limit} by seed {result.seed}"
     chosen = ", ".join(f"{k} = {v}" for k, v in result.options.items())
@@ -137,6 +146,7 @@ def section(name: str, result: Result) -> Iterable[Block]:
         f"Task {result.task}{f' ({chosen})' if chosen else ''}: {result.cases:,} cases ({limit}), "
         f"model {result.model}, embedder {result.embedder}{judge}; {result.began}, "
         f"{result.seconds:,.0f} s with concurrency {result.concurrency}."
+        + (f" Group {group}." if group else "")
     )
     if not result.complete:
         yield "The run ended before every case was run. The figures cover only what was run."
@@ -144,7 +154,7 @@ def section(name: str, result: Result) -> Iterable[Block]:
     head, rows = aggregate_rows(result)
     yield ReportTable(head=head, rows=tuple(rows))
     for what, drawing in pictures(result).items():
-        yield Picture(name=f"{name}-{what}", of=drawing)
+        yield Picture(name=f"{name}-{what}".replace("/", "-"), of=drawing)
     if whole := _whole(result):
         yield "Corpus-level measures, without intervals:"
         yield whole

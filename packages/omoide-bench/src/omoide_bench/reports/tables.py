@@ -26,7 +26,9 @@ def shown(value: float, measure: Measure) -> str:
 
 
 def shown_mean(aggregate: Aggregate, measure: Measure) -> str:
-    """Mean and interval as text."""
+    """Mean and interval as text; one value has no interval."""
+    if aggregate.count == 1:
+        return shown(aggregate.mean, measure)
     low, high = shown(aggregate.low, measure), shown(aggregate.high, measure)
     return f"{shown(aggregate.mean, measure)} [{low}, {high}]"
 
@@ -40,12 +42,17 @@ def measures_of(result: Result, group: str) -> list[str]:
 
 def groups_of(result: Result) -> list[str]:
     """The groups of a result, by their leading number if any. `all` is included only if every
-    group has the same measures."""
+    group has the same measures, sparse ones aside, and they are not steps such as `5 sessions`."""
     names = list(dict.fromkeys(a.group for m in result.methods for a in m.aggregates))
     names.sort(key=lambda name: int(name.split()[0]) if name[:1].isdecimal() else 0)
     groups = [name for name in names if name != "all"]
-    same = len({tuple(measures_of(result, name)) for name in groups}) == 1
-    return names if same else groups
+    dense = {tuple(m for m in measures_of(result, g) if not _is_sparse(result, m)) for g in groups}
+    steps = all(name[:1].isdecimal() for name in groups)
+    return names if len(dense) == 1 and not steps else groups
+
+
+def _is_sparse(result: Result, name: str) -> bool:
+    return measure_of(result.task, name).sparse
 
 
 def aggregate_rows(result: Result) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

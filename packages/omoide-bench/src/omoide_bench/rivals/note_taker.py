@@ -32,11 +32,12 @@ _NUMBERED = re.compile(r"^(\d+) \w[^:]*: (.+)$", re.MULTILINE)
 
 
 class NoteTaker:
-    """The stub. It is given the lines of each session and knows them again in a prompt."""
+    """The stub. For other libraries' forms it is given the lines of each session and knows them
+    again in a prompt; ours numbers them."""
 
     window = 32_768
 
-    def __init__(self, sessions: Sequence[Sequence[str]]) -> None:
+    def __init__(self, sessions: Sequence[Sequence[str]] = ()) -> None:
         self._sessions = sessions
 
     @property

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from omoide.ports import Request
 
-_SUBJECT = re.compile(r'^\w+ ::= "([^"]+)" ', re.MULTILINE)
+_SUBJECT = re.compile(r'^[\w-]+ ::= "([^"]+)" ', re.MULTILINE)
 """A grammar rule that starts with the subject of a sentence."""
 _WORD = re.compile(r"[^\W\d_]+")
 _FRAME = 5

@@ -54,6 +54,9 @@ class Measure:
     """Whether it is a share between 0 and 1, shown in percent."""
     better: int = 1
     """1 if more is better, -1 if less is, 0 if neither."""
+    sparse: bool = False
+    """Whether only some items of a group have it, so that a group without it is of no other kind
+    than the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,14 @@
 The method recalls for the question alone; the options are shown to the model only. An answer from
 which no option can be read leaves the question unscored. With `--set by=likelihood` the model sees
 no options: chosen is the one that it is most likely to give as its reply, by the mean
-log-probability of a token. With four options chance is 25 %.
+log-probability of a token. With four options chance is 25 %, but the options may give the right one
+away: `omoide bench measures` says what guesses get (`guessing`).
 """
 
 from __future__ import annotations
 
 import re
+from statistics import fmean
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,7 @@ from omoide_bench.running.items import ScoredItem, failed
 from omoide_bench.tasks import scoring
 from omoide_bench.tasks.base import Measure, Sample
 from omoide_bench.tasks.dialogues import as_notes, evidence_share, utterances
+from omoide_bench.tasks.guessing import guesses
 from omoide_bench.tasks.survival import TextSet, words_brought_back
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide_bench.data.shapes import DatasetQuestion, Dialogue
+    from omoide_bench.discrimination import Discrimination
+    from omoide_bench.running.cached_model import MethodModel
     from omoide_bench.running.memory_under_test import MemoryUnderTest
     from omoide_bench.tasks.base import Trial
 
@@ -37,6 +42,13 @@ RIGHT = Measure(name="right choice", about="the right option was chosen; chance 
 TOLD = Measure(
     name="told words",
     about="of the words of the right option alone that were ever said, the share in the prompt",
+    sparse=True,
+)
+LEAD = Measure(
+    name="lead",
+    about="by likelihood: how far the right option's mean log-probability of a token is above the "
+    "mean of the others'; 0 is chance",
+    percent=False,
 )
 UNREADABLE = "no option could be read from the answer"
 CHOICE_TOKENS = 24
@@ -50,7 +62,7 @@ class _Choices:
 
     default_methods: tuple[str, ...] = ("search", "summary+search")
     alternatives: tuple[str, ...] = ()
-    measures: tuple[Measure, ...] = (RIGHT, TOLD, scoring.SPOKE)
+    measures: tuple[Measure, ...] = (RIGHT, LEAD, TOLD, scoring.SPOKE)
     partner = "assistant"
     options: Mapping[str, str] = {
         "questions": "most questions of each dialogue, drawn by the seed (default all)",
@@ -102,6 +114,7 @@ class _Choices:
                 question.text, at=question.at, replies=question.choices
             )
             scores[RIGHT.name] = float(marks.index(max(marks)) == question.right_choice)
+            scores[LEAD.name] = _lead(marks, question.right_choice)
             return ScoredItem(id=name, cluster=case.id, group=group, scores=scores)
         notes = as_notes(recalled, language=case.language)
         request = choice_request(question, notes=notes, language=case.language)
@@ -124,6 +137,13 @@ class _Choices:
             completion_tokens=answer.completion_tokens,
             texts={"question": question.text, "answer": answer.text, "gold": question.answer or ""},
         )
+
+    async def discriminations(
+        self, cases: Sequence[Dialogue], judge: MethodModel | None, seed: int
+    ) -> list[Discrimination]:
+        """What choosing gives to guesses that know nothing of the history."""
+        del judge, seed
+        return [guesses(RIGHT.name, [q for case in cases for q in case.questions if q.choices])]
 
     def whole(self, items: Sequence[ScoredItem]) -> Mapping[str, Mapping[str, float]]:
         """No corpus-level measures."""
@@ -149,7 +169,7 @@ class MemDaily(_Choices):
     name = "memdaily"
     about = "Chinese multiple-choice questions about a user's daily messages, and their evidence"
     source = memdaily.SOURCE
-    measures = (RIGHT, scoring.EVIDENCE_MEASURE, TOLD, scoring.SPOKE)
+    measures = (RIGHT, LEAD, scoring.EVIDENCE_MEASURE, TOLD, scoring.SPOKE)
     options: Mapping[str, str] = {
         **_Choices.options,
         "kinds": "files such as 01_simple_hybrid,06_noisy_hybrid (default the five hybrid ones "
@@ -165,6 +185,12 @@ class MemDaily(_Choices):
     def group(self, question: DatasetQuestion) -> str:
         """Its file, without the number."""
         return question.category[3:].replace("_", " ")
+
+
+def _lead(marks: Sequence[float], right: int | None) -> float:
+    """The mark of the right option less the mean of the others'."""
+    others = [mark for n, mark in enumerate(marks) if n != right]
+    return fmean(mark for n, mark in enumerate(marks) if n == right) - fmean(others)
 
 
 def _wrong(question: DatasetQuestion) -> list[str]:

@@ -1,8 +1,8 @@
 """How prompts and latency grow with the number of sessions, for synthetic users.
 
 No data set is needed. After certain numbers of sessions the user repeats something said before.
-Measured are the prompt tokens of the reply, the time that memory took, and the tokens spent on
-digesting a session.
+Measured are the prompt tokens of the reply, the time that memory took, the tokens spent on
+digesting a session, and the facts that hold.
 """
 
 from __future__ import annotations
@@ -75,6 +75,13 @@ class GrowthTask:
             percent=False,
             better=-1,
         ),
+        Measure(
+            name="last digest",
+            about="prompt and answer tokens of the last session alone",
+            percent=False,
+            better=-1,
+        ),
+        Measure(name="facts", about="facts that hold", percent=False, better=0),
     )
     options: Mapping[str, str] = {
         "sessions": "number of sessions (default 50)",
@@ -98,7 +105,8 @@ class GrowthTask:
             for number, session in enumerate(case.sessions, start=1):
                 before = _tokens(trial.model.spent)
                 await under_test.replay([session])
-                spent += _tokens(trial.model.spent) - before
+                last_digest = _tokens(trial.model.spent) - before
+                spent += last_digest
                 if number not in STEPS and number != len(case.sessions):
                     continue
                 question = case.sessions[(number - 1) // 2][0].text
@@ -116,6 +124,8 @@ class GrowthTask:
                             "prompt tokens": float(answer.completion.prompt_tokens),
                             "memory ms": 1000 * waited,
                             "digest tokens": spent / number,
+                            "last digest": float(last_digest),
+                            "facts": float(len(await under_test.memory.facts(case.id))),
                         },
                         prompt_tokens=answer.completion.prompt_tokens,
                         completion_tokens=answer.completion.completion_tokens,

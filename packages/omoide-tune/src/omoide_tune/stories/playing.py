@@ -15,6 +15,7 @@ from omoide.bootstrap import make_embedder, temporary_store
 from omoide.domain import Speaker
 from omoide.engine import Runtime
 from omoide.language import LANGUAGES, estimate_tokens
+from omoide.mechanisms.summary import MAX_FACTS
 from omoide.ports import Completion, Skill
 from omoide.prompts import vocabulary
 from omoide.settings import Settings
@@ -62,10 +63,15 @@ async def _all() -> list[Example]:
             for drill in drills(language)
             for example in await play(drill, None)
         ]
-        return [*told, *(example for example in drilled if example.task == "facts")]
+        return [*told, *(example for example in drilled if _in_bounds(example))]
     finally:
         if embedder is not None:
             await embedder.close()
+
+
+def _in_bounds(example: Example) -> bool:
+    """Whether it teaches facts, and no more of them than the product asks for at once."""
+    return example.task == "facts" and len(example.answer.splitlines()) <= MAX_FACTS
 
 
 def _quiet(language: str, number: int) -> WrittenTalk | None:

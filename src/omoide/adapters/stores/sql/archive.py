@@ -254,9 +254,11 @@ class SqlArchive:
         self._notes.add_owner(connection, number)
         return NOTHING
 
-    def _remove_more(self, connection: Connection, number: int, rows: int) -> tuple[Erased, bool]:
+    def _remove_more(
+        self, connection: Connection, number: int, sizes: slices.TableSliceSizes
+    ) -> tuple[Erased, bool]:
         """Remove some rows of an owner without a name, or all; whether all are."""
-        del rows
+        del sizes
         return erase_owner(connection, number), True
 
     async def resume(self) -> None:
@@ -278,13 +280,13 @@ class SqlArchive:
 
     async def _finish_owner(self, erasure: UnfinishedErasure, *, wait: bool) -> Erased:
         """Remove everything of an owner. Without `wait` another process may be doing it."""
-        size = slices.SliceSize(size=slices.FIRST_ROWS, most=slices.ROWS)
+        sizes = slices.TableSliceSizes()
 
         def work(connection: Connection) -> tuple[Erased, bool]:
             if not self._notes.hold(connection, erasure, wait=wait):
                 return NOTHING, True
             connection.execute("INSERT INTO erasing VALUES (?)", (erasure.owner,))
-            erased, done = self._remove_more(connection, erasure.owner, size.size)
+            erased, done = self._remove_more(connection, erasure.owner, sizes)
             connection.execute("DELETE FROM erasing WHERE owner = ?", (erasure.owner,))
             if done:
                 self._notes.remove(connection, erasure)
@@ -292,7 +294,7 @@ class SqlArchive:
 
         erased, done = NOTHING, False
         while not done:
-            more, done = await self._slice(erasure.tenant, work, size)
+            more, done = await self._slice(erasure.tenant, work, sizes)
             erased = _sum(erased, more)
         return erased
 
@@ -338,20 +340,27 @@ class SqlArchive:
         return True
 
     async def _slice(
-        self, tenant: str, work: Callable[[Connection], T], size: slices.SliceSize
+        self,
+        tenant: str,
+        work: Callable[[Connection], T],
+        size: slices.SliceSize | slices.TableSliceSizes,
     ) -> T:
         """Run a slice, choose the size of the next, and leave the others as much time."""
 
-        def timed(connection: Connection) -> T:
+        def timed(connection: Connection) -> tuple[T, float]:
             began = time.monotonic()
-            result = work(connection)
-            size.adapt(time.monotonic() - began)
-            return result
+            return work(connection), time.monotonic() - began
 
         began = time.monotonic()
-        result = await self._database.write(tenant, timed)
-        await slices.leave_time(time.monotonic() - began)
+        result, seconds = await self._database.write(tenant, timed)
+        taken = time.monotonic() - began
+        size.adapt(seconds, await self._pages_written())
+        await slices.leave_time(taken)
         return result
+
+    async def _pages_written(self) -> int:
+        """How many pages were written since the last call, if the database counts them."""
+        return 0
 
     async def scrub(self) -> None:
         """Clean the files of what erasures left behind, if the database can."""

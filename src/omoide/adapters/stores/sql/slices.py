@@ -1,5 +1,6 @@
 """Large erasures in slices: a transaction removes few rows, so that no other writer waits for long.
-How few depends on how long the last slice took, on this machine at this time.
+How few depends on how long the last slice took, on this machine at this time, and on how many pages
+it wrote, for which the disk is waited for.
 
 The first transaction of an erasure notes in the table of the database's own values what the others
 have to remove; the last takes that out again. So an erasure that is interrupted is finished by the
@@ -31,13 +32,15 @@ if TYPE_CHECKING:
 
 WANTED = 0.01
 """Seconds that a slice is to take, without the wait for the disk, which does not depend on it."""
-ROWS = 2000
+PAGES = 60
+"""Pages that a slice is to write, where a database counts them."""
+ROWS = 1000
 """Most rows that a slice of a whole owner removes, by the weight of each."""
-FIRST_ROWS = 500
+FIRST_ROWS = 250
 """The same for the first slice, of which nothing is known yet."""
 TURNS = 40
 """Most turns that a slice of a part removes. Each posting lies in a page of its own."""
-FIRST_TURNS = 10
+FIRST_TURNS = 5
 """The same for the first slice."""
 _WEIGHTS = {
     "turns": 20,
@@ -76,11 +79,33 @@ class SliceSize:
     size: int
     most: int
 
-    def adapt(self, seconds: float) -> None:
-        """Choose the next size after a slice of this one took so long: at most twice or half. A
-        slice costs something however small it is, so none is smaller than a twentieth."""
-        scale = min(max(WANTED / max(seconds, 1e-6), 0.5), 2.0)
+    def adapt(self, seconds: float, pages: int = 0) -> None:
+        """Choose the next size after a slice of this one took so long and wrote so many pages: at
+        most twice or half. A slice costs something however small it is, so none is smaller than a
+        twentieth."""
+        wanted = min(WANTED / max(seconds, 1e-6), PAGES / max(pages, 1))
+        scale = min(max(wanted, 0.5), 2.0)
         self.size = min(max(int(self.size * scale), self.most // 20), self.most)
+
+
+@dataclass(kw_only=True)
+class TableSliceSizes:
+    """How much the next slice of a whole owner may remove of each table: ten rows of one can write
+    as many pages as a thousand of another."""
+
+    sizes: dict[str, SliceSize] = field(default_factory=dict)
+    last: str = ""
+    """The table at which the last slice ended."""
+
+    def of(self, table: str) -> int:
+        """How many rows of it a slice may remove that removes nothing else, by their weight."""
+        self.last = table
+        return self.sizes.setdefault(table, SliceSize(size=FIRST_ROWS, most=ROWS)).size
+
+    def adapt(self, seconds: float, pages: int = 0) -> None:
+        """See `SliceSize.adapt`."""
+        if self.last:
+            self.sizes[self.last].adapt(seconds, pages)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,13 +215,14 @@ class ErasureNotes:
         )
 
 
-def remove_rows(connection: Connection, owner: int, *, rows: int = FIRST_ROWS) -> RemovedRows:
+def remove_rows(connection: Connection, owner: int, sizes: TableSliceSizes) -> RemovedRows:
     """Remove some rows of an owner who is in `erasing`, and with the last of them the owner. The
     database itself refuses to remove an owner of whom any table has a row."""
-    removed, left = RemovedRows(), rows
+    removed, left = RemovedRows(), 1.0
     for table, key in _KEYS.items():
         columns, weight = ", ".join(key), _WEIGHTS.get(table, 1)
-        limit = max(left // weight, 1)
+        most = sizes.of(table)
+        limit = max(int(left * most) // weight, 1)
         chosen = f"SELECT {columns} FROM {table} WHERE owner = ?1 ORDER BY {columns} LIMIT ?2"  # noqa: S608
         if table == "summaries":
             removed.sentences = _sentences(connection, owner, limit)
@@ -205,7 +231,7 @@ def remove_rows(connection: Connection, owner: int, *, rows: int = FIRST_ROWS) -
             (owner, limit),
         )
         removed.rows[table] = connection.changes()
-        left -= weight * removed.rows[table]
+        left = max(left - weight * removed.rows[table] / most, 0.0)
         if removed.rows[table] == limit:
             return removed
     connection.execute("DELETE FROM erasing WHERE owner = ?", (owner,))

@@ -6,6 +6,7 @@ turns were removed. The least recently used tables are evicted.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
+log = logging.getLogger(__name__)
+
 _NEW = "WHERE owner = ?1 AND position > ?2 ORDER BY position"
 _VOICE = "CASE WHEN name IS NULL THEN speaker ELSE speaker || ' ' || name END"
 _UNIT = 2**53
@@ -51,6 +54,11 @@ OUTLINES_SINCE = (
     f"FROM (SELECT position, length, telling, named FROM outlines {_NEW}) AS ordered"
 )
 NAMES_SINCE = f"SELECT id, {_VOICE} FROM turns {_NEW}"  # noqa: S608
+_OUTLINED = (
+    "WHERE owner = ?1 AND position > ?2 "
+    "AND position IN (SELECT position FROM {other} WHERE owner = ?1) ORDER BY position"
+)
+"""For a damaged database: only turns with an outline, and outlines of turns."""
 _BETWEEN = "\x1f"
 """Stands between texts in one string. A text that contains it makes too many of them, so that they
 are read one by one."""
@@ -217,17 +225,21 @@ class _OwnerTurns:
         """Load the turns that were added since."""
         import numpy as np
 
-        since = (self.owner, self.last)
-        count, *columns = connection.execute(TURNS_SINCE, (*since, _BETWEEN)).fetchone()
-        position, session, time, ids, voices = (column or "" for column in columns)
-        outlined, length, telling, named = (
-            column or "" for column in connection.execute(OUTLINES_SINCE, since).fetchone()
-        )
-        if outlined != position:
-            raise ValueError("there are turns without an outline, or outlines without a turn")
+        since, of_turns, of_outlines = (self.owner, self.last), _NEW, _NEW
+        turns, outlines = self._since(connection)
+        if turns[1] != outlines[0]:
+            of_turns, of_outlines = (_OUTLINED.format(other=o) for o in ("outlines", "turns"))
+            log.warning(
+                "some turns of owner %s cannot be found, because the database has no outline of "
+                "them: it is damaged; check it, and restore a backup",
+                self.owner,
+            )
+            turns, outlines = self._since(connection, of_turns, of_outlines)
+        count, position, session, time, ids, voices = turns
+        _, length, telling, named = outlines
         names, speakers = ids.split(_BETWEEN), voices.split(_BETWEEN)
         if not len(names) == len(speakers) == count:
-            rows = connection.execute(NAMES_SINCE, since).fetchall()
+            rows = connection.execute(NAMES_SINCE.replace(_NEW, of_turns), since).fetchall()
             names, speakers = [name for name, _ in rows], [who for _, who in rows]
         known = self.voices
         fresh = {
@@ -243,6 +255,16 @@ class _OwnerTurns:
         self.positions.add(names, fresh["position"])
         for key, array in fresh.items():
             self.columns.setdefault(key, _GrowingArray(array[:0])).add(array)
+
+    def _since(
+        self, connection: Connection, of_turns: str = _NEW, of_outlines: str = _NEW
+    ) -> tuple[list[Any], list[Any]]:
+        """The columns of new turns and of their outlines, under these conditions."""
+        since = (self.owner, self.last)
+        turns = connection.execute(TURNS_SINCE.replace(_NEW, of_turns), (*since, _BETWEEN))
+        outlines = connection.execute(OUTLINES_SINCE.replace(_NEW, of_outlines), since)
+        found = turns.fetchone(), outlines.fetchone()
+        return [column or "" for column in found[0]], [column or "" for column in found[1]]
 
     def _build(self) -> PositionedTable:
         """Build a new turn table: a search may still be reading the old one."""

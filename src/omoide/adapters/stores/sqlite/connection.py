@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import apsw
 
 from omoide.adapters.stores.sql.connection import finished
+from omoide.adapters.stores.sqlite.checkpoints import Checkpoints
 from omoide.adapters.stores.sqlite.executor import BatchingExecutor
 from omoide.adapters.stores.sqlite.transactions import joined_writes, transaction
 from omoide.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreReadOnly
@@ -54,7 +55,10 @@ class SqliteDatabase:
         read_only: bool = False,
         encrypted: bool = False,
         patience: float = 0.0,
+        connect: Callable[[], apsw.Connection] | None = None,
     ) -> None:
+        """`connect` opens one more connection, which moves what is written from the write-ahead log
+        into the file; without it, SQLite does so in its commits."""
         self.where = where
         self.encrypted = encrypted
         self.patience = patience
@@ -73,6 +77,7 @@ class SqliteDatabase:
         self._on_writer = BatchingExecutor(self._writing)
         self._to_read = BatchingExecutor(self._reading, around=self._snapshot)
         self._joined = _JoinedReads()
+        self._checkpoints = Checkpoints(writer, connect) if connect else None
         self._closed = False
 
     @property
@@ -198,6 +203,8 @@ class SqliteDatabase:
     def _shut(self) -> None:
         self._writing.shutdown()
         self._reading.shutdown()
+        if self._checkpoints:
+            self._checkpoints.close()
         for connection in reversed(self._all):  # the writer last, to checkpoint the log
             connection.close()
 

@@ -111,6 +111,8 @@ class SqliteOpening:
                 self._check_writable(opened[0])
                 self._migrate(opened[0])
                 self._use_log(opened[0])
+                # Else what a statement changes is first copied to a temporary file, words and all.
+                opened[0].execute("PRAGMA temp_store = MEMORY")
                 for _ in range(READERS):
                     opened.append(self._connect(self.path, _WRITE))
                     opened[-1].execute("PRAGMA query_only = ON")
@@ -120,6 +122,7 @@ class SqliteOpening:
                 readers=opened[1:],
                 encrypted=bool(self.key),
                 patience=self.max_wait,
+                connect=lambda: self._connect(self.path, _WRITE),
             )
         except BaseException:
             _close(opened)

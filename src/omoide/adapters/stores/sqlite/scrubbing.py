@@ -5,8 +5,9 @@ it moves rows and leaves their old bytes in the unused middle of pages (seen wit
 20 MB). A small file is rewritten with VACUUM, which removes those and makes the file smaller. That
 blocks other writers for about 10 ms per MB, so a larger file is cleaned in place, a piece at a time
 (`page_cleaning`); its freed pages are used again. An encrypted file can only be rewritten. Then the
-write-ahead log, which holds older copies of pages, is truncated. A mark in the database says that
-this is still to be done; if the process dies or gives up, the next opening does it.
+write-ahead log, which holds older copies of pages, is cleaned too (`log_cleaning`), or truncated if
+it is encrypted. A mark in the database says that this is still to be done; if the process dies or
+gives up, the next opening does it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import apsw
 
 from omoide.adapters.stores.sql import slices
 from omoide.adapters.stores.sql.archive import SqlArchive
-from omoide.adapters.stores.sqlite.page_cleaning import MOST_PAGES, PageCleaner, truncate_log
+from omoide.adapters.stores.sqlite.checkpoints import move_pages
+from omoide.adapters.stores.sqlite.log_cleaning import LogCleaner
+from omoide.adapters.stores.sqlite.page_cleaning import MOST_PAGES, PageCleaner
 from omoide.errors import StoreLocked
 
 if TYPE_CHECKING:
@@ -69,18 +72,30 @@ class SqliteArchive(SqlArchive):
             await run(self._rewrite)
         else:
             await self._clean_pages()
-        await self._repeated(lambda connection: self._truncate_log(connection, mark))
+        if self._file.encrypted:
+            await self._repeated(_truncate_log)
+        else:
+            await self._clean_log()
+        await run(lambda connection: self._remove_mark(connection, mark))
 
     def _remove_owner(self, connection: Connection, number: int) -> Erased:
-        erased, done = self._remove_more(connection, number, slices.FIRST_ROWS)
+        erased, done = self._remove_more(connection, number, slices.TableSliceSizes())
         if not done:
             self._notes.add_owner(connection, number)
         return erased
 
-    def _remove_more(self, connection: Connection, number: int, rows: int) -> tuple[Erased, bool]:
+    def _remove_more(
+        self, connection: Connection, number: int, sizes: slices.TableSliceSizes
+    ) -> tuple[Erased, bool]:
         """A slice: the lock is for the whole file."""
-        removed = slices.remove_rows(connection, number, rows=rows)
+        removed = slices.remove_rows(connection, number, sizes)
         return removed.erased, removed.done
+
+    async def _pages_written(self) -> int:
+        def count(connection: apsw.Connection) -> int:
+            return int(connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)[0])
+
+        return await self._file.without_transaction(count)
 
     def _mark(self, connection: Connection) -> None:
         mark = secrets.token_hex(8)
@@ -95,21 +110,43 @@ class SqliteArchive(SqlArchive):
         return self._file.encrypted or small or pages >= MOST_PAGES
 
     def _rewrite(self, connection: apsw.Connection) -> None:
+        connection.execute("PRAGMA temp_store = FILE")  # an encrypted file may be large
         try:
             connection.execute("VACUUM")
         except apsw.BusyError:
             raise self._left_behind() from None
+        finally:
+            connection.execute("PRAGMA temp_store = MEMORY")
 
     async def _clean_pages(self) -> None:
-        """Piece by piece, so that others write in between."""
-        cleaner = await self._file.without_transaction(lambda _: PageCleaner(self._file.where))
+        """Once, or twice if others wrote meanwhile."""
+        run = self._file.without_transaction
+        cleaner = await run(lambda _: PageCleaner(self._file.where))
         try:
-            while not cleaner.done:
-                began = time.monotonic()
-                await self._repeated(cleaner.clean_piece)
-                await slices.leave_time(time.monotonic() - began)
+            await self._in_pieces(cleaner)
+            if cleaner.disturbed:
+                cleaner.begin()
+                await self._in_pieces(cleaner)
+            await run(lambda _: cleaner.synchronise())
         finally:
-            await self._file.without_transaction(lambda _: cleaner.close())
+            await run(lambda _: cleaner.close())
+
+    async def _clean_log(self) -> None:
+        run = self._file.without_transaction
+        cleaner = await run(lambda _: LogCleaner(self._file.where))
+        try:
+            await self._in_pieces(cleaner)
+            await run(lambda _: cleaner.synchronise())
+        finally:
+            await run(lambda _: cleaner.close())
+
+    async def _in_pieces(self, cleaner: PageCleaner | LogCleaner) -> None:
+        """Piece by piece, so that others write in between."""
+        while not cleaner.done:
+            began, locked = time.monotonic(), cleaner.locked
+            await self._repeated(cleaner.clean_piece)
+            if cleaner.locked > locked:
+                await slices.leave_time(time.monotonic() - began)
 
     async def _repeated(self, work: Callable[[apsw.Connection], bool]) -> None:
         """Run `work` until it returns True. It waits for no other connection: to wait for a reader
@@ -130,12 +167,9 @@ class SqliteArchive(SqlArchive):
                 raise self._left_behind()
             await asyncio.sleep(_RETRY)
 
-    def _truncate_log(self, connection: apsw.Connection, mark: str) -> bool:
-        if not truncate_log(connection):
-            return False
+    def _remove_mark(self, connection: apsw.Connection, mark: str) -> None:
         # Another process may have erased something since: then the mark is another, and stays.
         connection.execute("DELETE FROM meta WHERE name = 'traces' AND value = ?", (mark,))
-        return True
 
     def _left_behind(self) -> StoreLocked:
         return StoreLocked(
@@ -148,3 +182,11 @@ class SqliteArchive(SqlArchive):
 def _mark_of(connection: apsw.Connection) -> str | None:
     row = connection.execute("SELECT value FROM meta WHERE name = 'traces'").fetchone()
     return str(row[0]) if row else None
+
+
+def _truncate_log(connection: apsw.Connection) -> bool:
+    """Move all pages of the log into the file and empty it; False if others are in the way. Most of
+    them are moved first without the write lock."""
+    move_pages(connection)
+    [(busy, *_)] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return not busy

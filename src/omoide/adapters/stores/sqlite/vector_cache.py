@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
 # All vectors of a kind are read through the index on kind and item; those of turns, which most
 # are, in order of arrival, which takes two thirds of the time. New ones are few, so they are read
-# in order of arrival and filtered by kind.
+# and counted in order of arrival and filtered by kind: the index does not know which are new.
 COUNT = (
     "SELECT count(*) FROM vectors INDEXED BY vectors_item "
+    "WHERE owner = ? AND space = ? AND kind = ? AND serial > ?"
+)
+COUNT_SINCE = (
+    "SELECT count(*) FROM vectors NOT INDEXED "
     "WHERE owner = ? AND space = ? AND kind = ? AND serial > ?"
 )
 ALL = (
@@ -142,7 +146,7 @@ class _Matrix:
 
     def _load(self, connection: Connection) -> None:
         which = (self.key.owner, self.key.space, self.key.kind, self.serial)
-        [(count,)] = connection.execute(COUNT, which)
+        [(count,)] = connection.execute(COUNT_SINCE if self.serial else COUNT, which)
         if not count:
             return
         if (end := self.used + count) > len(self.items):

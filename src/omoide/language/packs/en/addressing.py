@@ -23,6 +23,10 @@ _ADVERBS = (
     "regularly sometimes soon still usually probably"
 )
 _ADVERB = rf"(?:(?:{'|'.join([*_ADVERBS.split(), 'no longer'])}) )*"
+_JOINS = (
+    "so because that and but or while when whether if since where as after before until although"
+)
+"""What a further clause may begin with, besides a comma or the like."""
 _FORMS = {
     "is": "are",
     "was": "were",
@@ -82,6 +86,8 @@ def to_user(text: str, *, name: str, about_user: bool) -> str:
     aside = aside or r"(?:, [A-Z][\w'-]*(?: [A-Z][\w'-]*)?,)?"
     said = re.sub(rf"{who}{aside}['’]s\b", _like("your"), text)
     said = re.sub(rf"^{who}{aside} ({_ADVERB})([a-z']+)(?: (and|or) ([a-z]+s)\b)?", _clause, said)
+    joined = rf"((?:\b(?:{'|'.join(_JOINS.split())})|[,;:]) ){who}{aside} ({_ADVERB})([a-z']+)"
+    said = re.sub(joined, lambda m: f"{m[1]}you {m[2]}{second(m[3])}", said)
     said = re.sub(rf"{who}{aside} (is|was|has|does)\b", lambda m: f"you {_FORMS[m[1]]}", said)
     said = re.sub(rf"{who}{aside}", _like("you"), said)
     subject = said.lower().startswith("you ")

@@ -77,13 +77,18 @@ function groups() {
   }).filter(Boolean);
 }
 
+/** From when until when it holds; one day is just that day. */
+function days({ since, until }) {
+  if (since && since === until) return [date(since)];
+  return [since ? t("facts.since", { when: date(since) }) : null, until ? t("facts.until", { when: date(until) }) : null];
+}
+
 /** When it was said, and from when until when it holds. */
 function dates(fact) {
   const past = fact.until && new Date(`${fact.until}T23:59:59`) < now();
   return [
     t(fact.trust === "corrected" ? "facts.corrected" : "facts.said", { when: date(fact.said) }),
-    fact.since ? t("facts.since", { when: date(fact.since) }) : null,
-    fact.until ? t("facts.until", { when: date(fact.until) }) : null,
+    ...days(fact),
     past && group(fact) === "plans" ? t("facts.passed") : null,
     fact.expires ? t("facts.expires", { when: date(fact.expires) }) : null,
   ].filter(Boolean).join(" · ");

@@ -28,6 +28,9 @@ async function load() {
   }
 }
 
+/** What memory would add to the prompt of a reply to this text, now. */
+const gather = async (text) => (await post("/api/context", { text })).contributions;
+
 const weigh = async (text, time) => (await post("/api/explain", time ? { text, at: time } : { text })).items;
 
 /** What was recalled, as it was said: turns in their own words instead of the prompt's, sentences of
@@ -54,7 +57,7 @@ async function worked() {
   if (!said.length) return null;
   again = true;
   const turn = said.at(-1);
-  return { text: turn.text, time: turn.time, session: turn.session, contributions: [] };
+  return { text: turn.text, time: turn.time, session: turn.session, contributions: await gather(turn.text) };
 }
 
 function draw(latest, weighed) {
@@ -69,17 +72,23 @@ function draw(latest, weighed) {
   );
 }
 
+/** What was recalled, events with their figures first. */
+const recalled = (contributions) => contributions.filter((c) => c.place === "recalled").sort((a, b) => Boolean(b.odds) - Boolean(a.odds));
+
+/** The events that were weighed and are not among the contributions. */
+function others(weighed, contributions) {
+  const ids = new Set(contributions.map((c) => c.id));
+  return weighed.filter((item) => !ids.has(item.event.id));
+}
+
 function last(latest, weighed) {
-  const came = latest.contributions.filter((c) => c.place === "recalled").sort((a, b) => Boolean(b.odds) - Boolean(a.odds));
+  const came = recalled(latest.contributions);
   const standing = latest.contributions.filter((c) => c.place === "memory");
-  const ids = new Set(came.map((c) => c.id));
-  const others = weighed.filter((item) => !ids.has(item.event.id));
-  const shown = again ? others.filter((item) => item.recalled) : came;
-  const rest = again ? others.filter((item) => !item.recalled) : others;
+  const rest = others(weighed, came);
   return [
     el("div", { class: "lead" }, el("h2", {}, t("why.title")), el("p", { class: "fine" }, t(again ? "why.again" : "why.said", { when: moment(latest.time) }))),
     el("div", { class: "quote" }, el("p", { dir: "auto" }, latest.text)),
-    shown.length ? el("ul", { class: "stack" }, shown.map((item) => (again ? event(item) : contribution(item)))) : el("p", { class: "fine" }, t("why.nothing")),
+    came.length ? el("ul", { class: "stack" }, came.map(contribution)) : el("p", { class: "fine" }, t("why.nothing")),
     standing.length ? el("p", { class: "fine" }, t("why.standing", { n: standing.length })) : null,
     rest.length
       ? el("details", { class: "others" }, el("summary", {}, t("why.others", { n: rest.length })), el("ul", { class: "stack" }, rest.slice(0, 12).map(event)))
@@ -152,8 +161,10 @@ function tryIt() {
     tried = field.value.trim();
     if (!tried) return;
     try {
-      const items = await weigh(tried);
-      fill(found, items.length ? items.slice(0, 8).map(event) : el("li", { class: "fine" }, t("why.no_events")));
+      const [gathered, weighed] = await Promise.all([gather(tried), weigh(tried)]);
+      const came = await asSaid(recalled(gathered), weighed);
+      const nothing = el("li", { class: "fine" }, t("why.nothing"));
+      fill(found, came.length ? came.slice(0, 8).map(contribution) : nothing, others(weighed, came).slice(0, 8).map(event));
     } catch (problem) {
       fill(found, el("li", {}, trouble(problem)));
     }
