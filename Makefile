@@ -10,8 +10,9 @@ EXTRAS := local,onnx,server,mcp,postgres,compress,plot
 PACKAGES := $(foreach name,weights bench tune qdrant frameworks,--editable packages/omoide-$(name))
 MANIFESTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 PIP    := $(PYTHON) -m pip install --quiet --disable-pip-version-check
-# Compiled files are kept from run to run, whatever the shell says: compiling takes 5 s of CPU.
-PYTEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/$(VENV)/compiled $(PYTHON) -m pytest
+# Compiled files are kept from run to run, whatever the shell says, beside those that pip compiled:
+# compiling everything takes a minute of CPU.
+PYTEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX= $(PYTHON) -m pytest
 # pytest plugins of other packages that these tests do not need and that are slow to import.
 LEAN   := -p no:schemathesis -p no:anyio
 # Only files with examples in their docstrings: pytest imports every file that it is given.

@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
 BLOCK = PAGE.split("```sh\n", 1)[1].split("```", 1)[0]
 COMMANDS = re.findall(r"^# (.+)\n(omoide bench .+)$", BLOCK, flags=re.MULTILINE)
+LIGHT = {table.split(":")[0]: table for table, _ in reversed(COMMANDS)}.values()
+"""The first table of each paper, whose command runs in `make test`."""
 PLACEHOLDERS = {"DATA": str(FIXTURES), **dict.fromkeys(("MODEL", "JUDGE", "OTHER"), "stand-in")}
 
 
@@ -34,7 +36,13 @@ def words(command: str, out: Path) -> list[str]:
     return [*given, "--limit", "1", "--yes", "--no-plan", "--cache", str(out / "calls.sqlite")]
 
 
-@pytest.mark.parametrize(("table", "command"), COMMANDS, ids=[table for table, _ in COMMANDS])
+@pytest.mark.parametrize(
+    ("table", "command"),
+    [
+        pytest.param(table, command, id=table, marks=() if table in LIGHT else pytest.mark.heavy)
+        for table, command in COMMANDS
+    ],
+)
 def test_the_command_of_a_table_runs(table: str, command: str, tmp_path: Path) -> None:
     """On the fixtures, with as many result files as it names runs, each with items."""
     del table

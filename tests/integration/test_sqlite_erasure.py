@@ -50,7 +50,7 @@ WAYS = {"rewritten": 2**40, "in place": 0}
 LENGTHS = (3, 20, 20, 20, 60, 60, 3000)
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=["in place", pytest.param("rewritten", marks=pytest.mark.heavy)])
 def way(request: pytest.FixtureRequest) -> str:
     """How the file is cleaned."""
     return str(request.param)

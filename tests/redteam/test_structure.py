@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 CASES = load()
 LANGUAGES = ("en", "zh", "ja", "ko", "vi")
+LIGHT = ("en", "ja")
+"""Those that run in `make test`."""
 TOGETHER = {
     "ours": ("summary", "search", "memos", "human-recall"),
     "theirs": (
@@ -116,7 +118,10 @@ def safe(case: Attack, content: str, allowed: set[str]) -> None:
 
 
 @pytest.mark.parametrize("group", TOGETHER)
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "language",
+    [*LIGHT, *(pytest.param(x, marks=pytest.mark.heavy) for x in LANGUAGES if x not in LIGHT)],
+)
 async def test_it_arrives_only_as_quoted_data(language: str, group: str) -> None:
     """Through every mechanism, in the library's chat and in the proxy's."""
     runtime = await opened(TOGETHER[group])

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from omoide_tune.formats.lora import Precision
 
+pytestmark = [pytest.mark.model, pytest.mark.heavy]
+"""Reading the model's file takes seconds of CPU: gguf reads 49,000 words one by one."""
 
-@pytest.mark.model
-@pytest.mark.parametrize(
-    ("precision", "off"), [pytest.param("f16", 1e-3, marks=pytest.mark.heavy), ("q8_0", 2e-2)]
-)
+
+@pytest.mark.parametrize(("precision", "off"), [("f16", 1e-3), ("q8_0", 2e-2)])
 def test_a_file_becomes_the_folder_it_was_made_of(
     tmp_path: Path, precision: Precision, off: float
 ) -> None:
@@ -47,7 +47,6 @@ def test_a_file_becomes_the_folder_it_was_made_of(
     assert again.read_bytes() == file.read_bytes()
 
 
-@pytest.mark.model
 def test_what_is_no_lora_file_is_refused(tmp_path: Path) -> None:
     """A model is not one."""
     with pytest.raises(BadInput, match="is not a LoRA file"):
