@@ -41,7 +41,7 @@ types-core: $(READY)
 	$(VENV)/bin/mypy src
 
 types: $(READY)
-	$(VENV)/bin/mypy --exclude '^(tests/(heavy|e2e|torture|frameworks)|packages/omoide-frameworks)/'
+	$(VENV)/bin/mypy src packages --exclude '^packages/omoide-frameworks/'
 
 types-all: $(ALL)
 	$(VENV)/bin/mypy

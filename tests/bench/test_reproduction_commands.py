@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
 BLOCK = PAGE.split("```sh\n", 1)[1].split("```", 1)[0]
 COMMANDS = re.findall(r"^# (.+)\n(omoide bench .+)$", BLOCK, flags=re.MULTILINE)
-LIGHT = {table.split(":")[0]: table for table, _ in reversed(COMMANDS)}.values()
-"""The first table of each paper, whose command runs in `make test`."""
+LIGHT = {table.split(":")[0]: table for table, _ in COMMANDS}.values()
+"""The last table of each paper, whose command runs in `make test`."""
 PLACEHOLDERS = {"DATA": str(FIXTURES), **dict.fromkeys(("MODEL", "JUDGE", "OTHER"), "stand-in")}
 
 

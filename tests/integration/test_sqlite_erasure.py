@@ -409,6 +409,7 @@ async def test_an_erasure_of_another_process_in_the_middle_is_not_taken_for_clea
     await ours.close()
 
 
+@pytest.mark.heavy
 async def test_others_write_while_a_file_is_cleaned_in_place(tmp_path: Path) -> None:
     """Another process writes between the pieces, with pages in its cache that had traces: its words
     are all there, the file is sound, and nothing of what was erased comes back."""

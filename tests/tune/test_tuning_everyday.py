@@ -70,6 +70,7 @@ def test_a_meeting_at_which_nothing_is_told_leaves_the_memory_and_has_no_events(
     assert max(len(e.messages[-1].content) for e in none) > 400
 
 
+@pytest.mark.heavy
 def test_memos_of_talks_about_the_world_have_their_own_topics_and_summaries() -> None:
     """And their ranges cover the lines."""
     talks = [talk for talk in read(NOWHERE) if talk.language == "en"]
