@@ -80,7 +80,8 @@ class Fact:
     until: date | None = None
     """Last day on which it held or will hold, if known."""
     sources: tuple[str, ...] = ()
-    """Ids of the turns that support it."""
+    """Ids of the turns that support it: those that it was learned from, then those that confirmed
+    it."""
     trust: Trust = Trust.USER
     supersedes: tuple[str, ...] = ()
     """Ids of the facts that it replaced."""
@@ -112,6 +113,11 @@ class Fact:
             and (self.ended is None or self.ended > at)
             and (self.expires is None or self.expires > at)
         )
+
+    def may_come_from(self, *, session: int, time: datetime) -> bool:
+        """Whether its words may come from a turn of that session and time. A turn of a later
+        session, said after memory took the fact up, can only have confirmed it."""
+        return self.session is None or session <= self.session or time <= self.learned
 
     def overdue(self, today: date) -> bool:
         """Whether it is a plan or promise whose last day has passed."""
