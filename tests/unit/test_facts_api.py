@@ -79,6 +79,7 @@ async def test_facts_are_found_by_person_kind_tag_and_day(make_world: Make) -> N
     rui = add("Rui is a baker.", about="Rui", kind="trait")
     await world.session("ana", "Rui is a baker.", "I will visit him.", answers=(answer(rui, plan),))
     assert await texts(world, about="Rui") == ["Rui is a baker."]
+    assert await texts(world, about="rui") == ["Rui is a baker."]
     assert await texts(world, kinds=["plan"]) == ["The user will visit Rui (2026-03-01)."]
     fact = await named(world, "Rui is a baker.")
     await world.memory.tag("ana", fact.id, ["family", "family"])
@@ -87,7 +88,7 @@ async def test_facts_are_found_by_person_kind_tag_and_day(make_world: Make) -> N
         "The user will visit Rui (2026-03-01)."
     ]
     assert await texts(world, until=fact.said) == []
-    timeline = await world.memory.timeline("ana", about="Rui", kinds=[FactKind.TRAIT])
+    timeline = await world.memory.timeline("ana", about="rui", kinds=[FactKind.TRAIT])
     assert [entry.fact.id for entry in timeline] == [fact.id]
     with pytest.raises(BadInput, match="there are trait, state"):
         await world.memory.facts("ana", kinds=["nonsense"])
@@ -308,7 +309,7 @@ async def test_recall_by_person_and_tag_finds_only_such_facts(make_world: Make) 
     found = await world.memory.recall("ana", "cat Bergen Oslo", tags=["pets"])
     assert [(item.kind, item.id) for item in found] == [(MemoryKind.FACT, cat.id)]
     assert await world.memory.recall("ana", "cat Bergen", about="Rui") == ()
-    mine = await world.memory.recall("ana", "cat Bergen", about="user")
+    mine = await world.memory.recall("ana", "cat Bergen", about="User")
     assert {item.text for item in mine} == {CAT, BERGEN}
     before = await world.memory.recall("ana", "cat", about="user", until=cat.said - timedelta(1))
     assert before == ()

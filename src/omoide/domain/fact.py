@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from omoide.domain.text import compared_name
 from omoide.domain.words import OpenEnum
 
 if TYPE_CHECKING:
@@ -113,6 +114,10 @@ class Fact:
             and (self.ended is None or self.ended > at)
             and (self.expires is None or self.expires > at)
         )
+
+    def is_about(self, name: str) -> bool:
+        """Whether it is about the person of that name, however it is written (`compared_name`)."""
+        return compared_name(self.about) == compared_name(name)
 
     def may_come_from(self, *, session: int, time: datetime) -> bool:
         """Whether its words may come from a turn of that session and time. A turn of a later
@@ -228,6 +233,7 @@ class FactFilter:
     """Which facts to read; without any condition, all of them, ended ones too."""
 
     about: str | None = None
+    """About the person of this name; upper and lower case make no difference."""
     kinds: Collection[FactKind] = ()
     tags: Collection[str] = ()
     """At least one of these."""
@@ -250,7 +256,7 @@ class FactFilter:
     def matches(self, fact: Fact) -> bool:
         """Whether a fact meets every condition but `newest`."""
         return (
-            self.about in (None, fact.about)
+            (self.about is None or fact.is_about(self.about))
             and (not self.kinds or fact.kind in self.kinds)
             and (not self.tags or not set(self.tags).isdisjoint(fact.tags))
             and self.session in (None, fact.session)
