@@ -10,6 +10,8 @@ import pytest
 
 from omoide.domain import FactChange, FactKind, MemoryKind, Origin, Owner, Trust
 from omoide.engine.forgetting import find_fact, forget
+from omoide.engine.memory_folder import SUMMARY
+from omoide.engine.memory_tool import memory_tool
 from omoide.engine.versions import When
 from omoide.errors import BadInput, NoSuchFact, StaleVersion
 
@@ -246,6 +248,27 @@ async def test_an_expired_fact_is_out_of_facts_prompt_and_recall(make_world: Mak
     found = await world.memory.recall("ana", "cat Miso", kinds=[MemoryKind.FACT])
     assert CAT not in [item.text for item in found]
     assert (await world.memory.timeline("ana"))[-1].change is FactChange.EXPIRED
+
+
+async def test_an_expired_fact_is_out_of_the_summary_that_is_shown(make_world: Make) -> None:
+    """From its time on, without a new version: not in the summary, not in what explains it, not in
+    the memory tool's file. The version by its number, and the summary of an earlier time, have
+    it."""
+    world = await moved(make_world)
+    memory, before = world.memory, world.clock.now()
+    fact = await named(world, CAT)
+    await memory.expire("ana", fact.id, before + timedelta(hours=1))
+    assert CAT in (await memory.summary("ana")).text
+    world.clock.advance(timedelta(hours=1))
+    newest = await memory.summary("ana")
+    assert [sentence.text for sentence in newest.sentences] == [BERGEN]
+    assert [because.sentence.text for because in await memory.why("ana")] == [BERGEN]
+    shown = await memory_tool(memory, "ana", {"command": "view", "path": SUMMARY})
+    assert BERGEN in shown
+    assert CAT not in shown
+    assert CAT in (await memory.summary("ana", version=newest.number)).text
+    assert CAT in (await memory.summary("ana", at=before)).text
+    assert CAT not in (await memory.summary("ana", at=world.clock.now())).text
 
 
 async def test_correcting_an_expired_fact_brings_it_back(make_world: Make) -> None:

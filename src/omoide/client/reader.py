@@ -71,7 +71,8 @@ class RemoteReader:
         session: int | None = None,
         at: datetime | None = None,
     ) -> Summary:
-        """The newest version of the summary, or one by its number, by session or by time."""
+        """The newest version of the summary, or one by its number, by session or by time. See
+        `omoide.Memory.summary`."""
         when = When(version=version, session=session, at=at)
         return decode(
             Summary,

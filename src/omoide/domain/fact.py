@@ -115,6 +115,13 @@ class Fact:
             and (self.expires is None or self.expires > at)
         )
 
+    def gone_from(self, written: datetime, *, now: datetime) -> bool:
+        """Whether a summary that was written then should no longer show it: it has expired, or
+        ended since, as on the day of a plan. One that had ended before was brought back by its
+        owner."""
+        expired = self.expires is not None and self.expires <= now
+        return expired or (self.ended is not None and written < self.ended <= now)
+
     def is_about(self, name: str) -> bool:
         """Whether it is about the person of that name, however it is written (`compared_name`)."""
         return compared_name(self.about) == compared_name(name)

@@ -85,9 +85,11 @@ class Reader:
         session: int | None = None,
         at: datetime | None = None,
     ) -> Summary:
-        """The newest version of the summary, or one by its number, by session or by time."""
+        """The newest version of the summary, or one by its number, by session or by time. The
+        newest, and that of a time, are without facts that had expired by then; those named by
+        number or session are as they were written."""
         when = When(version=version, session=session, at=at)
-        return await self._versions.find(self._owner(user), when, now=self._now(None))
+        return await self._versions.current(self._owner(user), when, now=self._now(None))
 
     async def history(self, user: str, *, at: datetime | None = None) -> tuple[Summary, ...]:
         """All versions, oldest first; with `at`, those that existed at that time."""
