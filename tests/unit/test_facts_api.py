@@ -82,6 +82,10 @@ async def test_facts_are_found_by_person_kind_tag_and_day(make_world: Make) -> N
     await world.session("ana", "Rui is a baker.", "I will visit him.", answers=(answer(rui, plan),))
     assert await texts(world, about="Rui") == ["Rui is a baker."]
     assert await texts(world, about="rui") == ["Rui is a baker."]
+    (turn, *_) = await world.memory.turns("ana")
+    on_it = [f for f in await world.memory.facts("ana", ended=True) if turn.id in f.sources]
+    assert await texts(world, turns=[turn.id], ended=True) == [f.text for f in on_it]
+    assert await texts(world, turns=[]) == []
     assert await texts(world, kinds=["plan"]) == ["The user will visit Rui (2026-03-01)."]
     fact = await named(world, "Rui is a baker.")
     await world.memory.tag("ana", fact.id, ["family", "family"])

@@ -149,6 +149,7 @@ class Reader:
         user: str,
         *,
         ids: Sequence[str] | None = None,
+        turns: Sequence[str] | None = None,
         at: datetime | None = None,
         about: str | None = None,
         kinds: Collection[FactKind | str] = (),
@@ -161,12 +162,16 @@ class Reader:
         or expired by then. In the order it was said.
 
         `about` is `user`, `assistant` or a name; `kinds` are those of `FactKind`; `tags`: any of
-        these; `since` and `until` limit when it was said. `ids` names facts, whatever became of
-        them. What only summaries of an older version state is read as facts, too."""
+        these; `since` and `until` limit when it was said; `turns`: supported by one of these, by
+        id. `ids` names facts, whatever became of them. What only summaries of an older version
+        state is read as facts, too."""
         owner = self._owner(user)
         if ids is not None:
             return await self._services.facts.read(owner, ids=ids)
+        if turns is not None and not turns:
+            return ()
         only = FactFilter(
+            turns=tuple(turns or ()),
             about=about,
             kinds=checked_kinds(kinds),
             tags=tuple(tags),
