@@ -14,7 +14,7 @@ import pytest
 from omoide.adapters.stores.postgres import PostgresStore
 from omoide.adapters.stores.postgres.opening import with_retries, without_password
 from omoide.domain import FactChanges
-from omoide.errors import StoreError, StoreLocked, StoreMissing, StoreTooNew
+from omoide.errors import StoreCorrupt, StoreError, StoreLocked, StoreMissing, StoreTooNew
 from omoide.testing.contracts.making import ANN, BOB, HOUR, fact, rejected, say, tell
 from tests.postgres import databases
 
@@ -44,6 +44,22 @@ async def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
                 await PostgresStore.open(url)
         finally:
             connection.execute("UPDATE omoide_meta SET value = %s WHERE name = 'schema'", (schema,))
+
+
+async def test_a_row_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
+    """It is told as such, without its words, and other sessions are read."""
+    url = databases().for_folder(tmp_path)
+    store = await PostgresStore.open(url, partitions=2)
+    await tell(store, ANN, "a secret", key="one")
+    await tell(store, ANN, "fine", key="two")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET session_replication_role = replica")  # past the triggers
+        connection.execute("UPDATE turns SET speaker = 'nobody' WHERE session = 1")
+    with pytest.raises(StoreCorrupt, match="is damaged") as told:
+        await store.turns.read(ANN, session=1)
+    assert "secret" not in str(told.value)
+    assert [turn.text for turn in await store.turns.read(ANN, session=2)] == ["fine"]
+    await store.close()
 
 
 async def test_nothing_is_made_unasked() -> None:

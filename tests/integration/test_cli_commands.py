@@ -575,6 +575,21 @@ def test_talking_at_another_time(bench: Bench) -> None:
     assert "1 month ago" in shown
 
 
+def test_times_are_of_the_zone_that_is_set(lived: Bench) -> None:
+    """OMOIDE_TIMEZONE is the zone of the times that commands print and of the days that they take,
+    whatever the machine's is."""
+    zone = {"OMOIDE_TIMEZONE": "Pacific/Honolulu"}  # ten hours behind: still the day before
+    assert "2026-01-11 23:0" in lived.run("memory", "show", **zone).stdout
+    assert lived.run("memory", "timeline", **zone).stdout.startswith("2026-01-04\n")
+    assert "2026-01-04" in lived.run("cost", "--by", "day", **zone).stdout
+    on_that_day = ("memory", "facts", "--at", "2026-01-04")
+    assert "lives in Oslo" in lived.run(*on_that_day, **zone).stdout
+    assert "lives in Oslo" not in lived.run(*on_that_day, OMOIDE_TIMEZONE="UTC").stdout
+    wrong = lived.run("memory", "show", OMOIDE_TIMEZONE="Moon/Base")
+    assert wrong.exit_code == 1
+    assert "is not a time zone" in wrong.stderr
+
+
 def test_an_erasure_leaves_a_receipt_that_can_be_verified(lived: Bench, tmp_path: Path) -> None:
     """Saved by the command, verified by another; a changed one is refused."""
     file = tmp_path / "receipt.json"

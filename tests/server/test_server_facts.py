@@ -58,6 +58,9 @@ async def test_facts_are_read_in_pages_and_filtered(bench: Bench) -> None:
     rest = await get(bench, limit=1, cursor=first["next"])
     texts = [item["text"] for item in (*first["items"], *rest["items"])]
     assert sorted(texts) == sorted([OSLO, CAT])
+    turn = first["items"][0]["sources"][0]
+    assert len((await get(bench, turn=[turn, "unknown"]))["items"]) == 2
+    assert (await get(bench, turn="unknown"))["items"] == []
     assert rest["next"] is None
     assert [f["text"] for f in (await get(bench, kind="relation"))["items"]] == [CAT]
     assert (await get(bench, about="Rui"))["items"] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,13 @@ import pytest
 
 from omoide.cli.chat import typed
 from omoide.cli.conversation import ChatLoop
-from omoide.domain import JobState, Speaker
+from omoide.cli.views import contribution_lines
+from omoide.domain import JobState, MemoryKind, Speaker
 from omoide.engine.messages import Utterance
 from omoide.errors import ModelUnavailable
+from omoide.mechanisms.base import Contribution, PromptPlace
 from omoide.testing import ScriptedModel
+from omoide.testing.contracts.making import HOUR, START, fact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -216,6 +220,50 @@ async def test_why_tells_what_came_to_mind(
     screen.take()
     await talk.handle_line("/why")
     assert "Recalled for the last reply:\n" in screen.take()
+
+
+async def test_why_marks_what_is_no_longer_true(
+    world: World, talk: ChatLoop, screen: PaperScreen
+) -> None:
+    """What was recalled, and whose fact was replaced after the reply, says so, with the fact;
+    before that it does not."""
+    await world.session("ana", CAT, answers=(M1,))
+    world.replier.answers.append("Poor Miso.")
+    await talk.handle_line("My cat Miso is ill.")
+    await talk.handle_line("/why")
+    assert "no longer true" not in screen.take()
+    world.clock.advance(timedelta(days=1))
+    [cat] = [f for f in await world.memory.facts("ana") if "Miso" in f.text]
+    await world.memory.correct("ana", cat.id, "The user has a dog.")
+    await talk.handle_line("/why")
+    shown = screen.take()
+    assert "no longer true since " in shown
+    assert shown.split("no longer true since ")[1].splitlines()[0].endswith("called Miso.")
+
+
+def test_a_recalled_turn_has_what_no_longer_holds_of_it_below() -> None:
+    """By the facts that rest on it, however they are worded; another turn has none."""
+    turns = [
+        Contribution(
+            mechanism="search",
+            place=PromptPlace.RECALLED,
+            kind=MemoryKind.TURN,
+            id=name,
+            text=f"words of {name}",
+            value=0.9,
+            sources=(name,),
+            time=START,
+            why="rank 1",
+        )
+        for name in ("t1", "t2")
+    ]
+    over = replace(fact("The user lives in Oslo.", "t1", "t0"), ended=START + HOUR)
+    lines = contribution_lines(turns, START + 2 * HOUR, over=[over])
+    first, mark, second = map(click.unstyle, lines)
+    assert first.startswith("words of t1")
+    assert mark.strip().startswith("no longer true since ")
+    assert mark.endswith(": The user lives in Oslo.")
+    assert second.startswith("words of t2")
 
 
 async def test_why_fits_the_screen_and_gives_a_date_once(

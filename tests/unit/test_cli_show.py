@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -80,6 +81,22 @@ def test_days_are_local_and_mean_the_time_asked_for() -> None:
     assert (noon.date().isoformat(), noon.hour) == ("2026-01-05", 12)
     yesterday = parse_time("yesterday", now=NOW, day=time.max).astimezone()
     assert yesterday.date() == (NOW.astimezone() - timedelta(days=1)).date()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-01-05", datetime(2026, 1, 5, 3, tzinfo=UTC)),
+        ("2026-01-05T09:30", datetime(2026, 1, 5, 0, 30, tzinfo=UTC)),
+        ("2026-01-05T09:30Z", datetime(2026, 1, 5, 9, 30, tzinfo=UTC)),
+        ("today", datetime(2026, 1, 6, 3, tzinfo=UTC)),
+    ],
+)
+def test_days_and_times_are_those_of_the_zone(text: str, expected: datetime) -> None:
+    """What names no zone is of the one that is given: noon in Tokyo is three o'clock in UTC, and
+    its day begins earlier."""
+    now = datetime(2026, 1, 5, 20, tzinfo=UTC)
+    assert parse_time(text, now=now, day=time(12), zone=ZoneInfo("Asia/Tokyo")) == expected
 
 
 @given(st.text())

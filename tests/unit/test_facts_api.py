@@ -10,6 +10,8 @@ import pytest
 
 from omoide.domain import FactChange, FactKind, MemoryKind, Origin, Owner, Trust
 from omoide.engine.forgetting import find_fact, forget
+from omoide.engine.memory_folder import SUMMARY
+from omoide.engine.memory_tool import memory_tool
 from omoide.engine.versions import When
 from omoide.errors import BadInput, NoSuchFact, StaleVersion
 
@@ -79,6 +81,11 @@ async def test_facts_are_found_by_person_kind_tag_and_day(make_world: Make) -> N
     rui = add("Rui is a baker.", about="Rui", kind="trait")
     await world.session("ana", "Rui is a baker.", "I will visit him.", answers=(answer(rui, plan),))
     assert await texts(world, about="Rui") == ["Rui is a baker."]
+    assert await texts(world, about="rui") == ["Rui is a baker."]
+    (turn, *_) = await world.memory.turns("ana")
+    on_it = [f for f in await world.memory.facts("ana", ended=True) if turn.id in f.sources]
+    assert await texts(world, turns=[turn.id], ended=True) == [f.text for f in on_it]
+    assert await texts(world, turns=[]) == []
     assert await texts(world, kinds=["plan"]) == ["The user will visit Rui (2026-03-01)."]
     fact = await named(world, "Rui is a baker.")
     await world.memory.tag("ana", fact.id, ["family", "family"])
@@ -87,7 +94,7 @@ async def test_facts_are_found_by_person_kind_tag_and_day(make_world: Make) -> N
         "The user will visit Rui (2026-03-01)."
     ]
     assert await texts(world, until=fact.said) == []
-    timeline = await world.memory.timeline("ana", about="Rui", kinds=[FactKind.TRAIT])
+    timeline = await world.memory.timeline("ana", about="rui", kinds=[FactKind.TRAIT])
     assert [entry.fact.id for entry in timeline] == [fact.id]
     with pytest.raises(BadInput, match="there are trait, state"):
         await world.memory.facts("ana", kinds=["nonsense"])
@@ -247,6 +254,27 @@ async def test_an_expired_fact_is_out_of_facts_prompt_and_recall(make_world: Mak
     assert (await world.memory.timeline("ana"))[-1].change is FactChange.EXPIRED
 
 
+async def test_an_expired_fact_is_out_of_the_summary_that_is_shown(make_world: Make) -> None:
+    """From its time on, without a new version: not in the summary, not in what explains it, not in
+    the memory tool's file. The version by its number, and the summary of an earlier time, have
+    it."""
+    world = await moved(make_world)
+    memory, before = world.memory, world.clock.now()
+    fact = await named(world, CAT)
+    await memory.expire("ana", fact.id, before + timedelta(hours=1))
+    assert CAT in (await memory.summary("ana")).text
+    world.clock.advance(timedelta(hours=1))
+    newest = await memory.summary("ana")
+    assert [sentence.text for sentence in newest.sentences] == [BERGEN]
+    assert [because.sentence.text for because in await memory.why("ana")] == [BERGEN]
+    shown = await memory_tool(memory, "ana", {"command": "view", "path": SUMMARY})
+    assert BERGEN in shown
+    assert CAT not in shown
+    assert CAT in (await memory.summary("ana", version=newest.number)).text
+    assert CAT in (await memory.summary("ana", at=before)).text
+    assert CAT not in (await memory.summary("ana", at=world.clock.now())).text
+
+
 async def test_correcting_an_expired_fact_brings_it_back(make_world: Make) -> None:
     """The user speaks of it again; a time that lies ahead is kept."""
     world = await moved(make_world)
@@ -308,7 +336,7 @@ async def test_recall_by_person_and_tag_finds_only_such_facts(make_world: Make) 
     found = await world.memory.recall("ana", "cat Bergen Oslo", tags=["pets"])
     assert [(item.kind, item.id) for item in found] == [(MemoryKind.FACT, cat.id)]
     assert await world.memory.recall("ana", "cat Bergen", about="Rui") == ()
-    mine = await world.memory.recall("ana", "cat Bergen", about="user")
+    mine = await world.memory.recall("ana", "cat Bergen", about="User")
     assert {item.text for item in mine} == {CAT, BERGEN}
     before = await world.memory.recall("ana", "cat", about="user", until=cat.said - timedelta(1))
     assert before == ()

@@ -23,6 +23,7 @@ from omoide.domain import (
     Owner,
     Sentence,
     Summary,
+    TurnPlace,
     applied,
 )
 from omoide.engine.forgetting import find_fact, forget
@@ -116,7 +117,8 @@ def test_an_erasure_leaves_no_trace_of_what_goes(
 ) -> None:
     """What stays names no removed fact or turn, is ended by another or by nobody, and says the
     same as before; what had nothing to do with it is not changed."""
-    erased = FactErasure(ids=ids, turns=turns).of(facts)
+    places = dict.fromkeys(turns, TurnPlace(1, START))
+    erased = FactErasure(ids=ids, turns=places).of(facts)
     assert set(erased.removed) == {
         f.id for f in facts if f.id in ids or not turns.isdisjoint(f.sources)
     }
@@ -169,6 +171,28 @@ async def test_forgetting_finds_facts() -> None:
     assert [f.text for f in await memory.facts("ana")] == ["Lives in York."]
     assert (await memory.summary("ana")).sentences == ()
     assert (await find_fact(memory, "ana", "kitten")).empty
+    await store.close()
+
+
+async def test_the_preview_leaves_out_what_only_was_confirmed() -> None:
+    """A fact of another session that a removed turn only confirmed is not announced as removed, and
+    stays; one that the turn told goes too, and is announced."""
+    store = DocumentStore(MemoryDocuments())
+    memory = memory_over(store)
+    told = Utterance(speaker=Speaker.USER, text="I live in York.", id="t1", time=START - HOUR)
+    later = Utterance(
+        speaker=Speaker.USER, text="York is wet, says my kitten.", id="t2", time=START
+    )
+    await memory.record("ana", [told], session="one")
+    await memory.record("ana", [later], session="two")
+    york = fact("Lives in York.", "t1", at=START - HOUR)
+    wet = fact("Finds York wet.", "t2", at=START, session=2)
+    again = FactConfirmation(id=york.id, at=START, sources=("t2",))
+    await store.facts.apply(ANA, FactChanges(added=(york, wet), confirmed=(again,)))
+    found = await find_fact(memory, "ana", "kitten")
+    assert found.also_removed == (wet.text,)
+    assert (await forget(memory, "ana", found)).facts == 1
+    assert await memory.facts("ana") == (york,)
     await store.close()
 
 

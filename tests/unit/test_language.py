@@ -41,6 +41,30 @@ def test_detects_the_language_of_a_chat_line(text: str, language: str) -> None:
     assert detect_language(text) == language
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("What does 안녕하세요 mean?", "en"),
+        ("What is 김치?", "en"),
+        ("How do you say 図書館 in English?", "en"),
+        ("She wrote 木漏れ日 on the card.", "en"),
+        ("Từ 안녕하세요 nghĩa là gì?", "vi"),
+        ("The Beatles 좋아해?", "ko"),
+        ("나는 The Lord of the Rings 봤어", "ko"),
+        ("How are you は何て言うの？", "ja"),
+        ("thank you so muchの意味は？", "ja"),
+        ("I love you 是什么意思？", "zh"),
+        ("Tokyo から New York", "ja"),
+        ("https://example.com/what-is-the を見て", "ja"),
+        ("`for i in range` を説明して", "ja"),
+        ("今天的 meeting 我 really 不想去", "zh"),
+    ],
+)
+def test_a_foreign_word_or_name_does_not_decide(text: str, language: str) -> None:
+    """The sentence does, not what it mentions, also without quotes."""
+    assert detect_language(text) == language
+
+
 def test_text_without_letters_says_nothing() -> None:
     """Emoji and digits take the default."""
     assert detect_language("😀 123", default="ko") == "ko"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -49,7 +51,7 @@ async def store() -> AsyncIterator[SqliteStore]:
 
 async def ended(store: SqliteStore, model: ScriptedModel, *, at: datetime = NOW) -> SessionToDigest:
     """A session about a cat that has ended."""
-    key = f"{at:%Y-%m-%d}"
+    key = f"{at:%Y-%m-%dT%H}"
     said = ("I adopted a little grey cat, Miso is her name.", "How lovely! Tell me about her.")
     words = [
         NewTurn(
@@ -102,6 +104,18 @@ async def test_four_summaries_a_session_and_no_call_the_second_time(store: Sqlit
     assert len(model.requests) == 8
 
 
+async def test_a_day_is_one_of_the_users_zone(store: SqliteStore) -> None:
+    """Two sessions on one day in Honolulu, when UTC has the next, make one summary of the day."""
+    zone = ZoneInfo("Pacific/Honolulu")
+    model = ScriptedModel([*ANSWERS, *ANSWERS])
+    for hours in (17, 20):
+        done = await ended(store, model, at=NOW + timedelta(hours=hours))
+        turns = tuple(replace(turn, time=turn.time.astimezone(zone)) for turn in done.turns)
+        await bank(store, model).digest(replace(done, turns=turns, timezone=zone))
+    assert [note.key for note in await store.notes.read(OWNER, kind=DAY)] == ["2026-01-05"]
+    assert model.requests[-4].messages[-1].content.count("Miso is her name") == 2
+
+
 @pytest.mark.parametrize(
     "bad",
     ["", "I adopted a little grey cat, Miso is her name.", "用户收养了一只叫味噌的灰色小猫。"],
@@ -136,7 +150,7 @@ async def test_pairs_days_and_the_portrait_come_to_mind(store: SqliteStore) -> N
     came = await mechanism.contribute(request("my little grey cat Miso", now=now))
     assert {c.text for c in came if c.place is PromptPlace.MEMORY} == {ANSWERS[2], ANSWERS[3]}
     (pair,) = [c for c in came if c.kind is MemoryKind.TURN]
-    assert pair.sources == ("2026-01-05/0", "2026-01-05/1")
+    assert pair.sources == ("2026-01-05T09/0", "2026-01-05T09/1")
     assert "User: I adopted" in pair.text
     assert "Assistant: How lovely" in pair.text
     assert pair.why.endswith("at strength 1")

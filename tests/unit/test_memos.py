@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -158,6 +160,10 @@ async def test_related_memos_are_contributed_with_topic_date_and_dialogue(world:
     assert "User: " in found.text
     assert found.sources == tuple(f"d0t{i}" for i in range(4))
     assert 0 < found.value <= 1
+    asked = world.request("Guess what Miso the cat did?")
+    behind = replace(asked, now=asked.now.astimezone(ZoneInfo("Pacific/Honolulu")))
+    (found,) = await world.memos.contribute(behind)
+    assert found.text.startswith("2026-01-04 ")
 
 
 async def test_noto_nothing_comes_for_an_unrelated_input(world: World) -> None:

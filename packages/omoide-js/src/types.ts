@@ -48,6 +48,8 @@ export type RecallOptions = Omit<Schemas["Query"], "query">;
 /** Which facts to read. Times are ISO 8601 with a time zone. */
 export interface FactFilter {
   id?: string[];
+  /** Only what one of these turns supports, by id. */
+  turn?: string[];
   about?: string;
   kind?: string[];
   tag?: string[];

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from omoide.cli.screen import Screen
-    from omoide.domain import Session
+    from omoide.domain import Fact, Session
     from omoide.engine.forgetting import FactMentions
     from omoide.engine.memory import Memory
     from omoide.mechanisms.base import Contribution
@@ -92,6 +92,7 @@ class ChatLoop:
         self._read = 0
         self._to_forget: FactMentions | None = None
         self._recalled: tuple[Contribution, ...] = ()
+        self._replied: datetime | None = None
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
             "/memory": self._show_memory,
             "/why": self._show_why,
@@ -237,7 +238,7 @@ class ChatLoop:
                 await asyncio.wait([self._preparing])
                 self._preparing = None
             reply = await self._memory.reply(self._user, text, at=self._at)
-            self._recalled = reply.recalled
+            self._recalled, self._replied = reply.recalled, reply.turn.time
             try:
                 async for piece in reply:
                     spinner.stop()
@@ -266,10 +267,20 @@ class ChatLoop:
         matching = reader.saying(rest, await self._memory.why(self._user))
         lines = why_lines(matching, self._now(), reader=reader)
         if self._recalled and not rest:
-            recalled = contribution_lines(self._recalled, self._now(), reader=reader)
+            recalled = contribution_lines(
+                self._recalled, self._now(), reader=reader, over=await self._over_since()
+            )
             lines = [bold("Recalled for the last reply:"), *recalled, "", *lines]
         more = "/why TEXT for the sentences that say TEXT, or omoide memory why"
         self._lines(screenful(lines, rows=self._screen.rows, more=more))
+
+    async def _over_since(self) -> list[Fact]:
+        """The facts behind what was recalled that have ended since the last reply. What had ended
+        before, the recalled text says itself."""
+        turns = {source for item in self._recalled for source in item.sources}
+        facts = await self._memory.facts(self._user, turns=sorted(turns), ended=True)
+        since, now = self._replied, self._now()
+        return [f for f in facts if since and f.ended and since < f.ended <= now]
 
     async def _show_history(self, rest: str) -> None:
         del rest

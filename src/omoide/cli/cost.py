@@ -9,6 +9,7 @@ import click
 
 from omoide.cli.scope import scoped
 from omoide.cli.show import emit, table
+from omoide.cli.zone import zone
 from omoide.domain.cost import GROUPS, CostSum, grouped, total_cost
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def cost(scope: Scope, by: str, price_in: float | None, price_out: float | None)
     priced = price_in is not None or price_out is not None
     prices = Prices(prompt=price_in or 0.0, completion=price_out or 0.0) if priced else None
     calls = scope.run(lambda memory: memory.calls(scope.user))
-    sums = [PricedSum.of(group, prices) for group in grouped(calls, by)]
+    sums = [PricedSum.of(group, prices) for group in grouped(calls, by, zone=zone())]
     total = PricedSum.of(total_cost("total", calls), prices)
     if scope.json:
         emit({"by": by, "groups": sums, "total": total})

@@ -12,14 +12,20 @@ from omoide import bootstrap
 from omoide.cli.scope import scoped
 from omoide.cli.show import ago, emit, one_line, plural, warning
 from omoide.domain import JobState
+from omoide.engine.checking import unreadable
 from omoide.errors import OmoideError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from omoide.cli.scope import Scope
     from omoide.engine.runtime import Runtime
     from omoide.ports.spool import SpoolStatus
+
+
+SHOWN = 5
+"""How many damaged places are named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +42,7 @@ class Check:
 def doctor(scope: Scope) -> None:
     """Say whether the memory works: its database, what waits to be stored, and its jobs.
 
+    Reads everything that is stored once, to find what is damaged.
     Ends with status 1 if something needs a person.
     """
     checks = [*_database(scope), _waiting(scope)]
@@ -66,6 +73,7 @@ def _database(scope: Scope) -> list[Check]:
         answers = f"{place} answers, {plural(len(tenants), 'tenant')}"
         return [
             Check(what="database", well=True, told=answers),
+            await _readable(runtime, tenants),
             Check(what="jobs", well=not dead, told=told),
         ]
 
@@ -73,6 +81,23 @@ def _database(scope: Scope) -> list[Check]:
         return scope.run_with(look, progress=None)
     except OmoideError as error:
         return [Check(what="database", well=False, told=one_line(str(error)))]
+
+
+async def _readable(runtime: Runtime, tenants: Iterable[str]) -> Check:
+    """Whether everything that is stored can be read."""
+    damaged = [
+        f"{part} of {user}" + (f" (tenant {tenant})" if tenant != runtime.settings.tenant else "")
+        for tenant in tenants
+        for user in await runtime.memory(tenant).users()
+        for part in await unreadable(runtime.memory(tenant), user)
+    ]
+    what = "stored words"
+    if not damaged:
+        return Check(what=what, well=True, told="all can be read")
+    shown = ", ".join(one_line(part) for part in damaged[:SHOWN])
+    more = f" and {len(damaged) - SHOWN:,} more" if len(damaged) > SHOWN else ""
+    told = f"damaged, cannot be read: {shown}{more}; restore a backup, they are not repaired"
+    return Check(what=what, well=False, told=told)
 
 
 def _waiting(scope: Scope) -> Check:

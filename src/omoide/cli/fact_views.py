@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from omoide.cli.addressing import ANYBODY
 from omoide.cli.show import bold, dim, format_time, one_line, warning
+from omoide.cli.zone import local
 from omoide.domain import FactChange, FactKind, Trust
 from omoide.domain.fact import ASSISTANT, USER
 
@@ -58,7 +59,7 @@ def timeline_lines(
     if not entries:
         return ["Nothing is known yet."]
     lines: list[str] = []
-    for day, changes in groupby(entries, key=lambda entry: f"{entry.time.astimezone():%Y-%m-%d}"):
+    for day, changes in groupby(entries, key=lambda entry: f"{local(entry.time):%Y-%m-%d}"):
         lines += [*([""] if lines else []), bold(day)]
         for entry in changes:
             lines.append(f"{_MARKS[entry.change]} {_told(entry, reader)}")
@@ -106,7 +107,7 @@ def _remarks(fact: Fact, now: datetime) -> str:
         remarks.append(str(fact.since) if same else f"{fact.since} – {fact.until}")
     elif fact.since or fact.until:
         remarks.append(f"since {fact.since}" if fact.since else f"until {fact.until}")
-    if fact.overdue(now.date()):
+    if fact.overdue(local(now).date()):
         remarks.append("the day has passed")
     if fact.pinned:
         remarks.append("pinned")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from omoide.cli.zone import local
 from omoide.domain import Receipt
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def ago(time: datetime, now: datetime) -> str:
 
 def stamp(time: datetime) -> str:
     """The local time."""
-    return f"{time.astimezone():%Y-%m-%d %H:%M}"
+    return f"{local(time):%Y-%m-%d %H:%M}"
 
 
 def format_time(time: datetime, now: datetime) -> str:

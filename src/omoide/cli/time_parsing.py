@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 import click
 
 from omoide.cli.scope import here
+from omoide.cli.zone import zone
 
 _AGO = re.compile(r"(\d{1,5}|an?)\s+(minute|hour|day|week|month|year)s?\s+ago")
 _AHEAD = re.compile(r"in\s+(\d{1,5}|an?)\s+(minute|hour|day|week|month|year)s?")
@@ -22,26 +23,26 @@ _UNITS = {
 _DAYS = {"today": 0, "yesterday": 1}
 
 
-def parse_time(text: str, *, now: datetime, day: time) -> datetime:
+def parse_time(text: str, *, now: datetime, day: time, zone: tzinfo | None = None) -> datetime:
     """The time that `text` means. A day without a time of day gets the time `day`; a time without a
-    zone is local. Raises `ValueError`."""
+    zone is that of `zone`, None for the machine's. Raises `ValueError`."""
     words = text.strip().lower()
-    local = now.astimezone()
     if words == "now":
         return now
     if words in _DAYS:
-        return _at(local.date() - timedelta(days=_DAYS[words]), day)
+        today = now.astimezone(zone).date()
+        return _utc(datetime.combine(today - timedelta(days=_DAYS[words]), day), zone)
     if match := _AGO.fullmatch(words) or _AHEAD.fullmatch(words):
         count = 1 if match[1].startswith("a") else int(match[1])
         distance = count * _UNITS[match[2]]
         return now + distance if words.startswith("in") else now - distance
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", words):
-        return _at(date.fromisoformat(words), day)
-    return datetime.fromisoformat(text.strip()).astimezone(UTC)
+        return _utc(datetime.combine(date.fromisoformat(words), day), zone)
+    return _utc(datetime.fromisoformat(text.strip()), zone)
 
 
-def _at(day: date, clock: time) -> datetime:
-    return datetime.combine(day, clock).astimezone(UTC)
+def _utc(time: datetime, zone: tzinfo | None) -> datetime:
+    return time.replace(tzinfo=time.tzinfo or zone).astimezone(UTC)
 
 
 class TimeParameter(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4 only
@@ -59,7 +60,7 @@ class TimeParameter(click.ParamType):  # type: ignore[type-arg]  # generic since
         if isinstance(value, datetime):
             return value
         try:
-            return parse_time(str(value), now=here().clock.now(), day=self._day)
+            return parse_time(str(value), now=here().clock.now(), day=self._day, zone=zone())
         except (ValueError, OverflowError):
             self.fail(
                 f"{value!r} is not a time: write 2026-01-05, 2026-01-05T09:30, yesterday, "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from omoide.cli.addressing import ANYBODY
-from omoide.cli.show import bold, clean, dim, format_time, one_line, plural, table, warning
+from omoide.cli.show import bold, clean, dim, format_time, one_line, plural, stamp, table, warning
 from omoide.domain import ChangeKind, MemoryKind, Origin, Speaker, diff
 from omoide.domain.forgetting import THRESHOLD, recall_probability
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.cli.addressing import Reader
-    from omoide.domain import RecalledItem, SentenceChange, Summary, Turn
+    from omoide.domain import Fact, RecalledItem, SentenceChange, Summary, Turn
     from omoide.engine.versions import Because
     from omoide.mechanisms.base import Contribution
     from omoide.mechanisms.events.calibration import Calibration
@@ -165,14 +165,31 @@ def recalled_lines(
 
 
 def contribution_lines(
-    items: Sequence[Contribution], now: datetime, *, reader: Reader = ANYBODY
+    items: Sequence[Contribution],
+    now: datetime,
+    *,
+    reader: Reader = ANYBODY,
+    over: Sequence[Fact] = (),
 ) -> list[str]:
-    """What memory added to the last prompt, and why. What was said stays as it was said."""
-    shown = [i.text if i.kind is MemoryKind.TURN else reader.told(i.text) for i in items]
-    return [
-        f"{one_line(text)} {dim(f'({item.why}, {format_time(item.time, now)})')}"
-        for text, item in zip(shown, items, strict=True)
-    ]
+    """What memory added to the last prompt, and why. What was said stays as it was said; below it
+    are the facts in `over` that it supports or states and that hold no longer."""
+    lines = []
+    for item in items:
+        text = item.text if item.kind is MemoryKind.TURN else reader.told(item.text)
+        lines.append(f"{one_line(text)} {dim(f'({item.why}, {format_time(item.time, now)})')}")
+        lines += [
+            warning(f"    no longer true since {stamp(fact.ended)}: {one_line(reader.fact(fact))}")
+            for fact in over
+            if fact.ended is not None and _told(item, fact)
+        ]
+    return lines
+
+
+def _told(item: Contribution, fact: Fact) -> bool:
+    """Whether a recalled item is a turn that supports the fact, or states it."""
+    if item.kind is MemoryKind.TURN:
+        return item.id in fact.sources
+    return item.text == fact.text or item.id == fact.id
 
 
 def explained_lines(explained: RecallExplanation) -> list[str]:

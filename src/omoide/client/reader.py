@@ -71,7 +71,8 @@ class RemoteReader:
         session: int | None = None,
         at: datetime | None = None,
     ) -> Summary:
-        """The newest version of the summary, or one by its number, by session or by time."""
+        """The newest version of the summary, or one by its number, by session or by time. See
+        `omoide.Memory.summary`."""
         when = When(version=version, session=session, at=at)
         return decode(
             Summary,
@@ -174,6 +175,7 @@ class RemoteReader:
         user: str,
         *,
         ids: Sequence[str] | None = None,
+        turns: Sequence[str] | None = None,
         at: datetime | None = None,
         about: str | None = None,
         kinds: Collection[FactKind | str] = (),
@@ -184,12 +186,13 @@ class RemoteReader:
     ) -> tuple[Fact, ...]:
         """What memory takes for true, or took for true at a time; with `ended`, also what had ended
         or expired by then. In the order it was said. See `omoide.Memory.facts`."""
-        if ids is not None and not ids:
+        if (ids is not None and not ids) or (ids is None and turns is not None and not turns):
             return ()
         found = await self._connection.pages(
             "/api/facts",
             user=stored_user(user),
             id=ids,
+            turn=turns,
             at=iso(at, "at"),
             about=about,
             kind=checked_kinds(kinds),

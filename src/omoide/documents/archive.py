@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from omoide.domain import FactErasure, MemoryKind
+from omoide.domain import FactErasure, MemoryKind, TurnPlace
 from omoide.errors import ConflictingTurn
 from omoide.ports import Erased
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, KeysView, Mapping, Sequence
     from datetime import datetime
 
     from omoide.documents.owner_records import OwnerRecords
     from omoide.documents.record import Record
-    from omoide.domain import Event, Memo, Owner, Sentence, Session, Summary, Turn
+    from omoide.domain import ErasedFacts, Event, Memo, Owner, Sentence, Session, Summary, Turn
 
 _NOTHING = Erased(sessions=0, turns=0, sentences=0)
 
@@ -92,7 +92,7 @@ class DocumentArchive:
             texts = (*(sentences or ()), *(f.text for f in record.facts if f.id in chosen))
             return _Erasure(
                 session=known,
-                ids=frozenset(turn.id for turn in gone),
+                turns={turn.id: TurnPlace(turn.session, turn.time) for turn in gone},
                 texts=frozenset(filter(None, texts)),
                 facts=chosen,
                 earliest=min(affected, default=None),
@@ -119,7 +119,8 @@ class _Erasure:
     """What to erase of one owner, if not everything."""
 
     session: int | None
-    ids: frozenset[str]
+    turns: Mapping[str, TurnPlace]
+    """The turns to erase, by id."""
     texts: frozenset[str]
     """Sentences to erase wherever they occur."""
     facts: frozenset[str]
@@ -128,11 +129,17 @@ class _Erasure:
     """The first session that loses anything. Memory that was made from it or later may derive from
     what is erased."""
 
+    @property
+    def ids(self) -> KeysView[str]:
+        """Ids of the turns to erase."""
+        return self.turns.keys()
+
     def of(self, record: Record) -> Erased:
         """Erase it from the record."""
         all_before = _all(record)
-        facts = self._erase_facts(record)
-        record.versions = [self._erase_sentences(version, facts) for version in record.versions]
+        erased = self._erase_facts(record)
+        facts = frozenset(erased.removed)
+        record.versions = [self._erase_sentences(version, erased) for version in record.versions]
         record.aside = [
             answer
             for answer in record.aside
@@ -171,13 +178,13 @@ class _Erasure:
             facts=len(facts),
         )
 
-    def _erase_facts(self, record: Record) -> frozenset[str]:
-        """Erase facts and return their ids."""
+    def _erase_facts(self, record: Record) -> ErasedFacts:
+        """Erase facts and return what became of them."""
         stated = {s.fact for v in record.versions for s in v.sentences if s.text in self.texts}
         first = record.sessions.get(self.earliest) if self.earliest is not None else None
         erased = FactErasure(
             ids=self.facts | stated - {""},
-            turns=self.ids,
+            turns=self.turns,
             texts=self.texts,
             session=self.earliest,
             since=first.started if first else None,
@@ -193,14 +200,15 @@ class _Erasure:
             changed.get(fact.id, fact) for fact in record.facts if fact.id not in erased.removed
         ]
         record.drop_vectors(MemoryKind.FACT, erased.removed)
-        return frozenset(erased.removed)
+        return erased
 
-    def _erase_sentences(self, version: Summary, facts: frozenset[str]) -> Summary:
+    def _erase_sentences(self, version: Summary, facts: ErasedFacts) -> Summary:
         knows = self._knows(version.session)
+        stated = (facts.restated(s, self.turns) for s in version.sentences)
         kept = tuple(
-            s for s in version.sentences if not (self._erases(s, knows=knows) or s.fact in facts)
+            s for s in stated if not (self._erases(s, knows=knows) or s.fact in facts.removed)
         )
-        if len(kept) < len(version.sentences) or knows or self._quoted(version.notes):
+        if kept != version.sentences or knows or self._quoted(version.notes):
             return replace(version, sentences=kept, notes=())
         return version
 

@@ -14,7 +14,7 @@ from omoide.domain.fact import (
     weakest,
 )
 from omoide.domain.fact_changes import AppliedChanges, applied
-from omoide.domain.fact_erasure import ErasedFacts, FactErasure
+from omoide.domain.fact_erasure import ErasedFacts, FactErasure, TurnPlace
 from omoide.domain.jobs import CallPurpose, Job, JobState, JobTask, ModelCall, RejectedAnswer
 from omoide.domain.memo import Memo, Span
 from omoide.domain.note import Note
@@ -75,6 +75,7 @@ __all__ = [
     "TimelineEntry",
     "Trust",
     "Turn",
+    "TurnPlace",
     "applied",
     "diff",
     "empty_summary",

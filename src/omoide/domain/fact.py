@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from omoide.domain.text import compared_name
 from omoide.domain.words import OpenEnum
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class Fact:
     until: date | None = None
     """Last day on which it held or will hold, if known."""
     sources: tuple[str, ...] = ()
-    """Ids of the turns that support it."""
+    """Ids of the turns that support it: those that it was learned from, then those that confirmed
+    it."""
     trust: Trust = Trust.USER
     supersedes: tuple[str, ...] = ()
     """Ids of the facts that it replaced."""
@@ -112,6 +114,22 @@ class Fact:
             and (self.ended is None or self.ended > at)
             and (self.expires is None or self.expires > at)
         )
+
+    def gone_from(self, written: datetime, *, now: datetime) -> bool:
+        """Whether a summary that was written then should no longer show it: it has expired, or
+        ended since, as on the day of a plan. One that had ended before was brought back by its
+        owner."""
+        expired = self.expires is not None and self.expires <= now
+        return expired or (self.ended is not None and written < self.ended <= now)
+
+    def is_about(self, name: str) -> bool:
+        """Whether it is about the person of that name, however it is written (`compared_name`)."""
+        return compared_name(self.about) == compared_name(name)
+
+    def may_come_from(self, *, session: int, time: datetime) -> bool:
+        """Whether its words may come from a turn of that session and time. A turn of a later
+        session, said after memory took the fact up, can only have confirmed it."""
+        return self.session is None or session <= self.session or time <= self.learned
 
     def overdue(self, today: date) -> bool:
         """Whether it is a plan or promise whose last day has passed."""
@@ -222,6 +240,7 @@ class FactFilter:
     """Which facts to read; without any condition, all of them, ended ones too."""
 
     about: str | None = None
+    """About the person of this name; upper and lower case make no difference."""
     kinds: Collection[FactKind] = ()
     tags: Collection[str] = ()
     """At least one of these."""
@@ -244,7 +263,7 @@ class FactFilter:
     def matches(self, fact: Fact) -> bool:
         """Whether a fact meets every condition but `newest`."""
         return (
-            self.about in (None, fact.about)
+            (self.about is None or fact.is_about(self.about))
             and (not self.kinds or fact.kind in self.kinds)
             and (not self.tags or not set(self.tags).isdisjoint(fact.tags))
             and self.session in (None, fact.session)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from omoide.domain.fact import Fact
+    from omoide.domain.summary import Sentence
+
+
+class TurnPlace(NamedTuple):
+    """Where and when a turn was said."""
+
+    session: int
+    time: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,18 +30,34 @@ class ErasedFacts:
     changed: tuple[Fact, ...]
     """The facts that stay but said something about what is removed, as they are afterwards."""
 
+    def restated(self, sentence: Sentence, turns: Collection[str]) -> Sentence:
+        """A sentence of a summary that says word for word what a changed fact says, without the
+        removed turns. Any other sentence as it is."""
+        fact = self._changed.get(sentence.fact)
+        if fact is None or fact.text != sentence.text:
+            return sentence
+        left = tuple(source for source in sentence.sources if source not in turns)
+        cited_others = left or not sentence.sources
+        return replace(sentence, sources=left if cited_others else fact.sources)
+
+    @cached_property
+    def _changed(self) -> dict[str, Fact]:
+        return {fact.id: fact for fact in self.changed}
+
 
 @dataclass(frozen=True, kw_only=True)
 class FactErasure:
     """Which facts of one owner an erasure removes.
 
-    Facts that cite a removed turn, that contain a removed text, or that are named are removed. So
-    are facts without sources from the earliest affected session on, which may rest on it.
+    Facts whose words may come from a removed turn (`Fact.may_come_from`), that contain a removed
+    text, or that are named are removed. So are facts without sources from the earliest affected
+    session on, which may rest on it, and facts of which no source is left. A fact that a removed
+    turn only confirmed stays without that source.
     """
 
     ids: Collection[str] = ()
-    turns: Collection[str] = ()
-    """Ids of removed turns."""
+    turns: Mapping[str, TurnPlace] = field(default_factory=dict)
+    """The removed turns, by id."""
     texts: Collection[str] = ()
     """Texts that no fact may contain any more."""
     session: int | None = None
@@ -55,11 +80,18 @@ class FactErasure:
         )
         return (
             fact.id in self.ids
-            or any(source in self.turns for source in fact.sources)
+            or any(fact.may_come_from(session=s, time=t) for s, t in self._cited(fact))
+            or (bool(fact.sources) and not self._left(fact.sources))
             or (affected and not fact.sources)
             or self._quoted(fact.text)
             or self._quoted(fact.about)
         )
+
+    def _cited(self, fact: Fact) -> tuple[TurnPlace, ...]:
+        return tuple(self.turns[source] for source in fact.sources if source in self.turns)
+
+    def _left(self, sources: Iterable[str]) -> tuple[str, ...]:
+        return tuple(source for source in sources if source not in self.turns)
 
     def _quoted(self, stored: str) -> bool:
         return any(text in stored for text in self.texts)
@@ -69,7 +101,7 @@ class FactErasure:
 
     def _cleaned(self, fact: Fact, removed: Mapping[str, Fact]) -> Fact:
         """A fact that stays, without what it says about removed facts, turns and texts."""
-        fact = self._with_end_cleaned(fact, removed)
+        fact = self._with_end_cleaned(self._unconfirmed(fact), removed)
         replaced_removed = any(name in removed for name in fact.supersedes)
         return replace(
             fact,
@@ -79,12 +111,22 @@ class FactErasure:
             flags=self._unquoted(fact.flags),
         )
 
+    def _unconfirmed(self, fact: Fact) -> Fact:
+        """The fact without the confirmations of removed turns. When it was last confirmed is
+        forgotten if the last confirmation is among them: nothing says when the others were."""
+        last_stays = not fact.sources or fact.sources[-1] not in self.turns
+        return replace(
+            fact,
+            sources=self._left(fact.sources),
+            confirmed=fact.confirmed if last_stays else None,
+        )
+
     def _with_end_cleaned(self, fact: Fact, removed: Mapping[str, Fact]) -> Fact:
         if fact.ended is None:
             return fact
         if fact.ended_by in removed:
             return _taken_over(fact, removed)
-        sources = tuple(source for source in fact.end_sources if source not in self.turns)
+        sources = self._left(fact.end_sources)
         if len(sources) < len(fact.end_sources):
             if not fact.ended_by:
                 return fact.holding_again()

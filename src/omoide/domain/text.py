@@ -81,6 +81,16 @@ def normal_name(name: str, what: str) -> str:
     return checked_name(unicodedata.normalize("NFC", name).strip(), what)
 
 
+def compared_name(name: str) -> str:
+    """A person's name in the form in which two of them are compared: upper and lower case, and
+    spaces around it, make no difference.
+
+    >>> compared_name(" Élodie") == compared_name("ÉLODIE")
+    True
+    """
+    return unicodedata.normalize("NFC", name.casefold()).strip()
+
+
 def checked_name(name: str, what: str) -> str:
     """Return a user name, tenant name or turn id if it is one printable line of at most 256
     characters."""

@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from omoide.domain import FactErasure, TurnPlace
 from omoide.errors import BadInput, NoSuchFact
 from omoide.language import content_terms
 
@@ -53,9 +54,13 @@ async def find_fact(memory: Memory, user: str, text: str) -> FactMentions:
     cited |= {item.sources[0] for item in near if item.sources and matches(item.text)}
     turns = [t for t in await memory.turns(user) if t.id in cited or matches(t.text)]
     ids = {turn.id for turn in turns}
-    newest = history[-1].sentences if history else ()
-    others = [s for s in newest if s not in sentences], [f for f in facts if f not in stored]
-    also = [item for items in others for item in items if not ids.isdisjoint(item.sources)]
+    erasure = FactErasure(turns={turn.id: TurnPlace(turn.session, turn.time) for turn in turns})
+    erased = erasure.of(facts)
+    newest = [erased.restated(s, ids) for s in history[-1].sentences] if history else []
+    also: list[Sentence | domain.Fact] = [
+        s for s in newest if s.text not in _texts(sentences) and not ids.isdisjoint(s.sources)
+    ]
+    also += [fact for fact in erased.removed.values() if fact not in stored]
     return FactMentions(
         sentences=_texts(sentences),
         turns=tuple(turns),

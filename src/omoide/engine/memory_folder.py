@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 from omoide.domain import Note
 from omoide.domain.text import checked_name, cleaned
 from omoide.engine.file_history import FileHistory, FileVersion
+from omoide.engine.versions import without_gone
 from omoide.errors import BadCommand, NoSuchVersion
 
 if TYPE_CHECKING:
@@ -165,8 +166,11 @@ class MemoryFolders:
     async def _files(self, owner: Owner) -> Files:
         notes = await self._store.notes.read(owner, kind=KIND)
         texts = {note.key: note.text for note in notes}
-        summary = await self._store.summaries.find(owner)
-        if summary is None or not summary.sentences:
+        newest = await self._store.summaries.find(owner)
+        if newest is None:
+            return Files(texts=texts)
+        summary = await without_gone(self._store, owner, newest, now=self._clock.now())
+        if not summary.sentences:
             return Files(texts=texts)
         known = "\n".join(f"- {sentence.text}" for sentence in summary.sentences)
         return Files(texts={**texts, SUMMARY: known}, read_only=frozenset({SUMMARY}))

@@ -85,9 +85,11 @@ class Reader:
         session: int | None = None,
         at: datetime | None = None,
     ) -> Summary:
-        """The newest version of the summary, or one by its number, by session or by time."""
+        """The newest version of the summary, or one by its number, by session or by time. The
+        newest, and that of a time, are without facts that had expired by then; those named by
+        number or session are as they were written."""
         when = When(version=version, session=session, at=at)
-        return await self._versions.find(self._owner(user), when, now=self._now(None))
+        return await self._versions.current(self._owner(user), when, now=self._now(None))
 
     async def history(self, user: str, *, at: datetime | None = None) -> tuple[Summary, ...]:
         """All versions, oldest first; with `at`, those that existed at that time."""
@@ -147,6 +149,7 @@ class Reader:
         user: str,
         *,
         ids: Sequence[str] | None = None,
+        turns: Sequence[str] | None = None,
         at: datetime | None = None,
         about: str | None = None,
         kinds: Collection[FactKind | str] = (),
@@ -159,12 +162,16 @@ class Reader:
         or expired by then. In the order it was said.
 
         `about` is `user`, `assistant` or a name; `kinds` are those of `FactKind`; `tags`: any of
-        these; `since` and `until` limit when it was said. `ids` names facts, whatever became of
-        them. What only summaries of an older version state is read as facts, too."""
+        these; `since` and `until` limit when it was said; `turns`: supported by one of these, by
+        id. `ids` names facts, whatever became of them. What only summaries of an older version
+        state is read as facts, too."""
         owner = self._owner(user)
         if ids is not None:
             return await self._services.facts.read(owner, ids=ids)
+        if turns is not None and not turns:
+            return ()
         only = FactFilter(
+            turns=tuple(turns or ()),
             about=about,
             kinds=checked_kinds(kinds),
             tags=tuple(tags),

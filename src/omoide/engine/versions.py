@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import diff, empty_summary
@@ -56,6 +56,15 @@ class Versions:
             raise NoSuchVersion(f"there is no version {when.version}; there are 0 to {top}")
         return summary or empty_summary(when.at or now)
 
+    async def current(self, owner: Owner, when: When, *, now: datetime) -> Summary:
+        """The version as it is shown. One that is named by its number or session is as it was
+        written; the newest, or that of a time, is without facts that had expired or ended by then,
+        as in a prompt."""
+        summary = await self.find(owner, when, now=now)
+        if when.version is not None or when.session is not None:
+            return summary
+        return await without_gone(self._store, owner, summary, now=when.at or now)
+
     async def history(self, owner: Owner) -> tuple[Summary, ...]:
         """All versions from M_1 on, oldest first."""
         return await self._store.summaries.history(owner)
@@ -69,8 +78,8 @@ class Versions:
         return diff(before.sentences, after.sentences)
 
     async def why(self, owner: Owner, when: When, *, now: datetime) -> tuple[Because, ...]:
-        """Each sentence of a version with the turns that support it."""
-        summary = await self.find(owner, when, now=now)
+        """Each sentence of a version, as it is shown, with the turns that support it."""
+        summary = await self.current(owner, when, now=now)
         ids = [id_ for sentence in summary.sentences for id_ in sentence.sources]
         turns = {turn.id: turn for turn in await self._store.turns.read(owner, ids=ids)}
         return tuple(
@@ -80,3 +89,12 @@ class Versions:
             )
             for sentence in summary.sentences
         )
+
+
+async def without_gone(store: Store, owner: Owner, summary: Summary, *, now: datetime) -> Summary:
+    """A summary without the facts that have expired, or ended since it was written."""
+    ids = [sentence.fact for sentence in summary.sentences if sentence.fact]
+    facts = await store.facts.read(owner, ids=ids) if ids else ()
+    gone = {fact.id for fact in facts if fact.gone_from(summary.time, now=now)}
+    left = tuple(sentence for sentence in summary.sentences if sentence.fact not in gone)
+    return replace(summary, sentences=left)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from omoide.language.pack import LanguagePack
 
 _LETTER = re.compile(r"[^\W\d_]")
+_MARKS = ".,:;!?…()\"'“”‘’。、，！？「」『』《》«»"
+_WORD = 3
+"""Letters of a word in a script where they say more than Latin ones, about."""
 _QUOTED = re.compile(
     r"「[^「」]*」|『[^『』]*』|《[^《》]*》|“[^“”]*”|‘[^‘’]*’|«[^«»]*»|"
     r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)'
@@ -52,15 +55,48 @@ def detect_language(text: str, *, default: str = DEFAULT) -> str:
     if text.isascii() and _plain_ascii():
         return DEFAULT if _LETTER.search(text) else default
     best, most, letters = None, 0.0, 0
-    for group in _scripts():
-        number = len(group[0].detection.letters.findall(text))
+    counts = [(group, len(group[0].detection.letters.findall(text))) for group in _scripts()]
+    for group, number in counts:
         if number and number * group[0].detection.weight >= most:
             best, most, letters = group, number * group[0].detection.weight, number
     if best is None:
         return default
+    for group, number in counts:
+        few = number * _WORD <= letters  # a word has one letter at least
+        if group is best or few:
+            continue
+        if _speaks_of(text, group, other=best, letters=letters):
+            best, letters = group, number
+            break
     return next(
         (language.code for language in best if _is_own(language, text, letters)), best[-1].code
     )
+
+
+def _speaks_of(
+    text: str, group: tuple[LanguagePack, ...], *, other: tuple[LanguagePack, ...], letters: int
+) -> bool:
+    """Whether a sentence in the script of `group` only mentions words of another script, which has
+    that many letters: "What does 안녕하세요 mean?". Most of its words are its own, a function word
+    among them; and it begins and ends with them, or it alone asks. So a sentence about The Lord of
+    the Rings stays in the language that says so."""
+    tokens = [token.strip(_MARKS) for token in text.split()]
+    own = [_is_word(token, group) for token in tokens]
+    words = [token.casefold() for token, is_own in zip(tokens, own, strict=True) if is_own]
+    function = frozenset[str]().union(*(p.words.stop | p.words.plain for p in group))
+    if len(words) < 2 or len(words) * _WORD <= letters or function.isdisjoint(words):
+        return False
+    asked = text.strip().rstrip("?？ ")  # any language asks with a question mark
+    return (own[0] and own[-1]) or (_asks(asked, group) and not _asks(asked, other))
+
+
+def _is_word(token: str, group: tuple[LanguagePack, ...]) -> bool:
+    letter = group[0].detection.letters
+    return bool(token) and all(char in "'’-" or letter.match(char) for char in token)
+
+
+def _asks(text: str, group: tuple[LanguagePack, ...]) -> bool:
+    return any(language.questions.asks.search(text) for language in group)
 
 
 def _is_own(language: LanguagePack, text: str, letters: int) -> bool:

@@ -34,6 +34,7 @@ async def facts(call: RouteCall) -> Response:
     found = await call.memory.facts(
         call.user,
         ids=query.get("id"),
+        turns=query.get("turn"),
         at=query.get("at"),
         about=query.get("about"),
         kinds=query.get("kind", ()),
@@ -120,6 +121,12 @@ ROUTES = (
             name="id",
             shape=NAME,
             about="Only these facts, whatever became of them; may be repeated.",
+            many=True,
+        ),
+        Parameter(
+            name="turn",
+            shape=NAME,
+            about="Only what one of these turns supports, by id; may be repeated.",
             many=True,
         ),
         Parameter(name="at", shape=TIME, about="What held at that time."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 from typing import TYPE_CHECKING
@@ -42,6 +43,24 @@ def upstream_of(spec: str, runtime: Runtime) -> Upstream:
     return EngineUpstream(runtime.model, runtime.embedder, max_tokens=settings.reply_tokens)
 
 
+def _cannot_listen(config: uvicorn.Config, error: OSError) -> BadInput:
+    """What to do about an address at which nothing can listen."""
+    if error.errno == errno.EADDRINUSE:
+        return BadInput(
+            f"port {config.port} of {config.host} is taken, perhaps by another omoide serve: stop "
+            f"that, or take another port: --port {config.port + 1}, or --port 0 for any free one"
+        )
+    if error.errno == errno.EACCES:
+        return BadInput(
+            f"port {config.port} may not be used by this user (those below 1024 are the system's): "
+            "take another with --port"
+        )
+    return BadInput(
+        f"cannot listen at {config.host}, port {config.port} ({error.strerror or error}): --host "
+        "is an address of this machine, such as 127.0.0.1, and --port a free port"
+    )
+
+
 class _AnnouncingServer(uvicorn.Server):
     """Logs its address once it listens, or greets a person with it."""
 
@@ -50,8 +69,14 @@ class _AnnouncingServer(uvicorn.Server):
         self._greeting = greeting
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then log the address, which is unknown before if the port is 0."""
-        await super().startup(sockets=sockets)
+        """Start, then log the address, which is unknown before if the port is 0. Raises `BadInput`
+        if nothing can listen there."""
+        try:
+            await super().startup(sockets=sockets)
+        except SystemExit as ended:  # how uvicorn gives up, after the reason as a log line
+            if isinstance(ended.__context__, OSError):
+                raise _cannot_listen(self.config, ended.__context__) from ended.__context__
+            raise
         if self.started:
             addresses = [s.getsockname() for server in self.servers for s in server.sockets]
             host, port = addresses[0][:2] if addresses else (self.config.host, self.config.port)

@@ -69,7 +69,8 @@ class DailySummaries:
         earlier = await self._store.turns.sessions(owner)
         today = list(spoken_turns)
         for session in earlier:
-            if session.number < number and f"{session.started:%Y-%m-%d}" == date:
+            day = f"{session.started.astimezone(to_digest.timezone):%Y-%m-%d}"
+            if session.number < number and day == date:
                 turns = await self._store.turns.read(owner, session=session.number)
                 today = [*(turn for turn in turns if spoken(turn)), *today]
         written = {

@@ -101,7 +101,7 @@ def _fact(sentence: Sentence, version: Summary, turns: dict[str, Turn]) -> Fact:
         said=min((turn.time for turn in cited), default=version.time),
         learned=version.time,
         language=version.language,
-        session=cited[0].session if cited else version.session,
+        session=max((turn.session for turn in cited), default=version.session),
         sources=tuple(turn.id for turn in cited),
         trust=Trust.CORRECTED if version.origin is Origin.EDIT else trust,
     )

@@ -272,7 +272,7 @@ class _Application:
             (
                 fact.id
                 for fact in self._known.values()
-                if fact.about == new.about
+                if fact.is_about(new.about)
                 and fact.id not in self._ended
                 and _plain(fact.text) == plain
             ),

@@ -20,8 +20,6 @@ from omoide.mechanisms.summary.mechanism import NEAR, ShownSentence, SummaryInPr
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from omoide.domain import Fact, Owner
     from omoide.mechanisms.base import ReplyRequest, SessionToDigest
     from omoide.mechanisms.facts.keeper import FactKeeper
@@ -111,7 +109,7 @@ class FactSummary(SummaryInPrompt):
         shown = []
         for number, stated in enumerate(summary.sentences, start=1):
             fact = facts.get(stated.fact)
-            if fact is not None and _gone(fact, since=summary.time, now=request.now):
+            if fact is not None and fact.gone_from(summary.time, now=request.now):
                 continue
             overdue = fact is not None and fact.overdue(request.now.date())
             text = past_plan(stated.text, request.language) if overdue else stated.text
@@ -148,13 +146,6 @@ def past_plan(text: str, language: str) -> str:
     if past:
         text = re.sub(rf"\b(?:{'|'.join(past)})\b", lambda found: past[found[0]], text, count=1)
     return f"{text} {words['plan_passed']}"
-
-
-def _gone(fact: Fact, *, since: datetime, now: datetime) -> bool:
-    """Whether a fact expired, or ended on the day of a plan after the summary was written. One that
-    had ended before was brought back by its owner."""
-    expired = fact.expires is not None and fact.expires <= now
-    return expired or (fact.ended is not None and since < fact.ended <= now)
 
 
 def _part(fact: Fact) -> MemoryPart:

@@ -187,7 +187,7 @@ class CompressedMemos:
     def _contribution(self, found: FoundMemo, rank: int, request: ReplyRequest) -> Contribution:
         memo = found.memo
         ago = human_time(memo.time, request.now, request.language)
-        head = f"{memo.time:%Y-%m-%d} ({ago})"
+        head = f"{memo.time.astimezone(request.now.tzinfo):%Y-%m-%d} ({ago})"
         if memo.topic:
             head += f" {memo.topic}"
         summary = memo.summary if memo.whole else ""

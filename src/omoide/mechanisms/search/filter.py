@@ -28,7 +28,7 @@ class RecallFilter:
     speaker: Speaker | None = None
     """Only turns of this speaker; everything but turns is left out."""
     about: str | None = None
-    """Only facts about this person."""
+    """Only facts about the person of this name; upper and lower case make no difference."""
     tags: frozenset[str] = frozenset()
     """Only facts with one of these tags."""
 
@@ -41,7 +41,8 @@ class RecallFilter:
     def admits_fact(self, fact: Fact) -> bool:
         """Whether a fact of that time, person and tags may be returned."""
         tagged = not self.tags or not self.tags.isdisjoint(fact.tags)
-        return self.about in (None, fact.about) and tagged and self.admits(fact.said)
+        of_person = self.about is None or fact.is_about(self.about)
+        return of_person and tagged and self.admits(fact.said)
 
     def admits(self, time: datetime) -> bool:
         """Whether an item of that time may be returned."""

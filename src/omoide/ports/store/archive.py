@@ -74,8 +74,10 @@ class Archive(Protocol):
 
         - Memos and events that cite a removed turn are removed, and all notes if any turn is. What
           such a memo or event had replaced can be found again.
-        - Facts that cite a removed turn are removed, and so are facts without sources from that
-          session or later ones. What a removed fact had ended is ended by that fact's own successor
+        - Facts whose words may come from a removed turn are removed, and so are facts without
+          sources from that session or later ones. A fact stays, without that source, if the turn
+          only confirmed it: it belongs to a later session than the fact and was said after the
+          fact was learned. What a removed fact had ended is ended by that fact's own successor
           instead; if none is left, it holds again, without a last day. So does a fact whose end
           cites a removed turn and names no successor.
         - Sentences, in every version, and events that refer to a removed fact are removed.
@@ -83,9 +85,10 @@ class Archive(Protocol):
           the facts that the sentences state. Where only the reason, a tag or a flag of a fact
           contains it, that is cleared.
         - `facts` removes their texts as `sentences` does.
-        - In every version of the summary, sentences that cite a removed turn are removed. So are
-          sentences without sources in versions that include the session, since it may be what
-          supports them. This is the only way a version is ever changed in place.
+        - In every version of the summary, sentences that cite a removed turn are removed, unless a
+          fact that stays says the same word for word. So are sentences without sources in versions
+          that include the session, since it may be what supports them. This is the only way a
+          version is ever changed in place.
         - Rejected answers for that session or later ones are removed, and so are the notes of
           versions and the errors of jobs that may quote it.
         - The ledger, which contains no text, stays unless the whole owner is erased.

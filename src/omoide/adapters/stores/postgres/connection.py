@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 from psycopg import errors, sql
 
-from omoide.adapters.stores.postgres.failures import translate_errors
+from omoide.adapters.stores.postgres.failures import translate_damage, translate_errors
 from omoide.adapters.stores.postgres.translation import to_postgres
 from omoide.adapters.stores.sql.connection import finished
 from omoide.errors import StoreError
@@ -113,14 +113,14 @@ class PostgresDatabase:
 
     async def write(self, tenant: str, work: Work[T]) -> T:
         """See `Database.write`."""
-        return await self._in_thread(WRITE, tenant, work)
+        return await self._in_thread(WRITE, tenant, self._checked(work))
 
     async def read(self, tenant: str, work: Work[T]) -> T:
         """See `Database.read`."""
         if (connection := self._joined.connection) is not None:
             with translate_errors(self.where):
-                return work(connection)
-        return await self._in_thread(READ, tenant, work)
+                return self._checked(work)(connection)
+        return await self._in_thread(READ, tenant, self._checked(work))
 
     async def read_together(self, tenant: str, reads: Reads[T]) -> T:
         """See `Database.read_together`."""
@@ -136,7 +136,16 @@ class PostgresDatabase:
 
     def read_inline(self, tenant: str, work: Work[T]) -> T:
         """See `Database.read_inline`."""
-        return self._transact(READ, tenant, work)
+        return self._transact(READ, tenant, self._checked(work))
+
+    def _checked(self, work: Work[T]) -> Work[T]:
+        """Work of a store, whose rows may be damaged; `read_together` also runs a caller's code."""
+
+        def checked(connection: PostgresConnection) -> T:
+            with translate_damage(self.where):
+                return work(connection)
+
+        return checked
 
     async def close(self) -> None:
         """See `Database.close`."""

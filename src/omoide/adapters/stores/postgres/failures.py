@@ -32,6 +32,16 @@ def translate_errors(where: str) -> Iterator[None]:
         raise _translated(error, where) from error
 
 
+@contextmanager
+def translate_damage(where: str) -> Iterator[None]:
+    """Turn the error of a row that cannot be read, such as text that is not JSON or an unknown
+    speaker, into ours. What was stored is valid, so something else changed it."""
+    try:
+        yield
+    except (ValueError, KeyError) as error:
+        raise _damaged(where, type(error).__name__) from error
+
+
 def _translated(error: psycopg.Error, where: str) -> StoreError:
     message = error.diag.message_primary or str(error).partition("\n")[0]
     match error:
@@ -54,7 +64,7 @@ def _translated(error: psycopg.Error, where: str) -> StoreError:
                 f"{where} is not writable ({message}); check the role's privileges"
             )
         case errors.DataCorrupted() | errors.IndexCorrupted():
-            return StoreCorrupt(f"{where} is damaged ({message}); restore a backup")
+            return _damaged(where, message)
         case psycopg.OperationalError() if 'database "' in message and "does not exist" in message:
             # Raised while connecting, when errors have no SQLSTATE yet.
             return StoreMissing(f"there is no database {where}; create it first: createdb NAME")
@@ -62,3 +72,7 @@ def _translated(error: psycopg.Error, where: str) -> StoreError:
             return StoreError(f"{where} cannot be reached ({message}); check that the server runs")
         case _:
             return StoreError(f"{where}: {type(error).__name__}: {message}")
+
+
+def _damaged(where: str, why: str) -> StoreCorrupt:
+    return StoreCorrupt(f"{where} is damaged ({why}); restore a backup")

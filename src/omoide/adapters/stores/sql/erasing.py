@@ -18,13 +18,13 @@ from omoide.adapters.stores.sql.items import (
     remove,
     replace_successor,
 )
-from omoide.adapters.stores.sql.rows import decode_strings, from_micros_or_none
+from omoide.adapters.stores.sql.rows import decode_strings, from_micros, from_micros_or_none
 from omoide.adapters.stores.sql.summaries import sentences_text, versions
-from omoide.domain import FactErasure
+from omoide.domain import FactErasure, TurnPlace
 from omoide.ports import Erased
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, KeysView, Mapping, Sequence
     from datetime import datetime
 
     from omoide.adapters.stores.sql.connection import Connection
@@ -62,7 +62,8 @@ class ErasurePlan:
     session: int | None
     """The session to remove completely, if it exists."""
     positions: tuple[int, ...]
-    ids: frozenset[str]
+    turns: Mapping[str, TurnPlace]
+    """The turns to remove, by id."""
     texts: frozenset[str]
     """Sentences to remove wherever they occur."""
     facts: frozenset[str]
@@ -71,6 +72,11 @@ class ErasurePlan:
     """The first session that loses a turn. Memory made from it or later may depend on that turn."""
     since: datetime | None
     """When that session started."""
+
+    @property
+    def ids(self) -> KeysView[str]:
+        """Ids of the turns to remove."""
+        return self.turns.keys()
 
     @property
     def empty(self) -> bool:
@@ -85,7 +91,7 @@ class ErasurePlan:
         touched, erased = self._find_facts(connection, summaries)
         numbers = {fact.id: item for item, fact in touched.items()}
         removed = tuple(numbers[name] for name in erased.removed)
-        thinned, sentences = self._thin(summaries, frozenset(erased.removed))
+        thinned, sentences = self._thin(summaries, erased)
         events, memos = (
             self._find_items(connection, table, frozenset(erased.removed))
             for table in (EVENTS, MEMOS)
@@ -188,7 +194,7 @@ class ErasurePlan:
         facts = all_facts(connection, self.owner)
         erased = FactErasure(
             ids=self.facts | stated - {""},
-            turns=self.ids,
+            turns=self.turns,
             texts=self.texts,
             session=self.earliest,
             since=self.since,
@@ -206,21 +212,22 @@ class ErasurePlan:
         ]
         make_findable(connection, self.owner, FACTS, revived)
 
-    def _thin(
-        self, summaries: Iterable[Summary], facts: frozenset[str]
-    ) -> tuple[dict[int, str], int]:
+    def _thin(self, summaries: Iterable[Summary], facts: ErasedFacts) -> tuple[dict[int, str], int]:
         """The sentences that stay of each version that must change, and how many go in all."""
         thinned: dict[int, str] = {}
-        removed = 0
+        removed, ids = 0, self.ids
         for version in summaries:
             affected = self._affects(version.session)
-            kept = [
+            stated = (facts.restated(s, ids) for s in version.sentences)
+            kept = tuple(
                 s
-                for s in version.sentences
-                if not (self._removes(s, affected=affected) or s.fact in facts)
-            ]
+                for s in stated
+                if not (self._removes(s, affected=affected) or s.fact in facts.removed)
+            )
             fewer = len(version.sentences) - len(kept)
-            if fewer or (version.notes and (affected or self._quoted_in(version.notes))):
+            if kept != version.sentences or (
+                version.notes and (affected or self._quoted_in(version.notes))
+            ):
                 thinned[version.number] = sentences_text(kept)
                 removed += fewer
         return thinned, removed
@@ -338,9 +345,9 @@ def _texts(table: ItemTable, columns: Sequence[str]) -> tuple[str, ...]:
 def erasure_plan(connection: Connection, owner: int, wanted: ErasureRequest) -> ErasurePlan:
     """Plan the erasure of a session, of turns, of sentences and of facts."""
     rows: list[Any] = connection.execute(
-        "SELECT position, id, session FROM turns INDEXED BY turns_session "
+        "SELECT position, id, session, time FROM turns INDEXED BY turns_session "
         "WHERE owner = ?1 AND session = CAST(?2 AS integer) UNION "
-        "SELECT position, id, session FROM turns INDEXED BY turns_id "
+        "SELECT position, id, session, time FROM turns INDEXED BY turns_id "
         "WHERE owner = ?1 AND id IN (SELECT value FROM json_each(?3)) ORDER BY position",
         (owner, wanted.session, list(wanted.turns)),
     ).fetchall()
@@ -364,7 +371,7 @@ def erasure_plan(connection: Connection, owner: int, wanted: ErasureRequest) -> 
         owner=owner,
         session=wanted.session if sessions else None,
         positions=tuple(row[0] for row in rows),
-        ids=frozenset(row[1] for row in rows),
+        turns={row[1]: TurnPlace(row[2], from_micros(row[3])) for row in rows},
         texts=frozenset(filter(None, texts)),
         facts=frozenset(wanted.facts),
         earliest=earliest,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.fact_rows import FACT_COLUMNS
 from omoide.adapters.stores.sql.rows import to_micros
+from omoide.domain.text import compared_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -57,6 +58,31 @@ class FactQuery:
             if not wanted.isdisjoint(json.loads(row[_TAGS])):
                 chosen.append(row)
         return chosen
+
+
+_NAMES = """
+WITH RECURSIVE names (name) AS (
+    SELECT min(about) FROM facts WHERE owner = ?1
+    UNION ALL
+    SELECT (SELECT min(about) FROM facts WHERE owner = ?1 AND about > name)
+    FROM names WHERE name IS NOT NULL
+)
+SELECT name FROM names WHERE name IS NOT NULL
+"""
+"""Everybody whom facts of an owner are about: one step in the index for each, however many facts
+there are."""
+
+
+def with_stored_names(
+    connection: Connection, owner: int, only: FactFilter
+) -> tuple[FactFilter, ...]:
+    """The filter once for each way in which the name that it asks for is stored. The names are
+    compared here: databases know upper and lower case of some alphabets only."""
+    if only.about is None:
+        return (only,)
+    wanted = compared_name(only.about)
+    names: list[Any] = connection.execute(_NAMES, (owner,)).fetchall()
+    return tuple(replace(only, about=name) for (name,) in names if compared_name(name) == wanted)
 
 
 def fact_queries(ids: Sequence[str] | None, only: FactFilter) -> tuple[FactQuery, ...]:

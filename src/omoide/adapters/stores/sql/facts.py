@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sql.fact_queries import fact_queries
+from omoide.adapters.stores.sql.fact_queries import fact_queries, with_stored_names
 from omoide.adapters.stores.sql.fact_rows import (
     CHANGING,
     FACT_COLUMNS,
@@ -51,7 +51,6 @@ class SqlFacts:
         self, owner: Owner, *, ids: Sequence[str] | None = None, only: FactFilter = ALL
     ) -> tuple[Fact, ...]:
         """See `FactStore.read`."""
-        queries = fact_queries(ids, only)
 
         def work(connection: Connection) -> tuple[Fact, ...]:
             number = owner_id(connection, owner)
@@ -59,7 +58,8 @@ class SqlFacts:
                 return ()
             rows = [
                 row
-                for query in queries
+                for spelt in with_stored_names(connection, number, only)
+                for query in fact_queries(ids, spelt)
                 for row in query.rows(connection, number, tags=only.tags, newest=only.newest)
             ]
             rows.sort(key=lambda row: (row[_SAID], row[-1]))

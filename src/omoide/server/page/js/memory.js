@@ -38,7 +38,7 @@ async function draw(still = newest()) {
   if (!versions.length) return fill(place(), empty());
   const number = chosen ?? top();
   const [why, changed] = await Promise.all([
-    get("/api/memory/why", { version: number }),
+    get("/api/memory/why", chosen === null ? {} : { version: number }),
     number ? get("/api/memory/diff", { from: number - 1, to: number }) : { items: [] },
   ]);
   if (!still()) return;

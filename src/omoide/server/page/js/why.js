@@ -4,7 +4,7 @@ import { all, get, post } from "./api.js";
 import { at, el, fill } from "./dom.js";
 import { turnsOf } from "./quotes.js";
 import { on, state, turns } from "./state.js";
-import { date, longDate, moment, number } from "./time.js";
+import { date, longDate, moment, now, number } from "./time.js";
 import { trouble } from "./trouble.js";
 import { t } from "./words.js";
 
@@ -39,14 +39,23 @@ const weigh = async (text, time) => (await post("/api/explain", time ? { text, a
 async function asSaid(contributions, weighed) {
   const events = new Map(weighed.map((item) => [item.event.id, item.event.addressed]));
   const sources = (item) => ({ turn: [item.id], sentence: item.sources })[item.kind] ?? [];
-  const found = await turnsOf([...new Set(contributions.flatMap(sources))]);
+  const [found, ended] = await Promise.all([turnsOf([...new Set(contributions.flatMap(sources))]), endedOn(contributions)]);
   const known = new Map(found.map((turn) => [turn.id, turn]));
   return contributions.map((item) => {
     if (events.has(item.id)) return { ...item, addressed: events.get(item.id) };
+    const over = ended.filter((fact) => (item.kind === "turn" ? fact.sources.includes(item.id) : fact.text === item.text || fact.id === item.id));
     const turn = known.get(sources(item).findLast((id) => known.has(id)));
-    if (!turn) return item;
-    return { ...item, time: turn.time, addressed: item.kind === "turn" ? turn.text : item.addressed };
+    if (!turn) return { ...item, over };
+    return { ...item, over, time: turn.time, addressed: item.kind === "turn" ? turn.text : item.addressed };
   });
+}
+
+/** The facts behind what was recalled that hold no longer. */
+async function endedOn(contributions) {
+  const turn = [...new Set(recalled(contributions).flatMap((item) => item.sources))];
+  if (!turn.length) return [];
+  const facts = await all("/api/facts", { turn, ended: true });
+  return facts.filter((fact) => fact.ended && new Date(fact.ended) <= now());
 }
 
 /** The user's last message, for when the server no longer knows the contributions to its reply. */
@@ -103,6 +112,7 @@ function contribution(item) {
     el("div", { class: "top" }, el("span", { class: "badge accent" }, t(`kind.${item.kind}`)), el("span", { class: "fine" }, date(item.time))),
     el("p", { dir: "auto" }, item.addressed),
     el("p", { class: "fine" }, plainly(item)),
+    (item.over ?? []).map((fact) => el("p", { class: "over" }, el("span", { class: "badge warn" }, t("why.over", { when: longDate(fact.ended) })), " ", el("span", { dir: "auto" }, fact.addressed))),
     el("details", { class: "deeper" }, el("summary", {}, t("why.deeper")), item.odds ? odds(item.odds) : el("p", { class: "fine" }, reason(item))),
   );
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.domain import FactChanges, FactEnd, JobState, MemoryKind
+from omoide.domain import FactChanges, FactConfirmation, FactEnd, FactFilter, JobState, MemoryKind
 from omoide.testing.contracts.making import (
     ANN,
     BOB,
@@ -70,6 +70,17 @@ async def nearest(store: Store) -> set[str]:
     return {hit.id for hit in hits}
 
 
+async def _confirmed(store: Store, told: Fact, *turns: str) -> None:
+    """Store a fact of the turn `t1`, confirmed by `turns`, each in a later session of its own."""
+    await tell(store, ANN, "t1", key="k1")
+    await add(store, told)
+    for n, turn in enumerate(turns, 2):
+        at = START + n * HOUR
+        await tell(store, ANN, turn, key=f"k{n}", at=at)
+        again = FactConfirmation(id=told.id, at=at, sources=(turn,))
+        await store.facts.apply(ANN, FactChanges(confirmed=(again,)))
+
+
 class FactErasureContract(StoreSuite):
     """The contract of `Archive.erase` for facts."""
 
@@ -93,6 +104,56 @@ class FactErasureContract(StoreSuite):
         assert await store.facts.read(ANN) == (fact("a", "t1"),)
         assert await words(store, "a", "b", "c") == {"a"}
         assert await nearest(store) == {"a"}
+
+    async def test_a_turn_that_only_confirmed_a_fact(self, store: Store) -> None:
+        """A fact told in one session and confirmed in later ones outlives the turns that confirmed
+        it, and so does the sentence that states it; neither cites them any more."""
+        told = fact("in Rome", "t1")
+        await _confirmed(store, told, "t2", "t3")
+        cited = replace(sentence("in Rome", "t1", "t2", "t3"), fact="in Rome")
+        other = replace(sentence("in Rome, still", "t1", "t3"), fact="in Rome")
+        await store.summaries.commit(ANN, version(1, cited, other, session=3))
+        erased = await store.archive.erase(ANN, turns=["t3"])
+        assert (erased.facts, erased.sentences) == (0, 1)
+        assert await store.facts.read(ANN) == (replace(told, sources=("t1", "t2")),)
+        assert [f.id for f in await store.facts.read(ANN, only=FactFilter(turns=["t3"]))] == []
+        assert await words(store, "rome") == {"in Rome"}
+        [newest] = await store.summaries.history(ANN)
+        assert newest.sentences == (replace(cited, sources=("t1", "t2")),)
+        assert (await store.archive.erase(ANN, session=2)).facts == 0
+        assert await store.facts.read(ANN) == (told,)
+        assert (await store.archive.erase(ANN, turns=["t1"])).facts == 1
+
+    async def test_the_turn_that_told_a_confirmed_fact(self, store: Store) -> None:
+        """A fact goes with the turn that told it, whatever confirmed it: its words are that
+        turn's."""
+        await _confirmed(store, fact("in Rome", "t1"), "t2", "t3")
+        assert (await store.archive.erase(ANN, turns=["t1"])).facts == 1
+        assert await ids(store) == []
+
+    @pytest.mark.parametrize(
+        "told",
+        [
+            fact("of session 2", "t1", session=2),
+            fact("learned later", "t1", at=START + 3 * HOUR),
+            fact("of no session", "t1", session=None),
+            fact("told by nobody"),
+        ],
+        ids=lambda told: told.text,
+    )
+    async def test_a_turn_that_may_have_told_a_fact(self, store: Store, told: Fact) -> None:
+        """A fact goes with a turn of its own session, one from before it was learned, and the only
+        one that it cites."""
+        await _confirmed(store, told, "t2")
+        assert (await store.archive.erase(ANN, turns=["t2"])).facts == 1
+        assert await ids(store) == []
+
+    async def test_an_earlier_confirmation(self, store: Store) -> None:
+        """When a fact was last confirmed is known as long as the turn that did it is there."""
+        await _confirmed(store, fact("in Rome", "t1"), "t2", "t3")
+        await store.archive.erase(ANN, turns=["t2"])
+        [left] = await store.facts.read(ANN)
+        assert (left.sources, left.confirmed) == (("t1", "t3"), START + 3 * HOUR)
 
     async def test_facts_without_sources(self, store: Store) -> None:
         """Without sources, a fact is erased if its session, or an earlier one, loses a turn. One

@@ -128,6 +128,9 @@ class FactsContract(StoreSuite):
         ("only", "expected"),
         [
             (FactFilter(about="Bob"), ["bob"]),
+            (FactFilter(about="bOB "), ["bob"]),
+            (FactFilter(about="User", newest=2), ["over", "later"]),
+            (FactFilter(about="Bo"), []),
             (FactFilter(kinds=[FactKind.PLAN, FactKind.EVENT]), ["plan"]),
             (FactFilter(tags=["work", "home"]), ["tagged", "later"]),
             (FactFilter(tags=["work"], newest=1), ["later"]),
@@ -172,6 +175,22 @@ class FactsContract(StoreSuite):
         )
         await add(store, replace(fact("theirs", "t1"), pinned=True), owner=BOB)
         assert await ids(store, only) == expected
+
+    async def test_a_name_is_found_however_it_is_written(self, store: Store) -> None:
+        """Upper and lower case make no difference in whom facts are about, in any alphabet, and
+        facts under both spellings are one list."""
+        names = ("ÉLODIE", "Anna", "Élodie", "élodie", "Ада")
+        await add(
+            store,
+            *(
+                replace(fact(f"{n}", at=START + n * HOUR), about=name)
+                for n, name in enumerate(names)
+            ),
+        )
+        assert await ids(store, FactFilter(about="élodie")) == ["0", "2", "3"]
+        assert await ids(store, FactFilter(about="E\u0301LODIE", newest=2)) == ["2", "3"]
+        assert await ids(store, FactFilter(about="ада", at=START + 5 * HOUR)) == ["4"]
+        assert await ids(store, FactFilter(about="anna", ended=True)) == []
 
     async def test_read_by_turn_follows_the_sources(self, store: Store) -> None:
         """A confirmation adds a turn by which a fact is read, and erasing a turn takes it away."""
