@@ -4,8 +4,8 @@
 
 Two sessions of a story, weeks apart. The first is held by `--say` and ended, so that there is a
 memory; the second is typed letter by letter into a pty, as fast as people type, and the clock runs
-from Enter to the first letter of the reply on the screen. Run it on a machine that does nothing
-else: the load is told beside the figures.
+from Enter to the first word of the reply on the screen, be it faint, as it is forming. Run it on a
+machine that does nothing else: the load is told beside the figures.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ import pyte
 
 WIDTH, HEIGHT = 92, 400
 PROMPT = "you ›"
-STATUS = ("·", "…")
-"""How a line begins that is not the reply."""
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+"""Before words that are forming, and before "thinking"."""
 OMOIDE = [sys.executable, "-m", "omoide.cli"]
 STORIES = {
     "en": (
@@ -85,7 +85,7 @@ class Chat:
         self._stream = pyte.ByteStream(self._screen)
 
     def asked(self, text: str, speed: float) -> tuple[float, str]:
-        """Type a message and Enter; the seconds to the reply's first letter, and the reply."""
+        """Type a message and Enter; the seconds to the first word, and the reply."""
         self._await_prompt()
         for letter in text:
             os.write(self._fd, letter.encode())
@@ -106,9 +106,10 @@ class Chat:
         os.waitpid(self._pid, 0)
 
     def _reply(self, row: int) -> list[str]:
-        """The lines after the message that are a reply's."""
-        lines = [line.strip() for line in self._screen.display[row + 1 :]]
-        return [line for line in lines if line and not line.startswith((*STATUS, PROMPT))]
+        """The lines after the message that are a reply's, or its words as they are forming."""
+        lines = [line.strip().lstrip(SPINNER).strip() for line in self._screen.display[row + 1 :]]
+        others = ("·", "thinking", PROMPT)
+        return [line for line in lines if line and not line.startswith(others)]
 
     def _await_prompt(self) -> None:
         """Until it waits for a line, and has been silent for a while."""

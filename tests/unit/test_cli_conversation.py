@@ -40,6 +40,7 @@ class PaperScreen:
     def __init__(self) -> None:
         self.shown = ""
         self.signs: list[str] = []
+        self.forming: Callable[[], str] = str
         self.grew = asyncio.Event()
 
     def line(self, text: str = "") -> None:
@@ -74,6 +75,10 @@ class PaperSign:
 
     async def __aexit__(self, *raised: object) -> None:
         self.stop()
+
+    def watch(self, forming: Callable[[], str]) -> None:
+        """Keep what tells the words."""
+        self._screen.forming = forming
 
     def stop(self) -> None:
         """Note it once."""
@@ -471,6 +476,15 @@ async def test_leaving_finishes_the_memory(
     await talk.leave()
     assert "· memory updated after session 1: version 1, 2 new\n" in screen.take()
     assert any("updating the memory with session 1" in sign for sign in screen.signs)
+
+
+async def test_the_words_of_a_reply_can_be_seen_as_they_form(
+    world: World, talk: ChatLoop, screen: PaperScreen
+) -> None:
+    """Before the first sentence has been checked."""
+    world.replier.answers.append("Nice to meet you.")
+    await talk.handle_line("Hello!")
+    assert screen.forming() == "Nice to meet you."
 
 
 async def test_leaving_without_waiting(world: World, talk: ChatLoop, screen: PaperScreen) -> None:

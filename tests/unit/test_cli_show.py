@@ -8,6 +8,7 @@ import json
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,6 +160,30 @@ async def test_a_spinner_fits_the_line_and_clears_it() -> None:
     first, *_ = stream.getvalue().split(CLEAR)[1:]
     assert len(first) == 19
     assert stream.getvalue().endswith(CLEAR)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("", "thinking"),
+        ("You live\nin Bergen", "You live in Bergen"),
+        ("You moved to Bergen in May.", "…to Bergen in May."),
+        ("札幌から仙台に引っ越したんだよね。", "…越したんだよね。"),
+    ],
+)
+@pytest.mark.parametrize("colour", [False, True])
+async def test_a_spinner_shows_the_end_of_what_is_forming(
+    written: str, shown: str, colour: bool
+) -> None:
+    """In place of its text, within the line, faint where there are colours."""
+    stream = Glass()
+    async with Spinner("thinking", stream=stream, lively=True, columns=21, colour=colour) as sign:
+        sign.watch(lambda: written)
+        await asyncio.sleep(0)
+    first, *_ = stream.getvalue().split(CLEAR)[1:]
+    assert click.unstyle(first)[2:] == shown
+    assert width(click.unstyle(first)) < 21
+    assert (click.unstyle(first) != first) == (colour and written != "")
 
 
 async def test_a_spinner_on_a_dumb_terminal_is_a_line() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from omoide.domain import MemoryKind, Owner, Speaker, Turn
 from omoide.engine.checked import checked_stream
+from omoide.engine.reply import Draft, Reply
 from omoide.language import LANGUAGES
 from omoide.mechanisms.base import Contribution, PromptPlace, ReplyRequest
 from omoide.mechanisms.parts import checks_replies, reply_form_for
@@ -22,7 +23,7 @@ from omoide.settings import Settings
 from omoide.testing import ScriptedModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
 NOW = datetime(2026, 8, 20, 20, 0, tzinfo=UTC)
 REQUEST = Request(messages=(Message(role="user", content="What's my cat called?"),), max_tokens=50)
@@ -391,3 +392,41 @@ def test_memory_knows_if_a_note_beside_the_question_has_a_third_of_its_words(
     assert checks_for(asked, (near,), request).known is known
     assert not checks_for(asked, (note(MISO),), request).known
     assert not checks_for(asked, (near,), replace(request, skill=Skill.REPLY)).known
+
+
+async def test_a_draft_runs_ahead_of_what_is_shown_and_a_second_try_begins_it_anew() -> None:
+    """An answer from memory is held back until it is complete; its words can be seen meanwhile."""
+    model = ScriptedModel(["I do not know that.", "She is called Miso."])
+    draft, seen = Draft(), list[str]()
+
+    async def watched(request: Request) -> AsyncGenerator[str | Completion]:
+        async for piece in draft.watching(model.stream)(request):
+            yield piece
+            seen.append(draft.text)
+
+    parts = [
+        piece
+        async for piece in checked_stream(watched, REQUEST, checks(known=True))
+        if not isinstance(piece, Completion)
+    ]
+    assert parts == ["She is called Miso."]
+    assert seen[0] == "I"
+    assert "I do not know that." in seen
+    assert "She" in seen
+    assert draft.text == "She is called Miso."
+    turn = Turn(
+        id="1",
+        session=1,
+        position=1,
+        speaker=Speaker.USER,
+        text="What's my cat called?",
+        time=NOW,
+        language="en",
+    )
+
+    async def pieces() -> AsyncGenerator[str, None]:
+        yield "She is called Miso."
+
+    reply = Reply(turn=turn, contributions=(), pieces=pieces(), draft=draft)
+    assert reply.draft == "She is called Miso."
+    assert Reply(turn=turn, contributions=(), pieces=pieces()).draft == ""

@@ -239,6 +239,7 @@ class ChatLoop:
                 self._preparing = None
             reply = await self._memory.reply(self._user, text, at=self._at)
             self._recalled, self._replied = reply.recalled, reply.turn.time
+            spinner.watch(lambda: reply.draft)
             try:
                 async for piece in reply:
                     spinner.stop()

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from omoide.cli.progress import downloads
-from omoide.cli.show import clean
+from omoide.cli.show import clean, dim, last_columns, one_line
 from omoide.cli.wrapping import Wrapper, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from typing import TextIO
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -49,6 +49,9 @@ class Waiting(Protocol):
     async def __aenter__(self) -> Waiting: ...
 
     async def __aexit__(self, *raised: object) -> None: ...
+
+    def watch(self, forming: Callable[[], str]) -> None:
+        """Show the words that are forming as soon as there are any."""
 
     def stop(self) -> None:
         """Remove the sign; calling it again does nothing."""
@@ -92,6 +95,7 @@ class TerminalScreen:
             stream=sys.stdout,
             lively=self.lively,
             columns=shutil.get_terminal_size().columns,
+            colour=self.colour,
         )
         return self._spinner
 
@@ -111,11 +115,21 @@ class TerminalScreen:
 class Spinner:
     """A spinner with a text, removed when it is stopped. Shown only on a terminal."""
 
-    def __init__(self, what: str, *, stream: TextIO, lively: bool, columns: int = 80) -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        stream: TextIO,
+        lively: bool,
+        columns: int = 80,
+        colour: bool = False,
+    ) -> None:
         self._what = what
         self._stream = stream
         self._lively = lively
+        self._colour = colour
         self._columns = columns
+        self._forming: Callable[[], str] = str
         self._turning: asyncio.Task[None] | None = None
 
     @property
@@ -126,6 +140,10 @@ class Spinner:
     def say(self, what: str) -> None:
         """Change the text."""
         self._what = what
+
+    def watch(self, forming: Callable[[], str]) -> None:
+        """Show the end of what is forming, faint, in place of the text."""
+        self._forming = forming
 
     async def __aenter__(self) -> Spinner:
         if not self._stream.isatty():
@@ -150,8 +168,13 @@ class Spinner:
         step = 0
         while True:
             frame = _SPINNER[step % len(_SPINNER)] if self._unicode else "|/-\\"[step % 4]
-            line = f"{frame} {self._what}"[: self._columns - 1]  # a wrapped line cannot be cleared
-            self._write(f"{CLEAR}{line}")
+            # Never a whole line: one that is wrapped cannot be cleared.
+            room = self._columns - 3
+            text = self._what[:room]
+            if forming := one_line(self._forming()):
+                text = last_columns(forming, room)
+                text = dim(text) if self._colour else text
+            self._write(f"{CLEAR}{frame} {text}")
             step += 1
             await asyncio.sleep(EVERY)
 

@@ -107,6 +107,16 @@ def width(text: str) -> int:
     )
 
 
+def last_columns(text: str, columns: int) -> str:
+    """The end of a line that fits into so many columns, after a dot if something is left out."""
+    if width(text) <= columns:
+        return text
+    end = len(text)
+    while end and width(text[end - 1 :]) < columns:
+        end -= 1
+    return f"…{text[end:]}"
+
+
 def as_json(value: object) -> object:
     """Any of our values as plain JSON: times in ISO 8601 and UTC, enums by value."""
     if isinstance(value, Receipt):  # as it is saved and checked

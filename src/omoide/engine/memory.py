@@ -15,7 +15,7 @@ from omoide.engine.ledger import Account
 from omoide.engine.messages import Utterance, utterances
 from omoide.engine.recalling import checked_budget, recall_filter
 from omoide.engine.recorder import AHEAD, aware
-from omoide.engine.reply import Reply, stream_reply
+from omoide.engine.reply import Draft, Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
 from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
@@ -179,8 +179,10 @@ class Memory(Editor):
         request = exchange.context.request(
             window=services.model.window, max_tokens=settings.reply_tokens
         )
+        draft = Draft()
         stream = exchange.context.stream(
-            request, lambda asked: account.stream(services.model, asked, CallPurpose.REPLY)
+            request,
+            draft.watching(lambda asked: account.stream(services.model, asked, CallPurpose.REPLY)),
         )
         return Reply(
             turn=exchange.turn,
@@ -190,6 +192,7 @@ class Memory(Editor):
                 record=lambda said: exchange.finish(Answer(text=said, once=again)),
                 cut_loops=exchange.context.cut_loops,
             ),
+            draft=draft,
             mark=exchange.turns.mark,
         )
 

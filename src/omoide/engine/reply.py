@@ -17,6 +17,30 @@ if TYPE_CHECKING:
 
     from omoide.domain import Turn
     from omoide.mechanisms.base import Contribution
+    from omoide.ports import Request
+
+    Ask = Callable[[Request], AsyncGenerator[str | Completion]]
+
+
+class Draft:
+    """What a model has written of a reply so far. A small model's sentences are checked before they
+    are shown, so it may run ahead of the pieces, and a second try begins it anew."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def watching(self, ask: Ask) -> Ask:
+        """Ask in the same way, and note what comes."""
+
+        async def watched(request: Request) -> AsyncGenerator[str | Completion]:
+            self.text = ""
+            async with aclosing(ask(request)) as pieces:
+                async for piece in pieces:
+                    if not isinstance(piece, Completion):
+                        self.text += piece
+                    yield piece
+
+        return watched
 
 
 class Reply:
@@ -29,6 +53,7 @@ class Reply:
         turn: Turn,
         contributions: tuple[Contribution, ...],
         pieces: AsyncGenerator[str, None],
+        draft: Draft | None = None,
         mark: str = "",
     ) -> None:
         self.turn = turn
@@ -37,6 +62,13 @@ class Reply:
         self.contributions = contributions
         """What memory added to the prompt, and why."""
         self._pieces = pieces
+        self._draft = draft or Draft()
+
+    @property
+    def draft(self) -> str:
+        """What the model has written so far, the pieces that came included: words that are not
+        checked yet, and may still be replaced. To be shown as such, or not at all."""
+        return self._draft.text
 
     @property
     def why(self) -> tuple[Contribution, ...]:

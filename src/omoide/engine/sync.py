@@ -103,6 +103,11 @@ class SyncReply:
         self._run = run
         self._run_later = run_later
 
+    @property
+    def draft(self) -> str:
+        """What the model has written so far, words that may still be replaced included."""
+        return self._reply.draft
+
     def __iter__(self) -> Iterator[str]:
         pieces = aiter(self._reply)
 
