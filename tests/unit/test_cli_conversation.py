@@ -482,9 +482,9 @@ async def test_the_words_of_a_reply_can_be_seen_as_they_form(
     world: World, talk: ChatLoop, screen: PaperScreen
 ) -> None:
     """Before the first sentence has been checked."""
-    world.replier.answers.append("Nice to meet you.")
+    world.replier.answers.append("What a lovely evening.")
     await talk.handle_line("Hello!")
-    assert screen.forming() == "Nice to meet you."
+    assert screen.forming() == "What a lovely evening."
 
 
 async def test_leaving_without_waiting(world: World, talk: ChatLoop, screen: PaperScreen) -> None:
