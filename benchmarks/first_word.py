@@ -27,7 +27,7 @@ from pathlib import Path
 
 import pyte
 
-WIDTH, HEIGHT = 92, 400
+WIDTH, HEIGHT = 92, 50
 PROMPT = "you ›"
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 """Before words that are forming, and before "thinking"."""
@@ -94,7 +94,7 @@ class Chat:
         os.write(self._fd, b"\r")
         entered = time.monotonic()
         while not (shown := self._reply(row)):
-            self._read(0.02)
+            self._read(0.1)  # looking more often would take CPU time from the model
         first = time.monotonic() - entered
         self._await_prompt()
         shown = self._reply(row)
@@ -107,16 +107,20 @@ class Chat:
 
     def _reply(self, row: int) -> list[str]:
         """The lines after the message that are a reply's, or its words as they are forming."""
-        lines = [line.strip().lstrip(SPINNER).strip() for line in self._screen.display[row + 1 :]]
+        lines = [self._line(y) for y in range(row + 1, min(row + 8, HEIGHT))]
         others = ("·", "thinking", PROMPT)
         return [line for line in lines if line and not line.startswith(others)]
+
+    def _line(self, y: int) -> str:
+        row = self._screen.buffer[y]
+        return "".join(row[x].data for x in range(WIDTH)).strip().lstrip(SPINNER).strip()
 
     def _await_prompt(self) -> None:
         """Until it waits for a line, and has been silent for a while."""
         silent = 0
         while silent < 10:
             heard = self._read(0.1)
-            waits = self._screen.display[self._screen.cursor.y].strip() == PROMPT
+            waits = self._line(self._screen.cursor.y) == PROMPT
             silent = silent + 1 if waits and not heard else 0
 
     def _read(self, seconds: float) -> bool:
