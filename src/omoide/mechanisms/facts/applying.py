@@ -240,7 +240,7 @@ class _Application:
 
     def _end(self, id_: str, new: Fact, operation: Operation) -> FactEnd | None:
         """The end of a known fact by the new one; None if the new one is planned for no day."""
-        old, at, last = self._found(id_), self._at, _day_before(new)
+        old, at, last = self._found(id_), self._at, _day_of_end(new)
         if new.kind is FactKind.PLAN and old.kind is not FactKind.PLAN:
             if new.since is None or new.since <= new.said.date():
                 return None
@@ -306,10 +306,13 @@ def fact_id(session: int, about: str, text: str) -> str:
 
 
 def _days(operation: Operation, dated: DatedText) -> tuple[date | None, date | None]:
-    """Since when and until when it holds: as the answer says, or as its text. A date in the text of
-    a state is often of something else: a dog "who turned four in April" did not end then."""
-    said = operation.says_days and operation.kind not in _DATED and not dated.found
-    if said:
+    """Since when and until when it holds: as the answer says, or as its text. A date in the text is
+    often of something else: a dog "who turned four in April" did not end then, and a plan "if they
+    slip past July" is for no day yet. One day of a plan or an event may be told by the answer and
+    the other by its text."""
+    unsaid = operation.since is None and operation.until is None
+    said = operation.says_days and (unsaid or operation.kind not in _DATED)
+    if said and not dated.found:
         return operation.since, operation.until
     return operation.since or dated.since, operation.until or dated.until
 
@@ -342,9 +345,12 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().rstrip(" .。．").split())
 
 
-def _day_before(new: Fact) -> date:
-    """The last day of what a fact replaces: the day before it began, or the day it was said."""
+def _day_of_end(new: Fact) -> date:
+    """The last day of what a fact replaces: that of an event, for who died in the evening lived in
+    the morning; else the day before it began, or the day it was said."""
     began = new.since
+    if new.kind is FactKind.EVENT and (happened := new.until or began):
+        return min(happened, new.said.date())
     return began - timedelta(days=1) if began and began <= new.said.date() else new.said.date()
 
 
