@@ -102,8 +102,8 @@ def _standing(fact: Fact, newer: dict[str, Fact], at: datetime) -> Fact | None:
 
 
 def _last_day(fact: Fact, at: datetime) -> date:
-    """The last day on which an ended fact held: as told, or when memory learned of its end. The days
-    of an event are when it happened, not until when it was true."""
+    """The last day on which an ended fact held: as told, or when memory learned of its end. The
+    days of an event are when it happened, not until when it was true."""
     learned = (fact.ended or at).astimezone(at.tzinfo).date()
     told = None if fact.kind is FactKind.EVENT else fact.until
     return learned if told is None else min(told, learned)
