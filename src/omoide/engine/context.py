@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from omoide.domain import Owner
+    from omoide.engine.edits import HistoryPlace
     from omoide.engine.messages import ChatMessage, Utterance
     from omoide.mechanisms.base import Contribution, Mechanism
     from omoide.mechanisms.facts.layers import FactLayer
@@ -167,12 +168,14 @@ class ContextBuilder:
         now: datetime,
         text: str | None = None,
         sent: Sequence[ChatMessage] | None = None,
+        place: HistoryPlace | None = None,
         budget: int | None = None,
         on_failure: OnFailure | None = None,
     ) -> Context:
         """What memory adds to the reply to a recorded turn. `text` is what the user wants answered,
         if more than the turn. `sent` are the messages that a client sends itself; without it, as
-        much of the session is sent as fits. Turns of the session that are not sent may be recalled.
+        much of the session is sent as fits. Turns of the session that are not sent may be recalled,
+        but for those that the user took back, if the message's `place` in the chat is known.
         With `on_failure`, a mechanism that fails is reported to it and the others still
         contribute."""
         last = None if sent is None else max(SESSION, len(sent))
@@ -182,6 +185,7 @@ class ContextBuilder:
         so_far = self._current(tuple(t for t in session if t.position <= turn.position), turn, sent)
         from_user = [t.text for t in session if t.speaker is Speaker.USER]
         before = await self._sent_before(turn, sent or (), so_far, owner=owner)
+        edited = place.taken_back(session, besides=turn.id) if place else ()
         request = ReplyRequest(
             owner=owner,
             text=turn.text if text is None else text,
@@ -189,7 +193,7 @@ class ContextBuilder:
             now=now.astimezone(self._company.timezone),
             language=dominant_language(from_user[-RECENT:]),
             participants=self._company,
-            former_replies=(*_replies_to(turn, session), *before),
+            former_replies=(*_replies_to(turn, session), *before, *edited),
         )
         if sent is None:  # else the caller keeps the history and sends it whole
             request = await self._shortened(request)
