@@ -93,6 +93,23 @@ async def test_a_long_page_is_shown_in_part(
     assert sum(map(len, shown)) < 4000
 
 
+async def test_code_keeps_its_lines_for_a_large_model(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """Python without line breaks and indentation cannot be read again; every line stays indented
+    deeper than ours."""
+    world = await make_world(
+        settings=replace(SETTINGS, profile="large", mechanisms=("search",), recall_items=30)
+    )
+    code = "My retry helper:\n```python\ndef retry(n):\n    for i in range(n):\n        go(i)\n```"
+    await world.memory.record("ana", [code])
+    await world.memory.end_session("ana")
+    world.clock.advance(timedelta(days=7))
+    async with world.memory.exchange("ana", "What was my retry helper?") as turn:
+        asked = turn.messages[-1]["content"]
+    assert "\n  def retry(n):\n      for i in range(n):\n          go(i)\n  ```\n" in asked
+
+
 async def test_a_text_is_sent_with_the_session_so_far(world: World) -> None:
     """Whoever gives one text at a time need keep no history."""
     for text, reply in (("Hi, I'm Ana.", "Hello Ana!"), ("How are you?", "Fine.")):
