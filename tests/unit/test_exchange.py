@@ -50,6 +50,31 @@ async def test_an_exchange_records_both_sides_and_brings_the_memory(world: World
     assert world.replier.requests == world.replier.requests[:1]  # the session's own, no other
 
 
+async def test_a_chat_that_goes_on_after_a_pause_is_not_recalled_into_itself(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """The client sends its whole history, also what memory counts to a session that has ended; what
+    it does not send may be recalled."""
+    world = await make_world(
+        settings=replace(SETTINGS, profile="large", mechanisms=("search",), recall_items=30)
+    )
+    await world.memory.record("ana", ["I adopted a cat called Miso in May."], session="other")
+    history = [{"role": "user", "content": CAT}]
+    async with world.memory.exchange("ana", history) as turn:
+        await turn.finish("A cat called Miso, how sweet!")
+    world.clock.advance(timedelta(hours=2))
+    await world.memory.end_idle()
+    history += [
+        {"role": "assistant", "content": "A cat called Miso, how sweet!"},
+        {"role": "user", "content": "What is my cat called?"},
+    ]
+    async with world.memory.exchange("ana", history) as turn:
+        assert len(await world.memory.sessions("ana")) == 3
+        shown = [c.text for c in turn.why]
+    assert len(shown) == 1
+    assert shown[0].endswith("in May.")
+
+
 @pytest.mark.parametrize("profile", ["small", "large"])
 async def test_a_long_page_is_shown_in_part(
     make_world: Callable[..., Awaitable[World]], profile: str
@@ -66,6 +91,23 @@ async def test_a_long_page_is_shown_in_part(
     shown = [c.text for c in context.contributions if c.place is PromptPlace.RECALLED]
     assert any("Grandma's ring is in the blue tin." in text for text in shown)
     assert sum(map(len, shown)) < 4000
+
+
+async def test_code_keeps_its_lines_for_a_large_model(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """Python without line breaks and indentation cannot be read again; every line stays indented
+    deeper than ours."""
+    world = await make_world(
+        settings=replace(SETTINGS, profile="large", mechanisms=("search",), recall_items=30)
+    )
+    code = "My retry helper:\n```python\ndef retry(n):\n    for i in range(n):\n        go(i)\n```"
+    await world.memory.record("ana", [code])
+    await world.memory.end_session("ana")
+    world.clock.advance(timedelta(days=7))
+    async with world.memory.exchange("ana", "What was my retry helper?") as turn:
+        asked = turn.messages[-1]["content"]
+    assert "\n  def retry(n):\n      for i in range(n):\n          go(i)\n  ```\n" in asked
 
 
 async def test_a_text_is_sent_with_the_session_so_far(world: World) -> None:

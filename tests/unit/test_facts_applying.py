@@ -365,8 +365,8 @@ def test_every_operation_ends_somewhere(operations: list[Operation]) -> None:
 
 
 def test_an_answer_that_says_no_days_is_believed() -> None:
-    """A date in a sentence about how things are is often of something else in it. The days of a
-    plan are those in its sentence, and without an answer about days the text has the word."""
+    """A date in a sentence is often of something else in it, as in a plan that hangs on a
+    condition. Without an answer about days, or with a relative day, the text has the word."""
     dog = Operation(
         action=Action.ADD,
         text="User has a dog, who turned four in April 2026.",
@@ -375,17 +375,41 @@ def test_an_answer_that_says_no_days_is_believed() -> None:
         says_days=True,
     )
     since = replace(dog, text="Ben has lived in Lyon since 2026-05-09.", since=date(2026, 5, 9))
-    plan = replace(dog, text="User will fly on 2026-06-01.", kind=FactKind.PLAN)
+    plan = replace(
+        dog, text="User will move if the sale slips past April 2026.", kind=FactKind.PLAN
+    )
     relative = replace(dog, text="User starts work tomorrow.", kind=FactKind.STATE)
     unsaid = replace(dog, text="User works there until 2026-06-30.", says_days=False)
     added = applied(dog, since, plan, relative, unsaid).changes.added
     assert [(fact.since, fact.until) for fact in added] == [
         (None, None),
         (date(2026, 5, 9), None),
-        (date(2026, 6, 1), date(2026, 6, 1)),
+        (None, None),
         (date(2026, 5, 21), date(2026, 5, 21)),
         (None, date(2026, 6, 30)),
     ]
+    assert added[2].kind is FactKind.PLAN
+    assert added[2].text == plan.text
+
+
+def test_what_an_event_ends_held_on_its_day() -> None:
+    """A dog that died on the 16th was there on the 16th; what a new state replaces held until the
+    day before."""
+    dog = known("dog", "User has a dog called Rex.")
+    died = Operation(
+        action=Action.REPLACE,
+        text="User's dog Rex died on 2026-05-16.",
+        kind=FactKind.EVENT,
+        facts=("dog",),
+        turns=("t3",),
+        since=date(2026, 5, 16),
+        until=date(2026, 5, 16),
+        says_days=True,
+    )
+    found = replace(died, text="User has a cat.", kind=FactKind.RELATION, until=None)
+    for operation, last in ((died, date(2026, 5, 16)), (found, date(2026, 5, 15))):
+        (end,) = applied(operation, facts=(dog,)).changes.ended
+        assert end.until == last
 
 
 def test_the_days_of_a_plan_stand_in_its_sentence() -> None:

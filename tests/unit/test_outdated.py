@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.domain import Fact, FactChanges, FactEnd, Owner, Speaker
+from omoide.domain import Fact, FactChanges, FactEnd, FactKind, Owner, Speaker
 from omoide.engine.messages import Utterance
 from omoide.mechanisms.search.mechanism import asks_about_the_past
 
@@ -192,6 +192,40 @@ async def test_what_ended_without_a_successor_only_says_until_when(
     await world.store.facts.apply(Owner(tenant="default", user="ana"), FactChanges(ended=(end,)))
     shown = await lines(world, "Which city do I live in now?")
     assert shown["t2"].endswith("[true until 2026-05-04]")
+
+
+async def test_a_turn_that_ended_bit_by_bit_held_until_the_first_end(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """ "I live with Mia and my dog": after both have gone, it was true until the first went."""
+    world = await told(make_world, "en", LARGE)
+    dog = replace(fact("dog", "User has a dog.", "t2", at=MOVED), kind=FactKind.RELATION)
+    ends = [
+        FactEnd(id="dog", at=MOVED + timedelta(days=2), until=date(2026, 5, 5)),
+        FactEnd(id="new", at=MOVED + timedelta(days=20), until=date(2026, 5, 20)),
+    ]
+    await world.store.facts.apply(
+        Owner(tenant="default", user="ana"), FactChanges(added=(dog,), ended=tuple(ends))
+    )
+    shown = await lines(world, "Which city do I live in now?")
+    assert shown["t2"].endswith("[true until 2026-05-05]")
+
+
+async def test_the_days_of_an_event_are_not_until_when_it_was_true(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """An event of April that the user took back in June was believed until June."""
+    world = await told(make_world, "en", LARGE)
+    april = date(2026, 4, 30)
+    moved = replace(
+        fact("moved", "User moved to Porto.", "t2", at=MOVED), kind=FactKind.EVENT, until=april
+    )
+    ends = (FactEnd(id="new", at=NOW), FactEnd(id="moved", at=NOW))
+    await world.store.facts.apply(
+        Owner(tenant="default", user="ana"), FactChanges(added=(moved,), ended=ends)
+    )
+    shown = await lines(world, "Which city do I live in now?")
+    assert shown["t2"].endswith("[true until 2026-06-01]")
 
 
 def test_a_day_that_is_over_asks_about_the_past() -> None:

@@ -77,6 +77,31 @@ def test_pronouns_say_who_is_meant(text: str, about: set[int]) -> None:
 
 
 @pytest.mark.parametrize(
+    "greeting", ["", "你好！", "您好，", "谢谢你！"], ids=["plain", "hello", "polite", "thanks"]
+)
+def test_a_greeting_says_nobody_in_chinese(greeting: str) -> None:
+    """你 in 你好 is no question about the other person."""
+    assert ask(f"{greeting}我现在的老板是谁？").about == {0}
+    assert ask(f"{greeting}你喜欢喝茶吗？").about == {1}
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Chào bạn! Sếp mình bây giờ là ai nhỉ, bạn nhớ không?", {0}),
+        ("Xin chào bạn, tôi làm nghề gì?", {0}),
+        ("Chào bạn! Bạn thích trà không?", {1}),
+        ("Thank you! Where do I live?", {0}),
+        ("I moved to Porto. Do you like it there?", {1}),
+        ("I am moving next week. Any ideas?", {0}),
+    ],
+)
+def test_the_pronoun_where_it_asks_counts(text: str, about: set[int]) -> None:
+    """A greeting, thanks or what is told first does not say whom the question is about."""
+    assert ask(text).about == about
+
+
+@pytest.mark.parametrize(
     "text",
     "When is it?|what time|Tell me more|她住哪|何を食べた|いつ|어디 가|Nhà ở đâu".split("|"),
 )

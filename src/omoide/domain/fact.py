@@ -147,7 +147,12 @@ class Fact:
             end_reason=end.reason,
             end_sources=end.sources,
             until=end.until or self.until,
+            expires=end.at if end.forgotten else self.expires,
         )
+
+    def forgotten(self, at: datetime) -> bool:
+        """Whether the user had asked by `at` to have it forgotten: it ended and expired at once."""
+        return self.ended is not None and self.ended == self.expires and self.ended <= at
 
     def holding_again(self) -> Fact:
         """The fact as if it had not ended. Its last day is unknown, since the end may have set
@@ -187,6 +192,9 @@ class FactEnd:
     reason: str = ""
     sources: tuple[str, ...] = ()
     """The turns that say so."""
+    forgotten: bool = False
+    """Whether the user asked to have it forgotten: then it expires too, which a rollback does not
+    undo, and the words behind it are no longer recalled."""
 
 
 @dataclass(frozen=True, kw_only=True)

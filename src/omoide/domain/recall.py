@@ -32,7 +32,8 @@ class Outdated:
     """What no longer holds of what a turn says."""
 
     until: date
-    """The last day on which it held, or the day on which memory learned that it no longer does."""
+    """The last day on which all of it held, or the day on which memory learned that it no longer
+    does."""
     ended: tuple[str, ...]
     """The facts that rest on the turn and have ended."""
     since_then: tuple[str, ...] = ()

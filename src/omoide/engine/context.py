@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from omoide.domain import Owner
+    from omoide.engine.edits import HistoryPlace
     from omoide.engine.messages import ChatMessage, Utterance
     from omoide.mechanisms.base import Contribution, Mechanism
     from omoide.mechanisms.facts.layers import FactLayer
@@ -167,12 +168,14 @@ class ContextBuilder:
         now: datetime,
         text: str | None = None,
         sent: Sequence[ChatMessage] | None = None,
+        place: HistoryPlace | None = None,
         budget: int | None = None,
         on_failure: OnFailure | None = None,
     ) -> Context:
         """What memory adds to the reply to a recorded turn. `text` is what the user wants answered,
         if more than the turn. `sent` are the messages that a client sends itself; without it, as
-        much of the session is sent as fits. Turns of the session that are not sent may be recalled.
+        much of the session is sent as fits. Turns of the session that are not sent may be recalled,
+        but for those that the user took back, if the message's `place` in the chat is known.
         With `on_failure`, a mechanism that fails is reported to it and the others still
         contribute."""
         last = None if sent is None else max(SESSION, len(sent))
@@ -181,6 +184,8 @@ class ContextBuilder:
             session = (turn, *session)  # answered again much later: it is the current topic
         so_far = self._current(tuple(t for t in session if t.position <= turn.position), turn, sent)
         from_user = [t.text for t in session if t.speaker is Speaker.USER]
+        before = await self._sent_before(turn, sent or (), so_far, owner=owner)
+        edited = place.taken_back(session, besides=turn.id) if place else ()
         request = ReplyRequest(
             owner=owner,
             text=turn.text if text is None else text,
@@ -188,7 +193,7 @@ class ContextBuilder:
             now=now.astimezone(self._company.timezone),
             language=dominant_language(from_user[-RECENT:]),
             participants=self._company,
-            former_replies=_replies_to(turn, session),
+            former_replies=(*_replies_to(turn, session), *before, *edited),
         )
         if sent is None:  # else the caller keeps the history and sends it whole
             request = await self._shortened(request)
@@ -254,9 +259,29 @@ class ContextBuilder:
         """The turns of the session that the model will see without any help of memory."""
         if sent is None:
             return tuple(latest_that_fit(session[:-1], self._room)) + session[-1:]
-        known = {said for message in sent if (said := spoken_words(message)) is not None}
+        known = _words_of(sent)
         return tuple(
             t for t in session if t.id == turn.id or (t.speaker, one_line(t.text)) in known
+        )
+
+    async def _sent_before(
+        self,
+        turn: Turn,
+        sent: Sequence[ChatMessage],
+        so_far: Sequence[Turn],
+        *,
+        owner: Owner,
+    ) -> tuple[Turn, ...]:
+        """The turns of earlier sessions that the client sends too: a chat that goes on after a
+        pause is a new session to memory, and the same history to the client."""
+        known = _words_of(sent) - {(t.speaker, one_line(t.text)) for t in so_far}
+        if not known:
+            return ()
+        recent = await self._store.turns.read(owner, last=max(SESSION, len(sent)))
+        return tuple(
+            t
+            for t in recent
+            if t.session != turn.session and (t.speaker, one_line(t.text)) in known
         )
 
     async def _build(
@@ -304,3 +329,8 @@ def _replies_to(turn: Turn, session: Sequence[Turn]) -> tuple[Turn, ...]:
     """The turns after `turn` up to the user's next one."""
     later = (t for t in session if t.position > turn.position)
     return tuple(takewhile(lambda t: t.speaker is not Speaker.USER, later))
+
+
+def _words_of(messages: Sequence[ChatMessage]) -> frozenset[tuple[Speaker, str]]:
+    """Who says what in the messages."""
+    return frozenset(said for message in messages if (said := spoken_words(message)) is not None)

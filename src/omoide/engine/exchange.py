@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker
 from omoide.domain.text import cleaned, without_thoughts
 from omoide.engine.asking import Exchange
+from omoide.engine.edits import place_of
 from omoide.engine.messages import Utterance
 from omoide.engine.recorder import RECENT, is_partial
 from omoide.engine.waiting import WaitingExchanges
@@ -187,6 +188,7 @@ class Exchanges:
                 now=asking.at or self._clock.now(),
                 text=asking.incoming.text,
                 sent=asking.messages or None,
+                place=place_of(asking.messages or (), session=asking.session),
                 budget=asking.budget,
                 on_failure=(lambda error: _note(exchange, error)) if asking.tolerant else None,
             )

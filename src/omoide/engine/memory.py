@@ -56,6 +56,8 @@ class Memory(Editor):
     """Long-term memory for the users of one tenant. Made by `omoide.open_async` or a `Runtime`.
 
     `at=` sets the clock of any method, so that a past conversation can be recorded and replayed.
+    Which sessions have gone idle is decided by the memory's own clock: to hold a past conversation
+    turn by turn, open it with a `clock=` of that time, or a session may end between two turns.
     """
 
     # ── Talking ─────────────────────────────────────────────────────────────────────────────

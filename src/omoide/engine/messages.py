@@ -164,8 +164,7 @@ class Incoming:
 
 def incoming(messages: Sequence[ChatMessage], *, session: str | None) -> Incoming:
     """The messages of a request that are to be recorded and answered."""
-    position = hashlib.blake2b(digest_size=16, person=b"omoide-chat")
-    _hash(position, "session", session or "")
+    position = history_hash(None, "session", session or "")
     from_user: list[UserMessage] = []
     new, first = 0, True
     for index, message in enumerate(messages):
@@ -173,11 +172,11 @@ def incoming(messages: Sequence[ChatMessage], *, session: str | None) -> Incomin
         if role not in ("user", "assistant"):
             continue
         text = text_of(message)
-        _hash(position, role, text)
+        position = history_hash(position, role, text)
         if role == "assistant":
             new = len(from_user)
         elif text.strip():
-            id_ = f"chat-{position.hexdigest()}"
+            id_ = message_id(position)
             name = speaker_name(message)
             from_user.append(UserMessage(id=id_, text=text, index=index, first=first, name=name))
         first = False
@@ -186,9 +185,23 @@ def incoming(messages: Sequence[ChatMessage], *, session: str | None) -> Incomin
     return Incoming(words=tuple(from_user[-1:]), follow_up=True)
 
 
-def _hash(position: hashlib.blake2b, role: str, text: str) -> None:
+def history_hash(before: hashlib.blake2b | None, role: str, text: str) -> hashlib.blake2b:
+    """The hash of a chat's history with one more message; `before` is None at its beginning."""
+    blank = hashlib.blake2b(digest_size=16, person=b"omoide-chat")
+    after = before.copy() if before else blank
     data = text.encode("utf-8", "surrogatepass")
-    position.update(f"{role}:{len(data)}:".encode() + data)
+    after.update(f"{role}:{len(data)}:".encode() + data)
+    return after
+
+
+def message_id(history: hashlib.blake2b) -> str:
+    """The id of a user's message, by the hash of a history that ends with it."""
+    return f"chat-{history.hexdigest()}"
+
+
+def is_same(turn: str, message: str) -> bool:
+    """Whether a turn's id is that of a message, said for the first time or again."""
+    return turn == message or (turn.startswith(f"{message}-") and "/" not in turn[len(message) :])
 
 
 def with_memory(

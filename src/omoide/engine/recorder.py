@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import JobTask, NewTurn, RecordedTurns, Speaker
 from omoide.domain.text import checked_name, checked_text, cleaned, in_parts, normal_name
 from omoide.engine.digest import has_grown
-from omoide.engine.messages import Utterance
+from omoide.engine.messages import Utterance, is_same
 from omoide.errors import BadInput, EmptyText, StoreError
 from omoide.language import detect_language
 from omoide.ports.telemetry import OFF, MemoryOperation
@@ -156,11 +156,6 @@ class Recorder:
             language=detect_language(said.text),
             name=checked_name(said.name, "a speaker's name") if said.name is not None else None,
         )
-
-
-def is_same(turn: str, message: str) -> bool:
-    """Whether a turn's id is that of a message, said for the first time or again."""
-    return turn == message or (turn.startswith(f"{message}-") and "/" not in turn[len(message) :])
 
 
 def _said_since(turn: Turn, recent: Sequence[Turn]) -> bool:

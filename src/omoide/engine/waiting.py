@@ -16,8 +16,8 @@ from omoide.domain import RecordedTurns, Speaker
 from omoide.domain.text import cleaned
 from omoide.domain.waiting import WaitingMessage, WaitingReply, WaitingWords
 from omoide.engine.asking import Answer, Asking, Exchange, Stored
-from omoide.engine.messages import Incoming, UserMessage
-from omoide.engine.recorder import RECENT, is_same
+from omoide.engine.messages import Incoming, UserMessage, is_same
+from omoide.engine.recorder import RECENT
 from omoide.errors import StoreError
 
 if TYPE_CHECKING:

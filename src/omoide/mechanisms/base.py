@@ -70,8 +70,9 @@ class ReplyRequest:
     language: str
     participants: Participants = Participants()
     former_replies: tuple[Turn, ...] = ()
-    """Replies that this message got before, if it is answered again. They are not to be recalled:
-    the model would repeat itself."""
+    """Replies that this message got before, if it is answered again, and what the client sends of
+    earlier sessions. They are not to be recalled: the model would repeat itself, and it sees the
+    others anyway."""
 
     @property
     def not_recalled(self) -> frozenset[str]:

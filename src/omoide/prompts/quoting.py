@@ -9,6 +9,7 @@ quoted here.
 from __future__ import annotations
 
 import re
+from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,13 +58,13 @@ def _is_suspect(text: str) -> bool:
 
 def quoted(text: str) -> str:
     """The text as one item between the marks of memory. It cannot close them, and all lines but
-    the first are indented so that they do not look like ours."""
+    the first are indented so that they do not look like ours; code stays indented within."""
     if _is_suspect(text):
         text = _TAG.sub("‹", without_template_tokens(text))
     if text.isprintable():  # so it has no line breaks of any kind
         return text.strip()
-    lines = [line.strip() for line in text.splitlines()]
-    return "\n  ".join(line for line in lines if line)
+    lines = [line.rstrip() for line in text.strip().splitlines() if line.strip()]
+    return "\n".join((*lines[:1], *indent(dedent("\n".join(lines[1:])), "  ").splitlines()))
 
 
 def as_list(texts: Iterable[str]) -> str:

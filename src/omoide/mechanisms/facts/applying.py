@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
 from enum import StrEnum
+from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.claims.citation import cite_sources
@@ -27,6 +28,7 @@ from omoide.language.dates import with_absolute_dates
 from omoide.language.times import spans
 from omoide.mechanisms.facts.operations import Action, SetAside
 from omoide.mechanisms.facts.trust import trust_of
+from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 UNSUPPORTED = "no turn supports it"
 OUTRANKED = "it contradicts a fact from a more trusted source, which still holds"
+UNASKED = "no line of the user asks for it"
 _DATED = (FactKind.PLAN, FactKind.PROMISE, FactKind.EVENT)
 
 
@@ -130,6 +133,8 @@ class _Application:
             outcome = self._confirm(operation)
         elif operation.action is Action.END:
             outcome = self._end_alone(operation)
+        elif operation.action is Action.FORGET:
+            outcome = self._forget(operation)
         else:
             outcome = self._add(operation)
         if not operation.by_rule:
@@ -161,6 +166,36 @@ class _Application:
             self._ended.setdefault(id_, end)
         if not ended:
             return self._set_aside(self._known[operation.facts[0]].text, OUTRANKED)
+        return Outcome.ENDED
+
+    def _forget(self, operation: Operation) -> Outcome:
+        """End the facts that the user wants forgotten, by one that says no more than that and ends
+        at once. It rests on the lines named, so that recall leaves these out too."""
+        cited = [turn for turn in self._turns if turn.id in operation.turns]
+        asked = [turn.id for turn in cited if turn.speaker is Speaker.USER]
+        words = vocabulary(self._language)
+        text = Template(words["fact_forgotten"]).substitute(user=words["user"])
+        if not asked:
+            return self._set_aside(text, UNASKED)
+        said = self._said(asked)
+        id_ = fact_id(self._session, USER, f"{text} {' '.join(operation.turns)}")
+        if id_ in self._added:
+            return Outcome.REPEATED
+        self._added[id_] = Fact(
+            id=id_,
+            about=USER,
+            text=text,
+            said=said,
+            learned=self._at,
+            kind=FactKind.EVENT,
+            language=self._language,
+            session=self._session,
+            sources=operation.turns,
+            supersedes=tuple(old for old in operation.facts if old not in self._ended),
+        )
+        for old, by in (*((old, id_) for old in operation.facts), (id_, "")):
+            end = FactEnd(id=old, at=self._at, by=by, sources=operation.turns, forgotten=True)
+            self._ended.setdefault(old, end)
         return Outcome.ENDED
 
     def _add(self, operation: Operation) -> Outcome:
@@ -240,7 +275,7 @@ class _Application:
 
     def _end(self, id_: str, new: Fact, operation: Operation) -> FactEnd | None:
         """The end of a known fact by the new one; None if the new one is planned for no day."""
-        old, at, last = self._found(id_), self._at, _day_before(new)
+        old, at, last = self._found(id_), self._at, _day_of_end(new)
         if new.kind is FactKind.PLAN and old.kind is not FactKind.PLAN:
             if new.since is None or new.since <= new.said.date():
                 return None
@@ -306,10 +341,13 @@ def fact_id(session: int, about: str, text: str) -> str:
 
 
 def _days(operation: Operation, dated: DatedText) -> tuple[date | None, date | None]:
-    """Since when and until when it holds: as the answer says, or as its text. A date in the text of
-    a state is often of something else: a dog "who turned four in April" did not end then."""
-    said = operation.says_days and operation.kind not in _DATED and not dated.found
-    if said:
+    """Since when and until when it holds: as the answer says, or as its text. A date in the text is
+    often of something else: a dog "who turned four in April" did not end then, and a plan "if they
+    slip past July" is for no day yet. One day of a plan or an event may be told by the answer and
+    the other by its text."""
+    unsaid = operation.since is None and operation.until is None
+    said = operation.says_days and (unsaid or operation.kind not in _DATED)
+    if said and not dated.found:
         return operation.since, operation.until
     return operation.since or dated.since, operation.until or dated.until
 
@@ -342,9 +380,12 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().rstrip(" .。．").split())
 
 
-def _day_before(new: Fact) -> date:
-    """The last day of what a fact replaces: the day before it began, or the day it was said."""
+def _day_of_end(new: Fact) -> date:
+    """The last day of what a fact replaces: that of an event, for who died in the evening lived in
+    the morning; else the day before it began, or the day it was said."""
     began = new.since
+    if new.kind is FactKind.EVENT and (happened := new.until or began):
+        return min(happened, new.said.date())
     return began - timedelta(days=1) if began and began <= new.said.date() else new.said.date()
 
 

@@ -30,6 +30,8 @@ class Action(StrEnum):
     """A known fact no longer holds, and nothing replaces it."""
     CONFIRM = "confirm"
     """A known fact was said again."""
+    FORGET = "forget"
+    """The user asks to have something forgotten: known facts, lines of the session, or both."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,6 +115,8 @@ class _Reader:
             if action is Action.END or not text:
                 return SetAside(text=_shown(entry), reason="it names no fact that is known")
             action = Action.ADD
+        if action is Action.FORGET:
+            text = ""
         flags = ["it names a fact that is not known"] if unknown else []
         if action is Action.REPLACE and not facts:
             action = Action.ADD

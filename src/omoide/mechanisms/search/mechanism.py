@@ -34,6 +34,8 @@ REMARK = RecallFilter(kinds=frozenset({MemoryKind.TURN}))
 QUESTION = RecallFilter(kinds=frozenset({MemoryKind.TURN, MemoryKind.FACT}))
 """What may come to a question."""
 
+CODE = "```"
+"""Begins and ends a block of code."""
 EXCERPT = 5
 """An excerpt takes at most one part in so many of the tokens for turns."""
 TELLING = 50
@@ -88,7 +90,7 @@ class SearchMechanism(ReadOnlyMechanism):
         items = self._fitting(fitting, request.text)
         items = admitted(items, support, budget=self._budget)
         facts = admitted_facts(recalled, support, budget=self._budget)
-        labelled = _labeller(request)
+        labelled = _labeller(request, code=self._budget.marks_outdated)
         return tuple(
             Contribution(
                 mechanism=self.name,
@@ -176,10 +178,11 @@ def _holds(item: RecalledItem, outdated: Outdated, message: str) -> bool:
     return not shared <= content_terms(" ".join((*outdated.ended, *outdated.since_then)))
 
 
-def _labeller(request: ReplyRequest) -> Callable[[RecalledItem], str]:
+def _labeller(request: ReplyRequest, *, code: bool) -> Callable[[RecalledItem], str]:
     """Writes day, speaker, the question if it answers one, and the text of an item. Without the
     speaker a model takes the user's words for its own; "last Friday" needs the weekday. What no
-    longer holds says so at the end."""
+    longer holds says so at the end. A text is one line, but for one with a block of code, if
+    `code`: without its lines, Python cannot be read again."""
     words = vocabulary(request.language)
     names = {speaker: words[speaker.value] for speaker in Speaker}
     names[Speaker.USER] = request.participants.user_name or names[Speaker.USER]
@@ -194,7 +197,8 @@ def _labeller(request: ReplyRequest) -> Callable[[RecalledItem], str]:
         if item.answers:
             asked = Template(words["asked"]).substitute(question=item.answers)
             who = f"{who}, {asked}"
-        said = f"{day(item.time.astimezone(zone).date())}, {who}: {' '.join(item.text.split())}"
+        text = item.text if code and CODE in item.text else " ".join(item.text.split())
+        said = f"{day(item.time.astimezone(zone).date())}, {who}: {text}"
         return f"{said} {_ending(item.outdated, words)}" if item.outdated else said
 
     return labelled

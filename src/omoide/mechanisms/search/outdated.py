@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omoide.domain import FactFilter, MemoryKind, Outdated
+from omoide.domain import FactFilter, FactKind, MemoryKind, Outdated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,7 +82,7 @@ def _outdated(
         return None
     now = {found.text: None for fact in over if (found := _standing(fact, newer, at))}
     return Outdated(
-        until=max(_last_day(fact, at) for fact in over),
+        until=min(_last_day(fact, at) for fact in over),
         ended=tuple(fact.text for fact in over),
         since_then=tuple(now),
         wholly=len(over) == len(own),
@@ -102,6 +102,8 @@ def _standing(fact: Fact, newer: dict[str, Fact], at: datetime) -> Fact | None:
 
 
 def _last_day(fact: Fact, at: datetime) -> date:
-    """The last day on which an ended fact held: as told, or when memory learned of its end."""
+    """The last day on which an ended fact held: as told, or when memory learned of its end. The
+    days of an event are when it happened, not until when it was true."""
     learned = (fact.ended or at).astimezone(at.tzinfo).date()
-    return learned if fact.until is None else min(fact.until, learned)
+    told = None if fact.kind is FactKind.EVENT else fact.until
+    return learned if told is None else min(told, learned)

@@ -5,6 +5,7 @@ It uses the patterns of the query's language pack, without a model.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from datetime import date
 
+    from omoide.language.pack import LanguagePack
     from omoide.language.tables import Names
     from omoide.ports.store import NamedSpeaker
 
 SHORT: Final = 8
 """Most terms of a short query: a word, a name, a few of either. A Japanese name alone may have
 five, since its terms are pairs of characters."""
+
+SALUTATION_ENDS: Final = re.compile(r"[,.!?~…，、。！？]")
 
 MOST_APART: Final = 4
 """Most questions of one message that are searched for one by one."""
@@ -192,9 +196,10 @@ def _mentions_known(sentence: str, how: Names, known: Container[str]) -> bool:
 
 
 def _addressed(text: str) -> bool:
-    """Whether it says "you" but for "can you" and "do you know"."""
+    """Whether it says "you" but for a greeting, "can you" and "do you know"."""
     rules = pack(detect_language(text))
-    return bool(rules.person.second.search(rules.questions.courtesy.sub(" ", text)))
+    said = _without_salutation(text, rules)
+    return bool(rules.person.second.search(rules.questions.courtesy.sub(" ", said)))
 
 
 def _terms_of_name(name: str) -> set[str]:
@@ -205,8 +210,8 @@ def _terms_of_name(name: str) -> set[str]:
 def _about(
     text: str, words: AbstractSet[str], voices: Sequence[NamedSpeaker], asker: Speaker
 ) -> frozenset[int]:
-    """Whose turns a query is about: of the person it names, or else of its first pronoun. A request
-    without either ("Can you suggest a snack?") is about the asker."""
+    """Whose turns a query is about: of the person it names, or else of the first pronoun where it
+    asks, or anywhere. A request without either ("Can you suggest a snack?") is about the asker."""
     names = {voice.name for voice in voices if voice.name and _names(voice.name, text, words)}
     if len(names) == 1:
         (name,) = names
@@ -214,14 +219,27 @@ def _about(
     if names:
         return frozenset()
     rules = pack(detect_language(text))
-    plain = rules.questions.courtesy.sub(" ", text)
+    said = _without_salutation(text, rules)
+    asked = " ".join(s for s in split_sentences(said) if rules.questions.asks.search(s))
+    if not (rules.person.first.search(asked) or rules.person.second.search(asked)):
+        asked = said
+    plain = rules.questions.courtesy.sub(" ", asked)
     first, second = rules.person.first.search(plain), rules.person.second.search(plain)
-    request = plain != text and not second
+    request = plain != asked and not second
     if request or (first and (not second or first.start() < second.start())):
         return frozenset(i for i, voice in enumerate(voices) if voice.speaker is asker)
     if second:
         return frozenset(i for i, voice in enumerate(voices) if voice.speaker is not asker)
     return frozenset()
+
+
+def _without_salutation(text: str, rules: LanguagePack) -> str:
+    """A text without the greeting up to its first comma or mark, if that leaves anything: the "you"
+    of 你好 and "chào bạn" is nobody's life."""
+    if rules.replies.greeting.match(text) is None:
+        return text
+    parts = SALUTATION_ENDS.split(text, maxsplit=1)
+    return parts[1] if len(parts) > 1 and parts[1].strip() else text
 
 
 def _names(name: str, text: str, words: AbstractSet[str]) -> bool:

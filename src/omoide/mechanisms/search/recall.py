@@ -31,6 +31,7 @@ from omoide.mechanisms.search.derived import (
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
 from omoide.mechanisms.search.filter import RecallFilter
+from omoide.mechanisms.search.forgotten import forgotten_turns, replied_to
 from omoide.mechanisms.search.gate import judged
 from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import ended_facts, with_endings
@@ -272,10 +273,14 @@ class Recall:
             new = pair_turns(table, batch, joined=wanted.joined)
             needed = sorted({*here, *(name for pair in new.values() for name in pair.ids)})
             turns = await self._store.turns.read(wanted.owner, ids=needed)
+            if search.data.ended_facts:
+                replied = replied_to(table, batch)
+                asked = sorted({*needed, *replied.values()})
+                ended |= {f.id: f for f in await ended_facts(self._store, wanted.owner, asked)}
+                gone = forgotten_turns(ended.values(), replied, at=wanted.at)
+                turns = tuple(turn for turn in turns if turn.id not in gone)
             pairs |= new
             read |= {turn.id: turn for turn in turns}
-            if search.data.ended_facts:
-                ended |= {f.id: f for f in await ended_facts(self._store, wanted.owner, needed)}
             found = [(turn, here[turn.id]) for turn in reversed(turns) if turn.id in here]
             at = [row for _, row in found]
             parts = search.evidence.parts(at) if wanted.explained else [()] * len(at)

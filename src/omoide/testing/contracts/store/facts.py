@@ -266,6 +266,19 @@ class FactsContract(StoreSuite):
         await end(store, "a", by="b", reason="second")
         assert await store.facts.read(ANN, ids=["a"]) == (once,)
 
+    async def test_a_forgotten_fact_expires_as_it_ends(self, store: Store) -> None:
+        """So that it is known as forgotten wherever it is read, and a rollback leaves it so."""
+        await add(store, fact("a"), fact("b"))
+        ends = (
+            FactEnd(id="a", at=START + HOUR, forgotten=True),
+            FactEnd(id="b", at=START + HOUR),
+        )
+        await store.facts.apply(ANN, FactChanges(ended=ends))
+        forgotten, ended = await store.facts.read(ANN)
+        assert forgotten.expires == forgotten.ended == START + HOUR
+        assert (forgotten.forgotten(START), forgotten.forgotten(START + HOUR)) == (False, True)
+        assert (ended.expires, ended.forgotten(START + HOUR)) == (None, False)
+
     async def test_changes_of_unknown_facts(self, store: Store) -> None:
         """Unknown ids, ends by unknown facts and ends of a fact by itself are skipped."""
         said_again = FactConfirmation(id="unknown", at=START, sources=("t",))
