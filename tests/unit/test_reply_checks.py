@@ -397,10 +397,10 @@ def test_memory_knows_if_a_note_beside_the_question_has_a_third_of_its_words(
 async def test_a_draft_runs_ahead_of_what_is_shown_and_a_second_try_begins_it_anew() -> None:
     """An answer from memory is held back until it is complete; its words can be seen meanwhile."""
     model = ScriptedModel(["I do not know that.", "She is called Miso."])
-    draft, seen = Draft(), list[str]()
+    draft, seen = Draft(model.stream), list[str]()
 
     async def watched(request: Request) -> AsyncGenerator[str | Completion]:
-        async for piece in draft.watching(model.stream)(request):
+        async for piece in draft.ask(request):
             yield piece
             seen.append(draft.text)
 

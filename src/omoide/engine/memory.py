@@ -171,28 +171,23 @@ class Memory(Editor):
         )
         asking = replaced(asking, replaces=taken_back)
         exchange = await services.exchanges.begin(asking)
-        assert exchange.context is not None  # noqa: S101 - a strict exchange has one, or raised
+        context = exchange.context
+        assert context is not None  # noqa: S101 - a strict exchange has one, or raised
         account = Account(
             ledger=self._store.ledger,
             clock=services.clock,
             owner=exchange.owner,
             session=exchange.session,
         )
-        request = exchange.context.request(
-            window=services.model.window, max_tokens=settings.reply_tokens
-        )
-        draft = Draft()
-        stream = exchange.context.stream(
-            request,
-            draft.watching(lambda asked: account.stream(services.model, asked, CallPurpose.REPLY)),
-        )
+        request = context.request(window=services.model.window, max_tokens=settings.reply_tokens)
+        draft = Draft(lambda asked: account.stream(services.model, asked, CallPurpose.REPLY))
         return Reply(
             turn=exchange.turn,
             contributions=exchange.why,
             pieces=stream_reply(
-                stream,
+                context.stream(request, draft.ask),
                 record=lambda said: exchange.finish(Answer(text=said, once=again)),
-                cut_loops=exchange.context.cut_loops,
+                cut_loops=context.cut_loops,
             ),
             draft=draft,
             mark=exchange.turns.mark,

@@ -26,21 +26,18 @@ class Draft:
     """What a model has written of a reply so far. A small model's sentences are checked before they
     are shown, so it may run ahead of the pieces, and a second try begins it anew."""
 
-    def __init__(self) -> None:
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
         self.text = ""
 
-    def watching(self, ask: Ask) -> Ask:
-        """Ask in the same way, and note what comes."""
-
-        async def watched(request: Request) -> AsyncGenerator[str | Completion]:
-            self.text = ""
-            async with aclosing(ask(request)) as pieces:
-                async for piece in pieces:
-                    if not isinstance(piece, Completion):
-                        self.text += piece
-                    yield piece
-
-        return watched
+    async def ask(self, request: Request) -> AsyncGenerator[str | Completion]:
+        """Ask the model, and note what comes."""
+        self.text = ""
+        async with aclosing(self._ask(request)) as pieces:
+            async for piece in pieces:
+                if not isinstance(piece, Completion):
+                    self.text += piece
+                yield piece
 
 
 class Reply:
@@ -62,13 +59,13 @@ class Reply:
         self.contributions = contributions
         """What memory added to the prompt, and why."""
         self._pieces = pieces
-        self._draft = draft or Draft()
+        self._draft = draft
 
     @property
     def draft(self) -> str:
         """What the model has written so far, the pieces that came included: words that are not
         checked yet, and may still be replaced. To be shown as such, or not at all."""
-        return self._draft.text
+        return self._draft.text if self._draft is not None else ""
 
     @property
     def why(self) -> tuple[Contribution, ...]:
