@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.domain import FactChanges, FactConfirmation, FactEnd, FactFilter, JobState, MemoryKind
+from omoide.errors import StaleVersion
 from omoide.testing.contracts.making import (
     ANN,
     BOB,
@@ -318,3 +319,40 @@ class FactErasureContract(StoreSuite):
         await one.archive.erase(ANN, turns=["t"])
         await add(one, fact("new"))
         assert await nearest(two) == set()
+
+    async def test_facts_of_erased_turns_are_refused(self, store: Store) -> None:
+        """Changes that cite an erased turn or session change nothing at all."""
+        await tell(store, ANN, "t1", "t2", key="k")
+        await tell(store, ANN, "t3", key="l")
+        await add(store, fact("known", "t1"))
+        await store.archive.erase(ANN, turns=["t2"])
+        await store.archive.erase(ANN, session=2)
+        before = await store.facts.read(ANN)
+        fine = fact("fine", "t1")
+        for changes in (
+            FactChanges(added=(fine, fact("a", "t2"))),
+            FactChanges(added=(fine, fact("a", session=2))),
+            FactChanges(
+                added=(fine,), confirmed=(FactConfirmation(id="known", at=START, sources=("t2",)),)
+            ),
+            FactChanges(added=(fine,), ended=(FactEnd(id="known", at=START, sources=("t3",)),)),
+        ):
+            with pytest.raises(StaleVersion):
+                await store.facts.apply(ANN, changes)
+            assert await store.facts.read(ANN) == before
+        await add(store, fine)
+        assert await ids(store) == ["known", "fine"]
+
+    async def test_what_states_an_erased_fact_is_refused(self, store: Store) -> None:
+        """A version or an event made from a fact that was erased meanwhile is not stored."""
+        await tell(store, ANN, "t1")
+        await add(store, fact("a", "t1"), fact("b", "t1"))
+        await store.archive.erase(ANN, facts=["a"])
+        with pytest.raises(StaleVersion):
+            await store.summaries.commit(ANN, version(1, replace(sentence("A."), fact="a")))
+        with pytest.raises(StaleVersion):
+            await store.events.add(ANN, [replace(event("A."), fact="a")])
+        await store.summaries.commit(ANN, version(1, replace(sentence("B."), fact="b")))
+        await store.events.add(ANN, [replace(event("B."), fact="b")])
+        [stated], [happened] = (await store.summaries.history(ANN)), await store.events.read(ANN)
+        assert (stated.sentences[0].fact, happened.fact) == ("b", "b")
