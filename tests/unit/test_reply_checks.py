@@ -220,6 +220,16 @@ async def test_a_second_try_is_shown_without_its_fault_if_anything_is_left(
     assert not model.answers
 
 
+async def test_a_short_beginning_with_a_fault_does_not_take_the_rest_along() -> None:
+    """Though it waited for the next sentence, and both are one part: 小丹 is of a worked example."""
+    wrong = "小丹，好久不见！年糕最近怎么样？"
+    model = ScriptedModel([wrong, wrong])
+    greeted = ReplyChecks(
+        language="zh", message="好久不见！", known=False, told="养了一只橘猫叫年糕"
+    )
+    assert await shown(model, greeted) == ["年糕最近怎么样？"]
+
+
 async def test_a_good_reply_comes_sentence_by_sentence_from_one_call() -> None:
     """The text is whole, and its `Completion` comes at the end."""
     text = "Good for the garden. Mr. Hill will be glad!\nAnd you?"

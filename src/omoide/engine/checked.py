@@ -49,7 +49,9 @@ async def checked_stream(
                 if fault is not None and (shown or not last_try):
                     break
                 if fault is not None:
-                    left_out += part
+                    left, part = _faultless(part, checks)
+                    left_out += left
+                if not part:
                     continue
                 yield part if shown else part.lstrip()
                 shown = shown or bool(part.strip())
@@ -58,6 +60,17 @@ async def checked_stream(
         if fault is None or shown or last_try:
             return
         request = tried_again(request, fault, language=checks.language)
+
+
+def _faultless(part: str, checks: ReplyChecks) -> tuple[str, str]:
+    """The sentences at the beginning without which the rest has no fault, and that rest."""
+    start = 0
+    for sentence in split_sentences(part):
+        start = part.index(sentence, start)
+        if checks.fault(part[start:]) is None:
+            return part[:start], part[start:]
+        start += len(sentence)
+    return part, ""
 
 
 def _letters(sentences: Sequence[str]) -> int:
