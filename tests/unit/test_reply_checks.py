@@ -221,7 +221,7 @@ async def test_a_second_try_is_shown_without_its_fault_if_anything_is_left(
 
 
 async def test_a_short_beginning_with_a_fault_does_not_take_the_rest_along() -> None:
-    """Though it waited for the next sentence, and both are one part: 小丹 is of a worked example."""
+    """Though it waited for the next sentence and is one part with it. 小丹 is of an example."""
     wrong = "小丹，好久不见！年糕最近怎么样？"
     model = ScriptedModel([wrong, wrong])
     greeted = ReplyChecks(
