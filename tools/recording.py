@@ -33,7 +33,15 @@ CHATS = [
         ["Hi, I'm Ana! I live in Oslo with my cat Miso.", "I'm allergic to peanuts."],
     ),
     (["chat", "--at", "1 week ago"], ["Big news: I moved to Bergen last weekend!"]),
-    (["chat"], ["What should I keep in mind when I bake a cake for myself?", "/memory"]),
+    (
+        ["chat"],
+        [
+            "Good evening!",
+            "Where do I live now?",
+            "What should I avoid when you suggest me a dessert?",
+            "/memory",
+        ],
+    ),
 ]
 COLOURS = {"default": "#d8dee9", "green": "#a3be8c", "cyan": "#88c0d0", "brown": "#ebcb8b"}
 FAINT = "#7b88a1"
