@@ -281,6 +281,29 @@ def test_only_another_name_ends_a_name(language: str) -> None:
     ]
 
 
+BESIDE_A_NAME = {
+    "en": ("User is called Ana and works at a bank.", "User is called Ana."),
+    "zh": ("用户姓林，在银行上班。", "用户姓林。"),
+    "ja": ("ユーザーの名前は健太で、銀行で働いている。", "ユーザーの名前は健太だ。"),
+    "ko": ("사용자의 이름은 수빈이고, 은행에서 일한다.", "사용자의 이름은 수빈이다."),
+    "vi": ("Người dùng tên là Tuấn, làm ở ngân hàng.", "Người dùng tên là Tuấn."),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_name_survives_what_was_noted_beside_it(language: str) -> None:
+    """The fact of both ends with the job, and the name is left as a fact of its own."""
+    both, name = BESIDE_A_NAME[language]
+    _, told, news, _ = NAMES[language]
+    answer = TunedFactForm().read(
+        f"{news} (1)", known=facts([both], language), session=said(told), language=language
+    )
+    changed, left = answer.operations
+    assert (changed.action, changed.facts, changed.text) == (Action.REPLACE, ("f1",), news)
+    assert (left.action, left.facts, left.text) == (Action.ADD, ("f1",), name)
+    assert answer.entries == 1
+
+
 @pytest.mark.parametrize(
     ("language", "line", "note"),
     [

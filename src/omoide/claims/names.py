@@ -83,16 +83,21 @@ def named(text: str, language: str, *, known: str = "") -> str:
 
 
 def name_in(sentence: str, language: str) -> str:
-    """The user's name, if a memory sentence states it, alone or among other things; empty if not.
-    "…, called Miso" after a clause about a cat, a child or a friend is not the user's name."""
+    """The user's name, if a memory sentence states it, alone or among other things; else empty."""
+    return named(name_clause(sentence, language), language)
+
+
+def name_clause(sentence: str, language: str) -> str:
+    """The clause of a memory sentence that states the user's name; empty if none does. "…, called
+    Miso" after a clause about a cat, a child or a friend is not the user's name."""
     language_pack = pack(language)
     for joined in JOINED.split(sentence):
         first, *later = language_pack.clauses.listed.split(joined)
         if not language_pack.names.later:
             later = [clause for clause in later if language_pack.names.lead.match(clause.strip())]
         for clause in (first, *later):
-            if name := named(clause, language):
-                return name
+            if named(clause, language):
+                return clause
     return ""
 
 

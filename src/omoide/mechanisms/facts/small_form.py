@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 
 from omoide.claims.attribution import Partner, owner, speaker_lines
 from omoide.claims.contradiction import about, another_home, contradiction, retire
-from omoide.claims.names import name_fact, name_facts, name_from_turns, named
+from omoide.claims.names import (
+    name_clause,
+    name_fact,
+    name_facts,
+    name_from_turns,
+    name_in,
+    named,
+)
 from omoide.claims.noted_facts import NotedFact as Note
 from omoide.claims.noted_facts import alike, line_fact, note_lines, phrasing
 from omoide.claims.notes import from_example, not_a_note
@@ -23,7 +30,7 @@ from omoide.claims.overlap import marks
 from omoide.claims.support import TOGETHER, unsupported
 from omoide.domain import FactKind, Speaker
 from omoide.errors import BadReply
-from omoide.language import in_written_style, pack, split_sentences
+from omoide.language import as_last_clause, in_written_style, pack, split_sentences
 from omoide.language.sentences import QUESTION
 from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside
 from omoide.mechanisms.summary.both_form import BothForm
@@ -301,10 +308,12 @@ class _Changes:
         reason = next(iter(untrue.values()), "it has changed" if said_so else "said more fully")
         change = self._operation(Action.REPLACE, note, facts=ended, reason=reason)
         operations = [replace(change, flags=flags)]
-        for id_ in (i for i in untrue if i not in said_so):
+        for id_ in (*said_so, *(i for i in untrue if i not in said_so)):
+            old = self._known[id_]
+            left = self._name_left(old, note) if id_ in said_so else self._still_true(old, note)
             operations += [
                 replace(self._operation(Action.ADD, rest), facts=(id_,), by_rule=True)
-                for rest in self._still_true(self._known[id_], note)
+                for rest in left
             ]
         for id_ in ended:
             del self._known[id_]
@@ -314,6 +323,20 @@ class _Changes:
         """Whether the model is believed that the new note makes the old one untrue. People change
         home, work and taste, and keep their name unless they tell another."""
         return not name_facts([old], self._language) or bool(name_facts([new], self._language))
+
+    def _name_left(self, old: Note, new: Note) -> list[Note]:
+        """The user's name, if a fact tells it beside what the model says is over: "is called Lin,
+        teaches in Suzhou"."""
+        if old.about is not Speaker.USER or name_in(new.whole or new.text, self._language):
+            return []
+        clause = name_clause(old.whole or old.text, self._language)
+        if not clause:
+            return []
+        clause = as_last_clause(clause, self._language)
+        if not old.whole:
+            return [Note(about=old.about, text=clause)]
+        left = line_fact(f"{clause}{phrasing(self._language).stop}", self._language)
+        return [left] if left else []
 
     def _still_true(self, old: Note, new: Note) -> list[Note]:
         """The clauses of a fact that a rule does not end. A name may be that of someone in an ended
