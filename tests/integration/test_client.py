@@ -236,7 +236,7 @@ async def test_versions_are_compared_and_brought_back(place: Place) -> None:
     changes = await memory.diff("ana", When(version=1))
     assert changes == await memory.diff("ana", When(session=1, version=None), When(version=2))
     assert "The user lives in Rome." in {change.new for change in changes}
-    back = await memory.rollback("ana", When(version=1))
+    back = await memory.rollback("ana", 1)
     assert (amended.number, back.number, back.restored) == (2, 3, 1)
     assert (await memory.summary("ana", version=0)).sentences == ()
 

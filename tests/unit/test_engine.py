@@ -233,11 +233,15 @@ async def test_history_diff_and_rollback(world: World) -> None:
     assert [(c.old, c.new) for c in changes if c.change is ChangeKind.CHANGED] == [
         ("The user lives in Oslo.", "The user lives in Bergen.")
     ]
+    assert await world.memory.diff("ana", 1, 2) == changes
+    assert await world.memory.diff("ana", 1) == changes
+    assert await world.memory.why("ana", 2) == await world.memory.why("ana")
     back = await world.memory.rollback("ana", When(session=1))
     assert (back.number, back.origin, back.restored) == (3, Origin.ROLLBACK, 1)
     newest = await world.memory.summary("ana")
     assert "Oslo" in newest.text
-    assert [v.number for v in await world.memory.history("ana")] == [1, 2, 3]
+    assert (await world.memory.rollback("ana", 2)).restored == 2
+    assert [v.number for v in await world.memory.history("ana")] == [1, 2, 3, 4]
 
 
 async def test_versions_are_found_by_session_and_by_time(world: World) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class RemoteEditor(RemoteReader):
     """Corrects summaries and facts, and queues work again."""
 
-    async def rollback(self, user: str, to: When, *, at: datetime | None = None) -> Summary:
+    async def rollback(self, user: str, to: When | int, *, at: datetime | None = None) -> Summary:
         """Bring an old version back, as a new version, and with it the facts that held then."""
         body = {"version": await self._number(user, to), "at": iso(at, "at")}
         return decode(Summary, await self._post("/api/memory/rollback", user, body))

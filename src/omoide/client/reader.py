@@ -92,7 +92,7 @@ class RemoteReader:
         return tuple(v for v in versions if at is None or v.time <= aware(at, "at"))
 
     async def diff(
-        self, user: str, old: When, new: When | None = None
+        self, user: str, old: When | int, new: When | int | None = None
     ) -> tuple[SentenceChange, ...]:
         """What changed from one version to another, by default to the newest."""
         query = {"from": await self._number(user, old), "user": stored_user(user)}
@@ -101,9 +101,9 @@ class RemoteReader:
         found = await self._connection.get("/api/memory/diff", **query)
         return decode_all(SentenceChange, found["items"])
 
-    async def why(self, user: str, when: When | None = None) -> tuple[Because, ...]:
+    async def why(self, user: str, when: When | int | None = None) -> tuple[Because, ...]:
         """Each sentence of the summary with the turns that support it."""
-        when = when or When()
+        when = When.of(when)
         found = await self._connection.get(
             "/api/memory/why",
             user=stored_user(user),
@@ -303,8 +303,9 @@ class RemoteReader:
         found = await self._connection.get("/api/turns", user=stored_user(user), **query)
         return decode_all(Turn, found["items"])
 
-    async def _number(self, user: str, when: When) -> int:
+    async def _number(self, user: str, when: When | int) -> int:
         """The number of the version that is meant."""
+        when = When.of(when)
         if when.version is not None:
             return when.version
         return (await self.summary(user, session=when.session, at=when.at)).number

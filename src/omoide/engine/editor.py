@@ -11,6 +11,7 @@ from omoide.domain.text import checked_name, checked_text
 from omoide.engine.reader import Reader
 from omoide.engine.recorder import aware
 from omoide.engine.titles import set_title
+from omoide.engine.versions import When
 from omoide.errors import BadInput
 from omoide.transfer import import_memories
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import Fact, Summary
-    from omoide.engine.versions import When
     from omoide.ports import Progress
     from omoide.transfer import ForeignMemories, MemoriesImportResult
 
@@ -40,11 +40,12 @@ class Editor(Reader):
         preset, or if this memory was opened as a paper's for everybody."""
         await self._services.methods.choose(self._owner(user), preset, now=self._now(at))
 
-    async def rollback(self, user: str, to: When, *, at: datetime | None = None) -> Summary:
-        """Bring an old version back, as a new version, and with it the facts that held then: what
-        was learned since ends, and what ended since comes back as new facts."""
+    async def rollback(self, user: str, to: When | int, *, at: datetime | None = None) -> Summary:
+        """Bring an old version, named by its number or a `When`, back as a new version, and with it
+        the facts that held then: what was learned since ends, and what ended since comes back as
+        new facts."""
         corrections = self._services.corrections
-        return await corrections.rollback(self._owner(user), to, now=self._now(at))
+        return await corrections.rollback(self._owner(user), When.of(to), now=self._now(at))
 
     async def amend(
         self, user: str, sentence: str, text: str, *, at: datetime | None = None, said: str = ""

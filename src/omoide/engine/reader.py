@@ -97,15 +97,15 @@ class Reader:
         return tuple(v for v in versions if at is None or v.time <= self._now(at))
 
     async def diff(
-        self, user: str, old: When, new: When | None = None
+        self, user: str, old: When | int, new: When | int | None = None
     ) -> tuple[SentenceChange, ...]:
         """What changed from one version to another, by default to the newest."""
         owner = self._owner(user)
-        return await self._versions.diff(owner, old, new or When(), now=self._now(None))
+        return await self._versions.diff(owner, When.of(old), When.of(new), now=self._now(None))
 
-    async def why(self, user: str, when: When | None = None) -> tuple[Because, ...]:
+    async def why(self, user: str, when: When | int | None = None) -> tuple[Because, ...]:
         """Each sentence of the summary with the turns that support it."""
-        return await self._versions.why(self._owner(user), when or When(), now=self._now(None))
+        return await self._versions.why(self._owner(user), When.of(when), now=self._now(None))
 
     async def sessions(self, user: str) -> tuple[Session, ...]:
         """All sessions, oldest first."""

@@ -29,6 +29,13 @@ class When:
         if len(named) > 1:
             raise NoSuchVersion(f"name a version by one of {' or '.join(named)}, not by both")
 
+    @classmethod
+    def of(cls, named: When | int | None) -> When:
+        """What a caller names: a mere number is that of a version, and None the newest."""
+        if named is None:
+            return cls()
+        return cls(version=named) if isinstance(named, int) else named
+
 
 @dataclass(frozen=True, kw_only=True)
 class Because:
