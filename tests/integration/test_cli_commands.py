@@ -16,7 +16,7 @@ from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.cli.scope import Outside
 from omoide.cli.status import memory_status
-from omoide.domain import Speaker
+from omoide.domain import Speaker, Summary
 from omoide.engine.messages import Utterance
 from omoide.engine.runtime import Runtime
 from omoide.errors import ModelRefused, ModelUnavailable
@@ -573,6 +573,24 @@ def test_talking_at_another_time(bench: Bench) -> None:
     shown = bench.run("memory", "show").stdout
     assert "2025-12-01" in shown
     assert "1 month ago" in shown
+
+
+def test_the_end_of_a_past_talk_shows_what_was_written_then(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what has ended since, such as a home that was left on the day of a plan: here all."""
+
+    async def nothing(_: object, __: object, summary: Summary, *, now: object) -> Summary:
+        del now
+        return replace(summary, sentences=())
+
+    monkeypatch.setattr("omoide.engine.versions.without_gone", nothing)
+    bench.replier.answers.append("I see.")
+    bench.iterator.answers.append(M1)
+    said = "I have a cat called Miso and I live in Oslo."
+    end = bench.run("chat", "--say", said, "--end", "--at", "2025-12-01T10:00:00+00:00").stdout
+    assert "lives in Oslo" not in bench.run("memory", "show").stdout
+    assert "Memory, version 1:\n+ " in end
 
 
 def test_times_are_of_the_zone_that_is_set(lived: Bench) -> None:

@@ -178,16 +178,21 @@ class BatchChat:
             screen.line()
 
     async def _end(self, memory: Memory) -> None:
-        before = await memory.summary(self.scope.user)
+        before = await self._written(memory)
         ended = await end_chat(memory, self.scope.user, at=self.at)
         await self._catch_up(memory)
-        after = await memory.summary(self.scope.user)
+        after = await self._written(memory)
         if self.scope.json:
             changes = diff(before.sentences, after.sentences)
             memory_json = version_json(after)
             emit({"ended": ended, "memory": memory_json, "changes": changes}, indent=None)
         else:
             await self._show_changes(memory, before, after)
+
+    async def _written(self, memory: Memory) -> Summary:
+        """The newest version as it was written: what has ended since a past `--at` is in it."""
+        newest = await memory.summary(self.scope.user)
+        return await memory.summary(self.scope.user, version=newest.number)
 
     async def _show_changes(self, memory: Memory, before: Summary, after: Summary) -> None:
         if after.number != before.number:
