@@ -5,15 +5,36 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from omoide.domain import Event, Speaker, Turn
+from omoide.claims.answers import Flaw
+from omoide.documents import DocumentStore, MemoryDocuments
+from omoide.domain import Event, Owner, Speaker, Turn
 from omoide.errors import BadInput, BadReply
-from omoide.mechanisms.events.calibration import IDENTITY
+from omoide.mechanisms.events.calibration import IDENTITY, _increasing, shipped_calibration
+from omoide.mechanisms.events.calibrations import Calibrations
 from omoide.mechanisms.events.form import EventDraft, event_id, read_events, to_events
 from omoide.mechanisms.events.habits import yielding_events
 from omoide.mechanisms.events.scoring import RecallSettings, weigh_events, word_similarity
+from omoide.mechanisms.events.writer import (
+    ModelEventWriter,
+    NullEventWriter,
+    _readable,
+    read_drafts,
+)
+from omoide.ports import Space
+from omoide.testing import ScriptedModel
+
+from .test_calibration import VERSIONS
+
+if TYPE_CHECKING:
+    from omoide.mechanisms.base import SessionToDigest
+    from omoide.ports import Embedder
+
+OWNER = Owner(tenant="t", user="ana")
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -172,3 +193,52 @@ def test_words_in_common_are_shared_both_ways() -> None:
     assert 0.3 < half < 0.9
     assert none == 0.0
     assert word_similarity("", ["", "kettle"]) == [0.0, 0.0]
+
+
+def test_points_of_a_map_that_lie_a_millionth_apart_are_one() -> None:
+    """Else it would be vertical there; the later one counts, and at the end the lower."""
+    assert _increasing([(0.0, 0.1), (1e-6, 0.2), (0.5, 0.6)]) == ((0.0, 0.2), (0.5, 0.6))
+    assert _increasing([(0.0, 0.1), (2e-6, 0.2)]) == ((0.0, 0.1), (2e-6, 0.2))
+    assert _increasing([(0.5, 0.6), (1.0, 0.9), (1.0, 1.0)]) == ((0.5, 0.6), (1.0, 0.9))
+
+
+async def test_nothing_is_written_of_a_session_in_which_the_user_said_nothing() -> None:
+    """No model is asked."""
+    model = ScriptedModel([])
+    writer = ModelEventWriter(window=8192, count=model.count, name="m")
+    for turns in ((), (turn("t", "How are you?", speaker=Speaker.ASSISTANT),)):
+        to_digest = cast("SessionToDigest", SimpleNamespace(turns=turns, language="en"))
+        assert (await writer(to_digest)).events == ()
+    assert (await NullEventWriter()(to_digest)).events is None
+
+
+def test_an_answer_that_only_tells_of_the_chat_is_a_problem() -> None:
+    """And so is one in which nothing can be read."""
+    given = {"turns": [turn("t", "Hi.")], "instructions": "", "language": "en", "limit": 10}
+    about = json.dumps({"events": [{"text": "User asked about the weather in Oslo."}]})
+    drafts, problems = read_drafts(about, **given)  # type: ignore[arg-type]
+    assert (drafts, [p.flaw for p in problems]) == ([], [Flaw.ABOUT_THE_CHAT])
+    drafts, problems = read_drafts("Sure!", **given)  # type: ignore[arg-type]
+    assert (drafts, [p.flaw for p in problems]) == ([], [Flaw.UNREADABLE])
+    assert not _readable("Sure!")
+    assert _readable(about)
+
+
+async def test_a_measured_map_is_used_for_its_embedder() -> None:
+    """And named with what it was measured on; an embedder without one is compared by words."""
+
+    def of(name: str, version: str) -> Calibrations:
+        space = Space(name=name, version=version, dimensions=3)
+        store = DocumentStore(MemoryDocuments())
+        embedder = cast("Embedder", SimpleNamespace(space=space))
+        return Calibrations(store=store, embedder=embedder, given=None)
+
+    name, version = next(iter(VERSIONS.items()))
+    known = shipped_calibration(name, version)
+    assert known is not None
+    found, about = await of(name, version).find(OWNER, now=NOW)
+    assert found == known
+    assert about == f"measured for {name} {version}: {known.data}"
+    found, about = await of("unheard of", "1").find(OWNER, now=NOW)
+    assert found is None
+    assert about.endswith("by words only")
