@@ -15,7 +15,7 @@ from omoide.adapters.stores.sql import slices
 from omoide.adapters.stores.sql.external import ExternalErasure
 from omoide.adapters.stores.sql.slices import ErasureNotes, UnfinishedErasure
 from omoide.adapters.stores.sql.workers import describe_worker, is_gone, worker_name
-from omoide.adapters.stores.sqlite import SqliteStore, page_cleaning
+from omoide.adapters.stores.sqlite import SqliteStore, checkpoints, page_cleaning
 from omoide.adapters.stores.sqlite.connection import translate_errors
 from omoide.adapters.stores.sqlite.page_cleaning import PageCleaner
 from omoide.documents import DocumentStore, MemoryDocuments
@@ -40,7 +40,7 @@ def test_a_piece_is_left_if_somebody_wrote_before_the_lock(
     ours = half_empty(path, pages=10)
     other = apsw.Connection(str(path))
     other.execute("PRAGMA wal_autocheckpoint = 0").fetchall()
-    cleaner, restart = PageCleaner(str(path)), page_cleaning.restart_log
+    cleaner, restart = PageCleaner(str(path)), checkpoints.restart_log
 
     def late(connection: apsw.Connection) -> bool:
         done = restart(connection)

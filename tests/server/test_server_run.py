@@ -6,13 +6,15 @@ import errno
 import socket
 from typing import TYPE_CHECKING, cast
 
+import httpx
 import pytest
 import uvicorn
 
 from omoide.errors import BadInput
 from omoide.server.embedded import EngineUpstream
+from omoide.server.problems import HttpProblem
 from omoide.server.run import _AnnouncingServer, _cannot_listen, upstream_of
-from omoide.server.upstream import HttpUpstream, forwarded, returned
+from omoide.server.upstream import HttpUpstream, UpstreamRequest, forwarded, returned
 from omoide.settings import Settings
 
 if TYPE_CHECKING:
@@ -124,3 +126,20 @@ def test_headers_that_pass_in_each_direction() -> None:
     assert forwarded(theirs, keep_authorization=False) == theirs
     answered = {"Content-Type": "a/b", "Set-Cookie": "c", "X-Omoide-Memory": "1", "Date": "d"}
     assert returned(answered) == {"content-type": "a/b"}
+
+
+@pytest.mark.parametrize("error", [httpx.ConnectError, httpx.ReadError])
+async def test_what_kind_of_error_an_upstream_had_is_told(error: type[httpx.HTTPError]) -> None:
+    """Its name alone: a message may have the URL with a password."""
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        raise error("http://user:secret@host")
+
+    upstream = HttpUpstream("http://127.0.0.1:9/v1", transport=httpx.MockTransport(fail))
+    with pytest.raises(HttpProblem) as raised:
+        async with upstream.send(UpstreamRequest(method="GET", path="/models")):
+            pass
+    assert raised.value.status == 502
+    assert raised.value.detail.endswith(error.__name__)
+    assert "secret" not in raised.value.detail
+    await upstream.close()

@@ -171,7 +171,7 @@ def test_settings_of_recall_have_bounds() -> None:
         {"feeling": 0.0},
         {"unit": timedelta(seconds=1)},
     ):
-        RecallSettings(**given)  # type: ignore[arg-type]
+        RecallSettings(**given)
     for given in (
         {"threshold": -0.01},
         {"threshold": 1.01},
@@ -181,7 +181,7 @@ def test_settings_of_recall_have_bounds() -> None:
         {"spacing": timedelta()},
     ):
         with pytest.raises(BadInput):
-            RecallSettings(**given)  # type: ignore[arg-type]
+            RecallSettings(**given)
 
 
 def test_words_in_common_are_shared_both_ways() -> None:
@@ -242,3 +242,19 @@ async def test_a_measured_map_is_used_for_its_embedder() -> None:
     found, about = await of("unheard of", "1").find(OWNER, now=NOW)
     assert found is None
     assert about.endswith("by words only")
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        ((0.0, 0.0),),
+        ((0.5, 0.1), (0.5, 0.9)),
+        ((0.5, 0.1), (0.4, 0.9)),
+        ((0.0, 0.9), (1.0, 0.1)),
+    ],
+)
+def test_a_map_needs_points_that_rise(points: tuple[tuple[float, float], ...]) -> None:
+    """At least two, each further right than the one before; level ground is allowed."""
+    with pytest.raises(BadInput, match="increasing points"):
+        replace(IDENTITY, points=points)
+    assert replace(IDENTITY, points=((0.0, 0.5), (1.0, 0.5)))(0.3) == pytest.approx(0.5)

@@ -29,6 +29,7 @@ from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
 from omoide.mechanisms.search.question import parse_query, questions_apart
+from omoide.mechanisms.search.recalled import fitting
 from omoide.mechanisms.search.topics import topic_terms
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import KINDS, LEARNT, EvidenceWeights, weights_for
@@ -340,3 +341,12 @@ async def test_a_fact_held_until_the_day_that_was_told() -> None:
         assert marked.outdated is not None
         assert (marked.outdated.until, marked.outdated.wholly) == (last, True)
     await store.close()
+
+
+def test_an_item_that_takes_the_rest_of_a_budget_fits() -> None:
+    """A longer one is passed over, and nothing more than was asked for comes."""
+    items = [item(str(n), tokens=n) for n in (6, 5, 4, 3)]
+    assert [i.tokens for i in fitting(items, k=9, budget=10)] == [6, 4]
+    assert [i.tokens for i in fitting(items, k=9, budget=11)] == [6, 5]
+    assert [i.tokens for i in fitting(items, k=2, budget=None)] == [6, 5]
+    assert fitting(items, k=0, budget=99) == ()
