@@ -83,6 +83,8 @@ AREAS = (
             "unit/test_fitting",
             "unit/test_outdated",
             "unit/test_support",
+            "unit/test_excerpt",
+            "unit/test_short_questions",
         ),
     ),
     Area(

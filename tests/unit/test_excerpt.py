@@ -61,6 +61,69 @@ def test_a_line_without_full_stops_is_cut() -> None:
     assert "row1500" in excerpt(table, "row1500", tokens=150)
 
 
+def test_a_text_that_fits_exactly_is_whole() -> None:
+    """With one token less something is left out."""
+    text = " ".join(FILLER["en"] * 10)
+    tokens = estimate_tokens(text)
+    assert excerpt(text, "train", tokens=tokens) == text
+    assert GAP in excerpt(text, "train", tokens=tokens - 1)
+
+
+def test_nothing_is_shown_of_nothing_and_without_room() -> None:
+    """Neither of white space nor of a sentence that is longer than there is room for."""
+    assert excerpt("", "ring", tokens=50) == ""
+    assert excerpt(" \n ", "ring", tokens=50) == ""
+    assert excerpt(diary("en"), "ring", tokens=3) == ""
+
+
+def test_a_sentence_is_shown_from_the_room_on_that_it_needs_with_its_marks() -> None:
+    """Three of them are counted: before it, after it, and one to the next sentence."""
+    told, question = TOLD["en"]
+    room = estimate_tokens(told) + 3 * estimate_tokens(f" {GAP} ")
+    assert excerpt(diary("en"), question, tokens=room) == f"{GAP} {told} {GAP}"
+    assert told not in excerpt(diary("en"), question, tokens=room - 1)
+
+
+@pytest.mark.parametrize("language", FILLER)
+def test_more_room_shows_more_and_is_never_exceeded(language: str) -> None:
+    """What is shown between two marks stands in the text so, spaces included."""
+    text, shown = diary(language), ""
+    for tokens in range(30, 400, 7):
+        shown = excerpt(text, TOLD[language][1], tokens=tokens)
+        assert estimate_tokens(shown) <= tokens
+        assert all(part.strip() in text for part in shown.split(GAP))
+    assert estimate_tokens(shown) > 250
+
+
+def test_nothing_is_marked_as_left_out_before_the_beginning_or_after_the_end() -> None:
+    """The sentence that matters may be the first or the last."""
+    told, question = TOLD["en"]
+    days = " ".join(FILLER["en"] * 60)
+    first = excerpt(f"{told} {days}", question, tokens=60)
+    assert first.startswith(f"{told} {FILLER['en'][0]}")
+    assert first.endswith(GAP)
+    last = excerpt(f"{days} {told}", question, tokens=60)
+    assert last.startswith(GAP)
+    assert last.endswith(f"{FILLER['en'][1]} {told}")
+
+
+def test_a_single_sentence_that_is_left_out_is_marked() -> None:
+    """Between two that matter."""
+    one, other = "The ring is in the tin.", "The ring is blue."
+    long = " ".join(f"Word{i}" for i in range(22)) + "."
+    text = f"{one} {long} {other}"
+    room = estimate_tokens(text) - 1
+    assert excerpt(text, "ring", tokens=room) == f"{one} {GAP} {other}"
+
+
+def test_a_rare_word_of_the_question_counts_more_than_one_that_all_sentences_have() -> None:
+    """Though the common one occurs first."""
+    days = [f"The train of day{i} was late." for i in range(80)]
+    text = " ".join([*days, "Grandma lost a ring.", *days])
+    assert "lost a ring" in excerpt(text, "Was the train late when the ring was lost?", tokens=40)
+    assert "lost a ring" in excerpt(text, "What of the train, and of the ring?", tokens=40)
+
+
 @given(st.text(max_size=3000), st.text(max_size=60), st.integers(min_value=0, max_value=200))
 def test_it_never_exceeds_its_room_by_more_than_an_estimates_error(
     text: str, about: str, tokens: int

@@ -44,6 +44,8 @@ async def test_a_receipt_counts_what_was_removed_and_searched(world: World) -> N
     assert whole is not None
     assert (whole.scope, whole.clean, whole.removed["turns"]) == ("user", True, 2)
     assert set(whole.searched.values()) == {2, 0, whole.searched["terms"]}
+    kinds = {"sentences", "facts", "events", "memos", "notes", "rejected"}
+    assert whole.searched.keys() == kinds | {"turns", "terms", "sessions"}
 
 
 @pytest.mark.parametrize(

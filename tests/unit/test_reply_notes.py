@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -10,7 +11,7 @@ from omoide.domain import MemoryKind, Owner, Speaker, Turn
 from omoide.language import estimate_tokens
 from omoide.mechanisms.base import Contribution, PromptPlace, ReplyRequest
 from omoide.mechanisms.reply_forms import FORMS
-from omoide.mechanisms.reply_notes import ROOM, placed_notes
+from omoide.mechanisms.reply_notes import GREETING, RECALLED, ROOM, is_known, placed_notes
 
 NOW = datetime(2026, 8, 20, 20, 0, tzinfo=UTC)
 STORY = {
@@ -153,3 +154,82 @@ def test_a_long_message_has_notes_nevertheless() -> None:
     question = "I have been thinking about all sorts of things for the whole week. " * 4
     notes = [noted("User has a cat called Miso.", beside=b) for b in (False, True)]
     assert beside(asked(f"{question} What's my cat called?"), *notes) == [notes[0].text]
+
+
+def greeted(text: str = "Hi, I'm back!", *, turns: int = 1) -> ReplyRequest:
+    """A message that begins a session, or comes later in it."""
+    request = asked(text)
+    return replace(request, session=request.session[:turns])
+
+
+def ago(note: Contribution, time: timedelta) -> Contribution:
+    """The same, as old as that."""
+    return replace(note, time=NOW - time)
+
+
+def test_a_greeting_after_a_day_gets_what_is_newest() -> None:
+    """The user's name and the newest notes, in their order; they stay in the memory as well."""
+    texts = ["User is called Nora.", "User likes tea.", "User has a cat.", "User lives in Bergen."]
+    memory = [ago(noted(text, beside=False), timedelta(days=1)) for text in texts]
+    form, placed = placed_notes(greeted(), memory)
+    assert form == GREETING
+    assert placed[:4] == tuple(memory)
+    assert [c.text for c in placed[4:]] == [texts[0], *texts[2:]]
+    assert {c.place for c in placed[4:]} == {PromptPlace.RECALLED}
+    assert not {c.id for c in placed[4:]} & {c.id for c in memory}
+    unnamed = beside(greeted(), *memory[1:])
+    assert unnamed == texts[1:]
+
+
+@pytest.mark.parametrize(
+    ("request_", "age"),
+    [
+        (greeted(), timedelta(hours=23, minutes=59)),
+        (greeted(turns=2), timedelta(days=9)),
+        (greeted("I am back from Rome."), timedelta(days=9)),
+        (greeted(f"Hi, I'm back! {'I saw so much that I have to tell. ' * 4}"), timedelta(days=9)),
+    ],
+    ids=["the same day", "within a session", "no greeting", "more than a greeting"],
+)
+def test_other_messages_get_what_is_near_them(request_: ReplyRequest, age: timedelta) -> None:
+    """Only a short greeting that begins a session, a day or more after the newest of the memory,
+    gets what is newest."""
+    old = ago(noted("User likes tea.", beside=False), timedelta(days=30))
+    memory = [old, ago(noted("User has a cat.", beside=False), age)]
+    form, placed = placed_notes(request_, memory)
+    assert form == RECALLED
+    assert placed == tuple(memory)
+    assert placed_notes(greeted(), [noted("User has a cat.")])[0] == RECALLED  # no memory
+
+
+def test_long_notes_beside_a_greeting_give_way() -> None:
+    """The name in any case, then the newest that fit."""
+    long = "User has told at length of the garden, the greenhouse and all that grows in it. " * 2
+    texts = ["User is called Nora.", "User has a cat.", long]
+    memory = [ago(noted(text, beside=False), timedelta(days=3)) for text in texts]
+    assert beside(greeted(), *memory) == texts[:2]
+    assert beside(greeted(), memory[2]) == [long]
+
+
+def test_memory_knows_a_question_of_which_a_note_has_a_third_of_the_words() -> None:
+    """Beside the message; what stands in the memory above is not looked at."""
+    question = asked("Where did Nora buy the copper kettle?")  # nora, buy, copper, kettle
+    assert is_known(question, [noted("User has a copper kettle.")])
+    assert not is_known(question, [noted("User likes tea and Nora.")])
+    assert not is_known(question, [noted("User has a copper kettle.", beside=False)])
+    assert not is_known(question, [])
+
+
+def test_the_notes_of_a_message_leave_room_for_what_was_said() -> None:
+    """A turn takes of the room of the notes; only one turn comes; and what is neither stays."""
+    note = noted("User is engaged to Lars.", "t1")
+    memory = replace(note, place=PromptPlace.MEMORY, id="m")
+    other = noted("User's wedding in the old church by the sea is on the last day of July.", "t9")
+    short = said("Lars and I went sailing.", "t2")
+    again = said("Lars sings.", "t3")
+    event = replace(short, kind=MemoryKind.EVENT, id="e", text="Sailing with Lars.")
+    question = asked("Who is Lars, whom I am engaged to?")
+    kept = beside(question, memory, note, other, short, again, event)
+    assert kept == [note.text, other.text, short.text, event.text]
+    long = replace(short, text=f"{short.text} {'And so on and on. ' * 12}")
+    assert beside(question, memory, note, other, long) == [note.text, long.text]
