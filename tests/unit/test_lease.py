@@ -135,3 +135,36 @@ def test_a_worker_that_nobody_wakes_looks_every_five_seconds() -> None:
 
     run(main())
     assert looked == pytest.approx([0, 5, 10])
+
+
+class Failing(OneJob):
+    """A queue whose job cannot be written as done, and which takes its time to say that there is
+    no other."""
+
+    async def claim(
+        self, tenant: str, *, worker: str, now: datetime, lease: timedelta
+    ) -> Job | None:
+        """The job, then nothing after a second."""
+        if self.state is not JobState.WAITING:
+            await asyncio.sleep(1)
+        return await super().claim(tenant, worker=worker, now=now, lease=lease)
+
+    async def set_state(self, job: Job, *, state: JobState, error: str = "", **_: object) -> bool:
+        """It cannot be reached."""
+        raise StoreLocked("the server is away")
+
+
+def test_a_job_that_fails_while_the_next_is_claimed_is_told() -> None:
+    """Whoever waits for all jobs learns that the database failed, not that all is done."""
+
+    async def at_once(job: Job) -> None:
+        del job
+
+    async def drained() -> None:
+        jobs = cast("JobStore", Failing(away=set()))
+        worker = Worker(jobs=jobs, name="w", clock=LoopClock(), tasks={JobTask.DIGEST: at_once})
+        worker.at_once = 2
+        with pytest.raises(StoreLocked):
+            await worker.drain("t")
+
+    run(drained())

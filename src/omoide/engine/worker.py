@@ -89,10 +89,11 @@ class Worker:
                 new = await self._start(tenants)
                 ours |= new
                 started += len(new)
+                _raise_first(ours)  # one may have ended while the next was claimed
                 if not self._running:
                     return started
-                finished, _ = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
-                _raise_first(finished & ours)
+                await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+                _raise_first(ours)
         finally:
             await _cancel(ours)
 
@@ -230,10 +231,11 @@ class Worker:
                 log.warning("a job's lease could not be extended: %s", error)
 
 
-def _raise_first(finished: set[asyncio.Task[None]]) -> None:
-    """Raise the first error of the finished jobs: the database failed."""
-    for task in finished:
-        task.result()
+def _raise_first(jobs: set[asyncio.Task[None]]) -> None:
+    """Raise the error of a finished job, if one has any: the database failed."""
+    for job in jobs:
+        if job.done():
+            job.result()
 
 
 async def _cancel(tasks: set[asyncio.Task[None]]) -> None:
