@@ -106,8 +106,7 @@ async def run(
         app,
         host=options.host,
         port=options.port,
-        log_config=None,
-        log_level=log_level,
+        log_config=None,  # nor a level: it would be set past that of `logs.configure`
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=max(1, round(options.grace)),
