@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from omoide.testing.contracts.store import StoreContract
 from tests.contract import stores
 
@@ -47,6 +49,7 @@ class TestPostgres(StoreContract):
         return await stores.postgres(folder)
 
 
+@pytest.mark.heavy
 class TestSqliteQdrant(StoreContract):
     """SQLite with its vectors in Qdrant."""
 

@@ -33,6 +33,8 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
     "/api/chat": {"messages": HI},
     "/api/generate": {"prompt": "Hi there"},
 }
+LIGHT = ("/v1/chat/completions", "/v1/messages", "/api/chat")
+"""Those that run in `make test`."""
 FAULTS = ("raise", "hang", "wrong type")
 
 
@@ -113,7 +115,10 @@ async def patient(folder: Path, kind: str, patience: float) -> AsyncIterator[Ben
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("kind", FAULTS)
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("path", PROTOCOLS)
+@pytest.mark.parametrize(
+    "path",
+    [path if path in LIGHT else pytest.param(path, marks=pytest.mark.heavy) for path in PROTOCOLS],
+)
 async def test_a_fault_of_memory_never_stops_a_chat(
     tmp_path: Path, path: str, step: str, kind: str, streamed: bool
 ) -> None:

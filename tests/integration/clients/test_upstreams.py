@@ -76,10 +76,18 @@ async def pair(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[
 
 
 def over(*drivers: type[Driver]) -> pytest.MarkDecorator:
-    """A test that is run with these clients over every upstream."""
-    pairs = [(driver, vendor) for driver in drivers for vendor in VENDORS]
-    ids = [f"{title(driver)} over {vendor.name}" for driver, vendor in pairs]
-    return pytest.mark.parametrize("pair", pairs, indirect=True, ids=ids)
+    """A test that is run with these clients over every upstream: in `make test` with each client
+    over one of them."""
+    pairs = [
+        pytest.param(
+            (driver, vendor),
+            id=f"{title(driver)} over {vendor.name}",
+            marks=() if (i - j) % len(VENDORS) == 0 else pytest.mark.heavy,
+        )
+        for i, driver in enumerate(drivers)
+        for j, vendor in enumerate(VENDORS)
+    ]
+    return pytest.mark.parametrize("pair", pairs, indirect=True)
 
 
 TOOLED = [driver for driver in DRIVERS if driver.tools]
