@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from omoide_tune.contrast import decisive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,15 +24,29 @@ class EncodedExample:
     prompt: tuple[int, ...]
     answer: tuple[int, ...]
     """Includes the end-of-message token, so that the model also learns to stop."""
+    weights: tuple[float, ...] = ()
+    """How much each token of the answer counts; empty if all count alike."""
 
     @property
     def length(self) -> int:
         """Tokens of prompt and answer."""
         return len(self.prompt) + len(self.answer)
 
+    @property
+    def counted(self) -> tuple[float, ...]:
+        """The weight of each token of the answer."""
+        return self.weights or (1.0,) * len(self.answer)
 
-def encode(tokenizer: Any, examples: Sequence[Example], *, length: int) -> list[EncodedExample]:  # noqa: ANN401
-    """The examples that fit into `length` tokens, in order."""
+
+def encode(
+    tokenizer: Any,  # noqa: ANN401
+    examples: Sequence[Example],
+    *,
+    length: int,
+    decisions: float = 1.0,
+) -> list[EncodedExample]:
+    """The examples that fit into `length` tokens, in order. In notes of facts the tokens that
+    decide something count `decisions` times."""
     found = []
     for example in examples:
         messages = [{"role": m.role, "content": m.content} for m in example.messages]
@@ -39,9 +55,22 @@ def encode(tokenizer: Any, examples: Sequence[Example], *, length: int) -> list[
         )
         answer = tokenizer.encode(example.answer, add_special_tokens=False)
         one = EncodedExample(prompt=tuple(prompt), answer=(*answer, tokenizer.eos_token_id))
+        if decisions != 1 and example.task == "facts":
+            one = replace(one, weights=_weights(tokenizer, example.answer, decisions))
         if one.length <= length:
             found.append(one)
     return found
+
+
+def _weights(tokenizer: Any, answer: str, decisions: float) -> tuple[float, ...]:  # noqa: ANN401
+    places = tokenizer(answer, add_special_tokens=False, return_offsets_mapping=True)
+    spans = decisive(answer)
+    tokens = [
+        decisions if any(start < end and begin < stop for begin, end in spans) else 1.0
+        for start, stop in places["offset_mapping"]
+    ]
+    # The end of the message decides too: no further note, and no number after the last one.
+    return (*tokens, decisions)
 
 
 def shuffled(count: int, lengths: Sequence[int], *, batch: int, seed: int) -> list[list[int]]:

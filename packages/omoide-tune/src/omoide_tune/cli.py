@@ -257,6 +257,13 @@ def teach(scope: Scope, /, file: Path, **given: Any) -> None:  # noqa: ANN401 - 
     help="Freeze this many of the lowest layers.",
 )
 @click.option(
+    "--decisions",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="How much the tokens of a note count that decide something.",
+)
+@click.option(
     "--bits",
     type=click.Choice(["4", "16"]),
     default="16",

@@ -55,6 +55,9 @@ class Recipe:
     frozen: int = 0
     """How many of the lowest layers keep their initial adapter: a third less to compute if
     it is half of them."""
+    decisions: float = 1.0
+    """How much the tokens of a note count that decide something (`contrast.decisive`): some three
+    of thirty, so that otherwise the loss is mostly wording."""
     half: bool = False
     """Whether a CPU also computes in 16 bits: four times as fast with AMX, slower
     without. A GPU always does."""
@@ -71,6 +74,8 @@ class Recipe:
             )
         if self.bits not in (4, 16):
             raise BadInput(f"bits must be 4 or 16, not {self.bits}")
+        if self.decisions <= 0:
+            raise BadInput(f"decisions must be above 0, not {self.decisions}")
         if not 0 < self.rate < 1:
             raise BadInput(f"the rate must be between 0 and 1, not {self.rate}")
 

@@ -91,8 +91,10 @@ def train(
     the time if it runs out before the steps do, and the last step is evaluated; the time before the
     end of the first step (the untuned loss, compiling) does not count for the schedule."""
     run = _Run(model, tokenizer, recipe=recipe, folder=folder)
-    training_set = encode(tokenizer, examples, length=recipe.length)
-    held_out_set = encode(tokenizer, held_out, length=recipe.length)
+    training_set, held_out_set = (
+        encode(tokenizer, listed, length=recipe.length, decisions=recipe.decisions)
+        for listed in (examples, held_out)
+    )
     if not training_set or not held_out_set:
         raise BadInput(
             f"of {len(examples)} examples and {len(held_out)} held out, only "
@@ -211,7 +213,7 @@ class _Run:
     def step(self, batches: Sequence[Sequence[EncodedExample]], *, rate: float) -> float:
         """One step of the optimiser over all batches; returns the mean loss per answer token."""
         self._tuned.train()
-        answers = sum(len(one.answer) for batch in batches for one in batch)
+        answers = sum(sum(one.counted) for batch in batches for one in batch)
         total = self._torch.zeros((), device=self._device)
         for batch in self._filled(batches):
             loss = self._summed(batch)
@@ -234,7 +236,7 @@ class _Run:
         with self._torch.no_grad():
             for batch in self._filled(batches):
                 total += self._summed(batch)
-        return float(total) / sum(len(one.answer) for one in held_out_set)
+        return float(total) / sum(sum(one.counted) for one in held_out_set)
 
     def _filled(
         self, batches: Sequence[Sequence[EncodedExample]]
@@ -271,18 +273,20 @@ class _Run:
         (self._folder / "run.json").write_text(json.dumps(state_dict, indent=1), encoding="utf-8")
 
     def _summed(self, batch: Sequence[EncodedExample]) -> Any:  # noqa: ANN401 - a tensor
-        """The loss of a batch, summed over its answer tokens."""
+        """The loss of a batch, summed over its answer tokens by their weights."""
         torch = self._torch
         max_chars = max(one.length for one in batch)
         tokens = torch.full((len(batch), max_chars), self._padding)
         rows: list[int] = []
         columns: list[int] = []
         wanted: list[int] = []
+        weights: list[float] = []
         for row, one in enumerate(batch):
             tokens[row, : one.length] = torch.tensor(one.prompt + one.answer)
             rows += [row] * len(one.answer)
             columns += range(len(one.prompt) - 1, one.length - 1)
             wanted += one.answer
+            weights += one.counted
         # Padding comes last and attention is causal, so no mask is needed: the
         # fastest attention kernels want full causal squares.
         places = self._sent(rows), self._sent(columns)
@@ -291,9 +295,10 @@ class _Run:
                 input_ids=self._sent(tokens), use_cache=False
             ).last_hidden_state
             logits = self._model.lm_head(hidden[places])
-        return torch.nn.functional.cross_entropy(
-            logits.float(), self._sent(wanted), reduction="sum"
+        losses = torch.nn.functional.cross_entropy(
+            logits.float(), self._sent(wanted), reduction="none"
         )
+        return (losses * self._sent(weights)).sum()
 
     def _sent(self, numbers: Any) -> Any:  # noqa: ANN401 - a tensor, or numbers that become one
         """Copy to the device, without waiting."""
