@@ -217,6 +217,27 @@ async def test_a_small_sample_of_beam_has_every_kind() -> None:
     assert asked["1"] == {second.id: first.category}
 
 
+async def test_beam_asks_as_an_application_does() -> None:
+    """Then the request has the question as it is, and memory before it, but not our own words about
+    replies."""
+    work = job("beam", "search", by="app")
+    model = ScriptedModel(["So it is."] * 10)
+    async with lab(model) as parts:
+        result = await execute(work, lab=parts, course=course(work))
+    assert all("says unknown" in item.scores for item in result.methods[0].items)
+    [chat] = work.cases
+    asked = [request.messages[-1].content for request in model.requests]
+    assert all(any(question.text in text for text in asked) for question in chat.questions)
+    assert any("<memory>" in m.content for r in model.requests for m in r.messages)
+    assert not any("three sentences" in m.content for r in model.requests for m in r.messages)
+
+
+def test_beam_knows_two_ways_of_asking() -> None:
+    """Any other is refused before anything is asked."""
+    with pytest.raises(BadInput, match="by must be reply or app, not 'letter'"):
+        job("beam", "search", by="letter")
+
+
 async def test_beam_replies_are_judged_by_rubric() -> None:
     """The share of met requirements; without an answer, saying so is noted without a judge; the
     judge's worth stands in the notes."""

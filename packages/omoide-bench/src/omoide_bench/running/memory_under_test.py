@@ -14,6 +14,7 @@ from omoide.engine import Runtime, complete
 from omoide.errors import ModelUnavailable
 from omoide.mechanisms import is_looping
 from omoide.mechanisms.memos import TextTools, no_analyser
+from omoide.ports import Message, Request
 from omoide_bench.methods import registry
 from omoide_bench.running.cached_model import MethodModel, without_loops
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from omoide import Context
     from omoide.domain import Turn
     from omoide.mechanisms import Contribution
-    from omoide.ports import Analyser, Completion, Embedder, Request, Store, TokenEncoder, Tokenizer
+    from omoide.ports import Analyser, Completion, Embedder, Store, TokenEncoder, Tokenizer
     from omoide.settings import Settings
     from omoide_bench.methods import Method
     from omoide_bench.metrics.encoded import BertScore
@@ -196,6 +197,18 @@ class MemoryUnderTest:
     async def would_reply(self, text: str, *, at: datetime) -> BenchAnswer:
         """The product's reply to this text in a new session. Nothing is recorded."""
         return await self.answer(await self.memory.context(self.user, text, at=at))
+
+    async def app_would_reply(self, text: str, *, at: datetime, max_tokens: int) -> BenchAnswer:
+        """The model's reply to what an application of a developer would send for this text: its
+        one message, and what memory adds to it. None of the product's own words about replies."""
+        context = await self.memory.context(self.user, text, at=at)
+        messages = tuple(Message(role=m["role"], content=m["content"]) for m in context.messages)
+        completion = await complete(self.model, Request(messages=messages, max_tokens=max_tokens))
+        return BenchAnswer(
+            text=completion.text.strip(),
+            completion=completion,
+            contributions=context.contributions,
+        )
 
     async def recall_for(self, question: str, *, at: datetime) -> tuple[Contribution, ...]:
         """What memory would put into the prompt for this question. It is not recorded, so that

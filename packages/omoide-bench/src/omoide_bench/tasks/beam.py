@@ -1,9 +1,10 @@
 """BEAM: a user's questions after a chat of half a million tokens with an assistant.
 
-The product replies as it would to the user's next message. What is in its prompt is measured by the
-messages that a question rests on (nine of the ten kinds name some); the reply by the authors'
-rubric with a judge. For `event_ordering` the rubric tells what must be mentioned, not whether the
-order is right. `abstention` asks about what was never said.
+The product replies as it would to the user's next message, in one to three sentences; with `by=app`
+the model is asked as by an application to whose messages memory only adds something. What is in the
+prompt is measured by the messages that a question rests on (nine of the ten kinds name some); the
+reply by the authors' rubric with a judge. For `event_ordering` the rubric tells what must be
+mentioned, not whether the order is right. `abstention` asks about what was never said.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ ADMITS = Measure(
     about="the reply says that it was not told: right for abstention, wrong elsewhere",
     better=0,
 )
+APP_TOKENS = 1_000
+"""Most tokens of an application's reply: rubrics want lists, and a chat does not need more."""
 CALIBRATED = 40
 """Questions that a judge is calibrated on, at most."""
 
@@ -57,11 +60,14 @@ class Beam:
         "kinds": "such as knowledge_update,abstention (default all ten)",
         "each": "at most so many questions of each kind for each chat (default all)",
         "skip": "leave out so many questions of each kind first, for another sample (default 0)",
+        "by": "reply (default), as the product does, or app: as an application with memory does",
         "answers": "yes (default) or no: only measure what is in the prompt, without a model",
     }
 
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
         """Chats."""
+        if (by := sample.options.get("by", "reply")) not in ("reply", "app"):
+            raise BadInput(f"by must be reply or app, not {by!r}")
         return sample.draw(beam.load(data))
 
     async def run(self, case: Dialogue, trial: Trial) -> list[ScoredItem]:
@@ -92,7 +98,7 @@ class Beam:
             if trial.option("answers", "yes") == "no":
                 recalled = await under_test.recall_for(question.text, at=question.at)
             else:
-                answer = await under_test.would_reply(question.text, at=question.at)
+                answer = await self._answer(question, under_test, trial)
                 recalled = answer.contributions
                 scores[ADMITS.name] = float(admits(answer.text, case.language))
                 marks, unscored = await _judged(trial, question, answer.text)
@@ -132,6 +138,15 @@ class Beam:
                 "gold": question.answer or "\n".join(question.rubric),
             },
         )
+
+    async def _answer(
+        self, question: DatasetQuestion, under_test: MemoryUnderTest, trial: Trial
+    ) -> BenchAnswer:
+        if trial.option("by", "reply") == "app":
+            return await under_test.app_would_reply(
+                question.text, at=question.at, max_tokens=APP_TOKENS
+            )
+        return await under_test.would_reply(question.text, at=question.at)
 
     async def discriminations(
         self, cases: Sequence[Dialogue], judge: MethodModel | None, seed: int
