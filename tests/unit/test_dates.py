@@ -192,6 +192,17 @@ def test_what_was_replaced_is_reported() -> None:
     assert dated.found == ("next week", "tomorrow")
 
 
+def test_a_range_may_stay_as_it_is_told() -> None:
+    """With the year after its first day it cannot be read; other expressions are still dated."""
+    told = "User travels December 15 to 31, and moves next week."
+    dated = with_absolute_dates(told, day=date(2026, 5, 19), language="en", ranges=False)
+    assert dated.text == ("User travels December 15 to 31, and moves in the week of 25 May 2026.")
+    alone = with_absolute_dates(
+        "User flies December 15.", day=date(2026, 5, 19), language="en", ranges=False
+    )
+    assert alone.text == "User flies on 15 December 2026."
+
+
 def test_an_unknown_language_is_read_as_english() -> None:
     """As everywhere where a pack is missing."""
     assert written("It is tomorrow.", TUESDAY, "tlh") == "It is on 20 May 2026."

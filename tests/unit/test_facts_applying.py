@@ -413,7 +413,8 @@ def test_what_an_event_ends_held_on_its_day() -> None:
 
 
 def test_the_days_of_a_plan_stand_in_its_sentence() -> None:
-    """Prompts show the sentence alone; an answer may give the days beside it."""
+    """Prompts show the sentence alone; an answer may give the days beside it. A range is left as it
+    is told, and the day on which somebody thought of something is no day of it."""
     move = Operation(
         action=Action.ADD,
         text="User will move to Bergen.",
@@ -426,12 +427,19 @@ def test_the_days_of_a_plan_stand_in_its_sentence() -> None:
     trip = replace(move, text="ユーザーは京都へ行く。", until=date(2026, 6, 9))
     named = replace(move, text="User will fly on 1 June.")
     month = replace(move, text="User will marry in June 2026.")
+    days = replace(move, text="User travels June 1 to 9.", until=date(2026, 6, 9))
+    turned = replace(move, text="User hikes.", until=date(2026, 5, 1))
+    some_day = replace(move, text="User thinks of a boat.", since=date(2026, 5, 20), until=None)
     home = replace(move, text="User lives in Lyon.", kind=FactKind.STATE, since=date(2026, 5, 1))
-    texts = [fact.text for fact in applied(move, trip, named, month, home).changes.added]
+    told = (move, trip, named, month, days, turned, some_day, home)
+    texts = [fact.text for fact in applied(*told).changes.added]
     assert texts == [
         "User will move to Bergen (2026-06-01).",
         "ユーザーは京都へ行く (2026-06-01 – 2026-06-09)。",
         "User will fly on 1 June 2026.",
         "User will marry in June 2026.",
+        "User travels June 1 to 9 (2026-06-01 – 2026-06-09).",
+        "User hikes.",
+        "User thinks of a boat.",
         "User lives in Lyon.",
     ]

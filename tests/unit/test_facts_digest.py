@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -107,6 +108,42 @@ async def test_a_large_model_sees_every_fact_that_fits(make_world: Make) -> None
     await world.session("ana", "Nice weather.", answers=(answer(),))
     asked = world.iterator.requests[-1].messages[-1].content
     assert [n for n in range(40) if f"thing number {n}." not in asked] == []
+
+
+async def test_in_a_long_session_a_large_model_sees_more_of_what_it_may_change(
+    make_world: Make,
+) -> None:
+    """One fact for each turn, so that what it knows keeps its share of the prompt; who somebody is
+    and what they prefer come before things that were told later."""
+    world = await make_world(settings=LARGE)
+    first = [change(f"User loves tea number {n}.", 1, kind="preference") for n in range(9)]
+    told = [change(f"User owns thing number {n}.", 1, kind="state") for n in range(140)]
+    await world.session("ana", "I love teas.", answers=(answer(*first),))
+    await world.session("ana", "I own things.", answers=(answer(*told),))
+    for lines, most, lasting in ((1, 48, 4), (40, 80, 9)):
+        said = [f"Nice weather {n}." for n in range(lines)]
+        await world.session("ana", *said, answers=(answer(),))
+        asked = world.iterator.requests[-1].messages[-1].content
+        assert asked.count("User loves tea number") >= lasting
+        assert len(re.findall(r"^F\d+ ", asked, re.MULTILINE)) == most
+
+
+async def test_who_somebody_is_does_not_give_way_to_how_things_are_today(make_world: Make) -> None:
+    """After a year of sessions the first facts about a person and those around them still stand in
+    the memory, and so does how they want to be answered."""
+    world = await make_world(settings=LARGE)
+    lasting = [
+        change("User is 55 years old.", 1, kind="trait"),
+        change("Vickie is the mother of User.", 1, kind="relation", about="Vickie"),
+        change("User wants exact dates in every answer.", 1, kind="preference"),
+    ]
+    await world.session("ana", "I am 55.", answers=(answer(*lasting),))
+    for month in range(12):
+        today = [change(f"User slept {month} hours on day {n}.", 1) for n in range(25)]
+        await world.session("ana", "I slept.", answers=(answer(*today),))
+        world.clock.advance(timedelta(days=23))
+    brought = {c.text for c in (await world.memory.context("ana", "Hello!")).contributions}
+    assert brought >= {str(entry["text"]) for entry in lasting}
 
 
 async def test_a_large_model_gets_further_facts_after_the_summary(make_world: Make) -> None:

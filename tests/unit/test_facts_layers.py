@@ -40,15 +40,29 @@ async def test_events_and_memos_are_written_without_a_call_of_their_own(make_wor
     assert world.memory.about.mechanisms == ("summary", "search")
 
 
-async def test_they_do_not_add_to_prompts_nor_to_recall_unless_asked_for(make_world: Make) -> None:
-    """Facts and turns say the same."""
+async def test_recall_has_them_only_if_asked_for_and_prompts_only_topics(make_world: Make) -> None:
+    """Facts and turns say the same, but for the topics that fit a question."""
     world = await told(make_world)
     context = await world.memory.context("ana", "What is my cat called?")
-    assert {c.kind for c in context.contributions} <= {"sentence", MemoryKind.TURN}
+    kinds = {c.kind for c in context.contributions}
+    assert {MemoryKind.MEMO} < kinds <= {"sentence", MemoryKind.TURN, MemoryKind.MEMO}
+    remark = await world.memory.context("ana", "Nice weather.")
+    assert MemoryKind.MEMO not in {c.kind for c in remark.contributions}
     found = await world.memory.recall("ana", "What is my cat called?")
     assert {item.kind for item in found}.isdisjoint({MemoryKind.EVENT, MemoryKind.MEMO})
     named = await world.memory.recall("ana", "What is my cat called?", kinds=["event", "memo"])
     assert {item.kind for item in named} == {MemoryKind.EVENT, MemoryKind.MEMO}
+
+
+async def test_topics_keep_their_days(make_world: Make) -> None:
+    """As a layer they are not merged; used as the mechanism, they are."""
+    again = {"topic": "Kasimir the cat", "first": 1, "last": 2, "summary": "The cat Kasimir ate."}
+    for mechanisms, count in ((("summary", "search"), 2), (("summary", "memos"), 1)):
+        world = await make_world(settings=replace(LARGE, mechanisms=mechanisms))
+        for _ in range(2):
+            await world.session("ana", "My cat Kasimir ate.", answers=(answer(topics=[again]),))
+        memos = await world.memory.memos("ana")
+        assert sum(memo.folded_into is None for memo in memos) == count
 
 
 async def test_what_a_reply_was_given_consolidates_its_event(make_world: Make) -> None:

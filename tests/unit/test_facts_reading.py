@@ -125,6 +125,16 @@ def test_an_empty_list_means_that_nothing_changed() -> None:
     assert read([]).entries == 0
 
 
+def test_a_plan_for_a_month_lasts_to_its_end() -> None:
+    """If no last day is told. How things are has no end by that."""
+    for kind, until in (("plan", date(2026, 9, 30)), ("event", date(2026, 9, 30)), ("state", None)):
+        entry = {"do": "add", "text": "User sails.", "kind": kind, "since": "2026-09"}
+        (operation,) = read([entry]).operations
+        assert (operation.since, operation.until) == (date(2026, 9, 1), until)
+    day = {"do": "add", "text": "User sails.", "kind": "plan", "since": "2026-09-03"}
+    assert read([day]).operations[0].until is None
+
+
 def test_topics_with_ranges_outside_the_session_are_left_out() -> None:
     """Only ranges of lines that exist count."""
     good = {"topic": "The move", "first": 1, "last": 3, "summary": "User moved."}

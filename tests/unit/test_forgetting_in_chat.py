@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,26 @@ async def test_what_the_user_wants_forgotten_goes_into_no_prompt(
     assert await world.memory.facts("ana") == ()
     await world.session("ana", question, answers=(answer(),))
     assert word not in world.iterator.requests[-1].messages[-1].content
+
+
+async def test_the_topic_that_tells_it_is_not_recalled_either(make_world: Make) -> None:
+    """Other topics are, and those of the same session that rest on other words."""
+    first, fact, request, question, word = TALKS["en"]
+    world = await make_world(settings=LARGE)
+    topics = [
+        {"topic": "illness", "first": 1, "last": 1, "summary": f"User told of {word}."},
+        {"topic": "a garden", "first": 3, "last": 3, "summary": "User planted diagnosed roses."},
+    ]
+    noted = {"changes": [entry("add", 1, text=fact)], "topics": topics}
+    garden = "My roses were diagnosed with mildew."
+    await world.session("ana", first, garden, answers=(json.dumps(noted),))
+    assert {"illness", "garden"} <= set(re.findall("illness|garden", await shown(world, question)))
+    await world.session("ana", request, answers=(answer(entry("forget", 1, facts=(1,))),))
+    after = await shown(world, question)
+    assert word not in after
+    assert "a garden" in after
+    found = await world.memory.recall("ana", question, kinds=["memo"])
+    assert not any("illness" in item.text for item in found)
 
 
 async def test_nothing_is_erased_and_the_timeline_says_what_happened(make_world: Make) -> None:

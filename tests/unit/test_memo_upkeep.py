@@ -105,6 +105,19 @@ async def test_beyond_the_limit_old_memos_are_folded_and_still_found(store: Stor
     assert {name for one in unfolded for name in one.sources} == {f"t{n}" for n in range(1, 11)}
 
 
+async def test_many_memos_are_folded_a_few_at_a_time(store: Store) -> None:
+    """Where nothing tidied them for a year: the rest is folded the next time."""
+    things = "apple boat candle drum engine flute garden hammer island jacket".split()
+    for n, thing in enumerate(things, start=1):
+        await memo(store, f"The {thing}", f"The User bought one {thing} from {n}.", session=n)
+    bounds = MemoLimits(memos=4, alike=0.9, folds=3, compared=2)
+    upkeep = MemoUpkeep(store=store, embedder=None, bounds=bounds)
+    for left in (7, 4, 4):
+        await upkeep.tidy(OWNER, mechanism="memos")
+        memos = await store.memos.read(OWNER)
+        assert sum(one.folded_into is None for one in memos) == left
+
+
 def test_a_merged_memo_stays_within_its_bounds() -> None:
     """However much goes in, summary and dialogue do not grow beyond the limit."""
     bounds = MemoLimits(sentences=4, tokens=60)

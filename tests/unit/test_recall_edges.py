@@ -23,8 +23,8 @@ from omoide.domain import (
 )
 from omoide.language import estimate_tokens
 from omoide.mechanisms.base import ReplyRequest
-from omoide.mechanisms.search.gate import BUDGETS, Bars
-from omoide.mechanisms.search.mechanism import QUESTION, REMARK, SearchMechanism
+from omoide.mechanisms.search.gate import BUDGETS, Bars, admitted_topics
+from omoide.mechanisms.search.mechanism import OVERVIEW, QUESTION, REMARK, SearchMechanism
 from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
@@ -202,7 +202,7 @@ async def test_more_is_searched_for_than_a_prompt_has_room_for() -> None:
     search = SearchMechanism(cast("Recall", recall), budget=BUDGETS["small"], replies=False)
     assert await search.contribute(request("What did Nora say about the kettle?")) == ()
     assert recall.asked["k"] == 12
-    assert recall.asked["facts"] == 3
+    assert recall.asked["extra"] == {MemoryKind.FACT: 3, MemoryKind.MEMO: 0}
     assert recall.asked["besides"] == {"now"}
     assert recall.asked["only"] == QUESTION
     assert not recall.asked["joined"]
@@ -213,6 +213,28 @@ async def test_more_is_searched_for_than_a_prompt_has_room_for() -> None:
     assert recall.asked["only"] == REMARK
     await search.contribute(request("What did you tell me about the kettle?"))
     assert recall.asked["joined"]
+
+
+async def test_a_large_model_gets_the_topics_that_fit_a_question() -> None:
+    """Before the turns, in the order of time and with their day; none comes to a remark, and none
+    if memory knows nothing about it."""
+    later = replace(item("Tea: They compared kettles.", score=9.0), kind=MemoryKind.MEMO, name=None)
+    later = replace(later, speaker=None)
+    first = replace(later, id="first", text="Soup: A pot was bought.", score=8.0)
+    first = replace(first, time=NOW - timedelta(days=30))
+    far = replace(later, id="far", text="Rain: It rained.", score=1.0)
+    recall = FakeRecall(later, first, far, item("The kettle is old.", score=7.0))
+    search = SearchMechanism(cast("Recall", recall), budget=BUDGETS["large"])
+    given = await search.contribute(request("What did we say about the kettle?"))
+    assert recall.asked["only"] == OVERVIEW
+    assert recall.asked["extra"][MemoryKind.MEMO] == BUDGETS["large"].topics > 0
+    assert [c.kind for c in given] == [MemoryKind.MEMO, MemoryKind.MEMO, MemoryKind.TURN]
+    assert given[0].text.endswith("day: Soup: A pot was bought.")
+    assert given[0].time < given[1].time
+    await search.contribute(request("The kettle is old."))
+    assert recall.asked["only"] == REMARK
+    unknown = replace(recall._result.support, known=0.0)
+    assert admitted_topics([later], unknown, budget=BUDGETS["large"]) == ()
 
 
 async def test_the_first_of_what_is_recalled_is_worth_most() -> None:
@@ -251,6 +273,35 @@ async def test_of_a_turn_that_never_fits_comes_the_part_that_matters() -> None:
     assert none._fitting(iter([whole]), "kettle") == ()
 
 
+async def test_of_a_long_reply_a_large_model_gets_the_part_that_matters() -> None:
+    """A reply of a page does not take the room of five turns; a small model has no room to spare,
+    so what fits is whole."""
+    page = " ".join(f"Day{n} was long and there was rain again." for n in range(60))
+    text = f"{page} The kettle is in the cellar. {page}"
+    tokens = estimate_tokens(text)
+    for name, longest in (("large", 0.2), ("small", 1.0)):
+        budget = replace(BUDGETS[name], tokens=2 * tokens)
+        assert budget.longest == longest
+        long = item("long", text=text, tokens=tokens)
+        given = await SearchMechanism(cast("Recall", FakeRecall(long)), budget=budget).contribute(
+            request("Where is the kettle?")
+        )
+        shown = given[0].text.split(": ", 1)[1]
+        assert "The kettle is in the cellar." in shown
+        assert (shown == text) == (name == "small")
+        assert name == "small" or estimate_tokens(shown) <= 2 * tokens // 5
+
+
+async def test_a_large_model_reads_turns_in_the_order_of_time() -> None:
+    """Each with its rank; a small one gets the nearest first."""
+    late = item("The kettle is new.", score=9.0)
+    early = replace(item("The kettle is old.", score=8.9), time=NOW - timedelta(days=9))
+    for name, ranks in (("large", [2, 1]), ("small", [1, 2])):
+        search = SearchMechanism(cast("Recall", FakeRecall(late, early)), budget=BUDGETS[name])
+        given = await search.contribute(request("What about the kettle?"))
+        assert [c.why for c in given] == [f"search rank {rank}" for rank in ranks]
+
+
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
 def test_bars_are_chances_and_a_question_about_oneself_has_the_lowest(budget: Any) -> None:  # noqa: ANN401
     """What was said needs no less than a question that others can answer."""
@@ -269,7 +320,7 @@ def test_a_small_model_is_shown_less_of_everything() -> None:
     for budget in (small, large):
         assert budget.said_items <= budget.items
         assert budget.said_far <= budget.far
-        assert budget.facts < budget.items
+        assert budget.topics <= budget.facts < budget.items
         assert budget.items * 10 < budget.tokens < budget.memory < 8192
         assert budget.far < 10
 

@@ -35,6 +35,8 @@ _PASSES: Final = 4
 _FAR: Final = {"future": 10, None: 8, "past": 6}
 """How many months ahead a month without a year may be, by the tense of its sentence, if its clause
 has none. Chosen on half of 627 labelled notes (docs/experiments/2026-11-18-bare-months.md)."""
+_NUMBER_FOLLOWS: Final = re.compile(r"\W*\w{0,7}\W*\d{1,2}(?!\d)")
+"""A number after at most one word."""
 _SENTENCE: Final = re.compile(r"[.!?。！？\n]")
 
 
@@ -105,9 +107,17 @@ class _Mention:
     got: Mapping[str, str]
     relative: bool
 
+    @property
+    def begins_range(self) -> bool:
+        """Whether it is a day of a month, and another number follows."""
+        after = self.place.text[self.place.end :]
+        return "d" in self.got and _NUMBER_FOLLOWS.match(after) is not None
 
-def with_absolute_dates(text: str, *, day: date, language: str) -> DatedText:
-    """The text as it reads on any day, if it was said on `day`.
+
+def with_absolute_dates(text: str, *, day: date, language: str, ranges: bool = True) -> DatedText:
+    """The text as it reads on any day, if it was said on `day`. Unless `ranges`, a day of a month
+    with another number after it ("December 15 to 31") stays as it is, for one that has the days
+    from elsewhere: with the year after its first day a range cannot be read.
 
     >>> with_absolute_dates("User will move to Oslo next week.", day=date(2026, 5, 19),
     ...                     language="en").text
@@ -118,7 +128,7 @@ def with_absolute_dates(text: str, *, day: date, language: str) -> DatedText:
     since, until = _covered(mentions, rules.table, day)
     found: list[str] = []
     for _ in range(_PASSES):
-        replaced = [mention for mention in mentions if mention.relative]
+        replaced = [m for m in mentions if m.relative and (ranges or not m.begins_range)]
         if not replaced:
             break
         found += [mention.place.words for mention in replaced]

@@ -118,6 +118,7 @@ class MechanismParts:
                 self.iterator, Partner(person=self.person, persona=settings.persona)
             ),
             known=profile.known,
+            known_long=profile.known_long,
             newest=profile.newest,
         )
 

@@ -76,7 +76,13 @@ def _memos(parts: MechanismParts) -> Mechanism:
         writer=parts.memos,
         compressor=parts.compressor,
         retrieval=MemoSearch(store=parts.store, embedder=parts.embedder),
-        upkeep=MemoUpkeep(store=parts.store, embedder=parts.embedder),
+        # As a layer they stay as they were written: search tells a question's topics with their
+        # days, which a merged memo no longer has.
+        upkeep=(
+            MemoUpkeep(store=parts.store, embedder=parts.embedder)
+            if "memos" in parts.settings.mechanisms
+            else None
+        ),
         room=parts.room,
     )
 

@@ -25,23 +25,27 @@ from omoide.domain import (
 )
 from omoide.domain.fact import ASSISTANT, USER
 from omoide.language.dates import with_absolute_dates
-from omoide.language.times import spans
+from omoide.mechanisms.facts.days import (
+    DATED,
+    day_of_end,
+    days_of,
+    kind_by_days,
+    last_day_of,
+    with_days,
+)
 from omoide.mechanisms.facts.operations import Action, SetAside
 from omoide.mechanisms.facts.trust import trust_of
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date
 
     from omoide.domain import Turn
-    from omoide.language.dates import DatedText
     from omoide.mechanisms.facts.operations import Operation
 
 UNSUPPORTED = "no turn supports it"
 OUTRANKED = "it contradicts a fact from a more trusted source, which still holds"
 UNASKED = "no line of the user asks for it"
-_DATED = (FactKind.PLAN, FactKind.PROMISE, FactKind.EVENT)
 
 
 class Outcome(StrEnum):
@@ -159,7 +163,7 @@ class _Application:
             end = FactEnd(
                 id=id_,
                 at=self._at,
-                until=operation.until or _last_day(old, self._said(sources).date()),
+                until=operation.until or last_day_of(old, self._said(sources).date()),
                 reason=operation.reason,
                 sources=sources,
             )
@@ -221,13 +225,16 @@ class _Application:
 
     def _fact(self, operation: Operation, sources: tuple[str, ...]) -> Fact:
         said = self._said(sources)
-        dated = with_absolute_dates(operation.text, day=said.date(), language=self._language)
-        since, until = _days(operation, dated)
+        beside = operation.says_days and bool(operation.since or operation.until)
+        dated = with_absolute_dates(
+            operation.text, day=said.date(), language=self._language, ranges=not beside
+        )
+        since, until = days_of(operation, dated)
         about = operation.about or USER
-        kind = _kind(operation.kind, since=since, until=until, day=said.date())
+        kind = kind_by_days(operation.kind, since=since, until=until, day=said.date())
         text = dated.text
-        if kind in _DATED:
-            text = _with_days(text, since, until, said=said.date())
+        if kind in DATED:
+            text = with_days(text, since, until, said=said.date(), kind=kind)
         return Fact(
             id=fact_id(self._session, about, text),
             about=about,
@@ -275,7 +282,7 @@ class _Application:
 
     def _end(self, id_: str, new: Fact, operation: Operation) -> FactEnd | None:
         """The end of a known fact by the new one; None if the new one is planned for no day."""
-        old, at, last = self._found(id_), self._at, _day_of_end(new)
+        old, at, last = self._found(id_), self._at, day_of_end(new)
         if new.kind is FactKind.PLAN and old.kind is not FactKind.PLAN:
             if new.since is None or new.since <= new.said.date():
                 return None
@@ -284,7 +291,7 @@ class _Application:
         return FactEnd(
             id=id_,
             at=at,
-            until=_last_day(old, last),
+            until=last_day_of(old, last),
             by=new.id,
             reason=operation.reason,
             sources=new.sources,
@@ -340,58 +347,5 @@ def fact_id(session: int, about: str, text: str) -> str:
     return "f" + hashlib.sha256(f"{session}\n{about}\n{_plain(text)}".encode()).hexdigest()[:20]
 
 
-def _days(operation: Operation, dated: DatedText) -> tuple[date | None, date | None]:
-    """Since when and until when it holds: as the answer says, or as its text. A date in the text is
-    often of something else: a dog "who turned four in April" did not end then, and a plan "if they
-    slip past July" is for no day yet. One day of a plan or an event may be told by the answer and
-    the other by its text."""
-    unsaid = operation.since is None and operation.until is None
-    said = operation.says_days and (unsaid or operation.kind not in _DATED)
-    if said and not dated.found:
-        return operation.since, operation.until
-    return operation.since or dated.since, operation.until or dated.until
-
-
-def _with_days(text: str, since: date | None, until: date | None, *, said: date) -> str:
-    """A sentence with its days, if it does not name them: an answer may give them beside it, and
-    prompts show the sentence alone."""
-    first, last = since or until, until or since
-    if first is None or last is None:
-        return text
-    if any(begins <= last and ends >= first for begins, ends in spans(text, said)):
-        return text
-    days = f"{first}" if first == last else f"{first} – {last}"
-    mark = text[-1] if text[-1] in ".!?。！？．" else ""
-    return f"{text.removesuffix(mark)} ({days}){mark}"
-
-
-def _kind(kind: FactKind, *, since: date | None, until: date | None, day: date) -> FactKind:
-    """The kind by the days: what begins after `day` is planned, and what was over then is no
-    plan."""
-    if kind is FactKind.STATE and since is not None and since > day:
-        return FactKind.PLAN
-    last = until or since
-    if kind is FactKind.PLAN and last is not None and last < day:
-        return FactKind.EVENT
-    return kind
-
-
 def _plain(text: str) -> str:
     return " ".join(text.casefold().rstrip(" .。．").split())
-
-
-def _day_of_end(new: Fact) -> date:
-    """The last day of what a fact replaces: that of an event, for who died in the evening lived in
-    the morning; else the day before it began, or the day it was said."""
-    began = new.since
-    if new.kind is FactKind.EVENT and (happened := new.until or began):
-        return min(happened, new.said.date())
-    return began - timedelta(days=1) if began and began <= new.said.date() else new.said.date()
-
-
-def _last_day(old: Fact, day: date) -> date | None:
-    """The last day of a fact that ends on `day`. The days of a plan or an event are its own, and
-    nothing ends before it began or before it was said: "moved in January" may mean its end."""
-    if old.kind in _DATED and (old.since or old.until):
-        return old.until
-    return max(day, old.since or day, old.said.date())

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 KINDS = {
     FactKind.TRAIT: 6.0,
-    FactKind.RELATION: 5.0,
+    FactKind.RELATION: 5.5,
     FactKind.STATE: 5.0,
     FactKind.PLAN: 5.0,
     FactKind.PROMISE: 5.0,
-    FactKind.PREFERENCE: 4.0,
+    FactKind.PREFERENCE: 4.5,
     FactKind.EVENT: 2.5,
 }
 """How much each kind weighs."""
@@ -34,6 +34,11 @@ OF_USER, OF_OTHERS = 2.0, 0.5
 """What it weighs besides to be about the user, or about a person in their life."""
 RECENT, DAYS = 3.0, 90.0
 """What a fact of today weighs besides, and the days in which that falls to a third."""
+LASTING = frozenset({FactKind.TRAIT, FactKind.RELATION, FactKind.PREFERENCE})
+"""Kinds that do not age. After a year of long talks, how things were last week would otherwise take
+the place of who somebody is (docs/experiments/2026-11-18-a-year-with-an-assistant.md)."""
+LASTS = 3.0
+"""What a fact of such a kind weighs besides, whatever its age."""
 
 
 def weight(fact: Fact, at: datetime) -> float:
@@ -44,6 +49,8 @@ def weight(fact: Fact, at: datetime) -> float:
         total += OF_USER + (NAME if name_in(fact.text, fact.language) else 0.0)
     elif fact.about != ASSISTANT:
         total += OF_OTHERS
+    if fact.kind in LASTING:
+        return total + LASTS
     age = at - max(fact.said, fact.confirmed or fact.said)
     return total + RECENT * exp(-max(age.total_seconds(), 0.0) / (86400 * DAYS))
 
@@ -53,7 +60,9 @@ def choose(facts: Iterable[Fact], *, at: datetime, limit: int) -> tuple[Fact, ..
     they read well: about the user, about others, about the assistant, each by when it was said."""
     holding = {fact.id: fact for fact in facts if fact.holds(at)}
     ranked = sorted(
-        holding.values(), key=lambda fact: (fact.pinned, weight(fact, at), fact.said), reverse=True
+        holding.values(),
+        key=lambda fact: (fact.pinned, weight(fact, at), fact.said, fact.id),
+        reverse=True,
     )
     return tuple(sorted(ranked[:limit], key=_place))
 

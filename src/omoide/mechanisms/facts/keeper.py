@@ -11,6 +11,7 @@ from omoide.domain import FactFilter, MemoryKind
 from omoide.errors import BadReply
 from omoide.language import content_terms
 from omoide.mechanisms.facts.adoption import adopt
+from omoide.mechanisms.facts.choosing import LASTING
 from omoide.mechanisms.facts.writing import Asking, FactDigest, SessionWriting
 from omoide.prompts.transcript import lines, parts, spoken
 
@@ -44,12 +45,16 @@ class FactKeeper:
         model: ChatModel,
         form: FactForm,
         known: int = 40,
+        known_long: int | None = None,
         newest: int = FIRST,
         tries: int = 3,
     ) -> None:
+        """The model is shown at most `known` facts; of a session with more turns than that, one for
+        each turn, at most `known_long`. If that is more, some are of the kinds that do not age."""
         self._store = store
         self._asking = Asking(model=model, form=form, tries=tries)
-        self._most_known = known
+        self._known, self._known_long = known, known_long or known
+        self._lasting = FIRST if self._known_long > known else 0
         self._newest = newest
         self._digests: WeakKeyDictionary[Ask, FactDigest | BadReply] = WeakKeyDictionary()
 
@@ -90,13 +95,15 @@ class FactKeeper:
         return writing.digest
 
     async def candidates(self, owner: Owner, *, at: datetime) -> tuple[Fact, ...]:
-        """The facts that the summary is chosen from: those in it, the pinned and the newest."""
+        """The facts that the summary is chosen from: those in it, the pinned, those of kinds that
+        do not age, and the newest."""
         summary = await self._store.summaries.find(owner)
         ids = [s.fact for s in summary.sentences if s.fact] if summary else []
         read = self._store.facts.read
         found = [
             *await read(owner, ids=ids),
             *await read(owner, only=FactFilter(at=at, pinned=True)),
+            *await read(owner, only=FactFilter(at=at, kinds=LASTING, newest=CANDIDATES)),
             *await read(owner, only=FactFilter(at=at, newest=CANDIDATES)),
         ]
         return tuple({fact.id: fact for fact in found}.values())
@@ -105,19 +112,22 @@ class FactKeeper:
         self, owner: Owner, turns: Sequence[Turn], to_digest: SessionToDigest
     ) -> list[Fact]:
         """The facts that the session may change: what shares words with it, what the summary holds,
-        and the newest; at most as many as the model is shown."""
+        the newest, and who and what lasts; at most as many as the model is shown."""
+        most = min(max(self._known, len(turns)), self._known_long)
         counts = Counter(term for turn in turns for term in content_terms(spoken(turn)))
-        terms = [term for term, _ in counts.most_common(MAX_TERMS)]
-        hits = await self._store.index.search_words(
-            owner, terms, k=self._most_known, kind=MemoryKind.FACT
-        )
+        terms = sorted(counts, key=lambda term: (-counts[term], term))[:MAX_TERMS]
+        hits = await self._store.index.search_words(owner, terms, k=most, kind=MemoryKind.FACT)
         summary = await self._store.summaries.find(owner)
         shown = [s.fact for s in summary.sentences if s.fact] if summary else []
-        recent = FactFilter(at=to_digest.at, newest=self._newest)
-        newest = [fact.id for fact in await self._store.facts.read(owner, only=recent)]
-        found = [hit.id for hit in hits]
-        ids = dict.fromkeys([*shown, *found[:FIRST], *newest[:FIRST], *found, *newest])
-        known = await self._store.facts.read(owner, ids=list(ids)[: self._most_known])
+        read, at, more = self._store.facts.read, to_digest.at, most - self._known
+        recent = await read(owner, only=FactFilter(at=at, newest=self._newest + more))
+        lasting = await read(
+            owner, only=FactFilter(at=at, kinds=LASTING, newest=self._lasting + more // 2)
+        )
+        found, newest = [hit.id for hit in hits], [fact.id for fact in recent]
+        first = (*shown, *found[:FIRST], *newest[:FIRST])
+        ids = dict.fromkeys((*first, *(fact.id for fact in lasting), *found, *newest))
+        known = await read(owner, ids=list(ids)[:most])
         zone = to_digest.timezone
         return [
             replace(fact, said=fact.said.astimezone(zone))

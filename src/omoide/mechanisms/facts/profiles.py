@@ -37,7 +37,9 @@ class Profile:
     tuned: Callable[[Partner], FactForm] | None = None
     """The form for models with an adapter for `Skill.FACTS`, if it is another one."""
     known: int
-    """How many known facts the model is shown at most."""
+    """How many known facts the model is shown at most, in a session with no more turns."""
+    known_long: int
+    """How many of a longer session: one for each turn, so that their share of the prompt stays."""
     newest: int
     """How many of the newest it is shown, whether or not the session has their words. A large model
     is shown as many as fit, so that it also sees what changed in other words."""
@@ -53,8 +55,23 @@ class Profile:
 
 
 PROFILES = {
-    "small": Profile(name="small", form=SmallForm, tuned=TunedForm, known=60, newest=12, further=0),
-    "large": Profile(name="large", form=lambda _: LargeForm(), known=48, newest=48, further=40),
+    "small": Profile(
+        name="small",
+        form=SmallForm,
+        tuned=TunedForm,
+        known=60,
+        known_long=60,
+        newest=12,
+        further=0,
+    ),
+    "large": Profile(
+        name="large",
+        form=lambda _: LargeForm(),
+        known=48,
+        known_long=200,
+        newest=48,
+        further=40,
+    ),
 }
 
 

@@ -15,6 +15,7 @@ from omoide.claims.noted_facts import line_fact, note_lines
 from omoide.domain import FactKind
 from omoide.domain.fact import ASSISTANT, USER
 from omoide.errors import BadReply
+from omoide.mechanisms.facts.days import DATED
 from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside, Topic
 from omoide.prompts import vocabulary
 
@@ -122,15 +123,19 @@ class _Reader:
             action = Action.ADD
         if len(text) > LONGEST:
             return SetAside(text=_shown(entry), reason=f"it has more than {LONGEST} characters")
+        kind, since = _kind(_string(entry.get("kind"))), _string(entry.get("since"))
+        until = last_day(_string(entry.get("until")))
+        if until is None and kind in DATED and first_day(since) != last_day(since):
+            until = last_day(since)  # "2024-09" alone: some time in that month
         return Operation(
             action=action,
             about=self._about(_string(entry.get("about"))),
             text=text,
-            kind=_kind(_string(entry.get("kind"))),
+            kind=kind,
             facts=facts,
             turns=self._cited(entry.get("turns")),
-            since=first_day(_string(entry.get("since"))),
-            until=last_day(_string(entry.get("until"))),
+            since=first_day(since),
+            until=until,
             says_days="since" in entry and "until" in entry,
             reason=" ".join(_string(entry.get("why")).split())[:LONGEST],
             flags=tuple(flags),

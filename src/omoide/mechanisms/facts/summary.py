@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import FactFilter, FactKind, MemoryKind, Origin, Summary
 from omoide.errors import StaleVersion
 from omoide.mechanisms.base import Contribution, MemoryPart, PromptPlace
-from omoide.mechanisms.facts.choosing import choose, sentence
+from omoide.mechanisms.facts.choosing import LASTING, choose, sentence
 from omoide.mechanisms.summary.mechanism import NEAR, ShownSentence, SummaryInPrompt, part_of
 from omoide.prompts import vocabulary
 
@@ -51,11 +51,18 @@ class FactSummary(SummaryInPrompt):
         if not self._further:
             return await super().contribute(request)
         recent = FactFilter(at=request.now, newest=self._limit + 2 * self._further)
-        stated, holding = await asyncio.gather(  # one trip to the database
-            super().contribute(request), self._store.facts.read(request.owner, only=recent)
+        read, owner = self._store.facts.read, request.owner
+        stated, holding, lasting = await asyncio.gather(  # one trip to the database
+            super().contribute(request),
+            read(owner, only=recent),
+            read(owner, only=replace(recent, kinds=LASTING)),
         )
         told = {contribution.text for contribution in stated}
-        facts = [f for f in holding if f.text not in told and not f.overdue(request.now.date())]
+        facts = [
+            fact
+            for fact in (*holding, *lasting)
+            if fact.text not in told and not fact.overdue(request.now.date())
+        ]
         chosen = choose(facts, at=request.now, limit=self._further)
         return (*stated, *(self._contribution(fact) for fact in chosen)) if stated else ()
 

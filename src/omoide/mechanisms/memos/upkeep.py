@@ -41,6 +41,10 @@ class MemoLimits:
     """Share of weighted terms from which two memos are on the same topic."""
     near: float = 0.8
     """Cosine from which two memos are on the same topic."""
+    folds: int = 200
+    """Most folds at a time: of a time in which nothing tidied them there may be a thousand."""
+    compared: int = 64
+    """Most of the oldest memos of which the two to be folded are chosen."""
 
 
 class MemoUpkeep:
@@ -70,8 +74,8 @@ class MemoUpkeep:
             if new in memos and (older := await self._same_topic(owner, new, memos, weight)):
                 await self._fold(owner, older, new, memos, weight, mechanism)
                 folded += 2
-        while len(memos) > self._bounds.memos:
-            one, other = _most_expendable(memos, weight)
+        for _ in range(min(len(memos) - self._bounds.memos, self._bounds.folds)):
+            one, other = _most_expendable(memos[: 2 * self._bounds.compared], weight)
             await self._fold(owner, one, other, memos, weight, mechanism)
             folded += 2
         return folded

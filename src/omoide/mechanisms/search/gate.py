@@ -39,9 +39,14 @@ class RecallBudget:
 
     items: int
     tokens: int
+    longest: float
+    """The share of these that one turn may take: of a longer one comes the part that the message is
+    about."""
     facts: int
     """Most facts that a question about the user gets besides, of those that the memory in the
     prompt does not state."""
+    topics: int
+    """Most summaries of what was talked about, by topic, that a question gets besides."""
     memory: int
     """Most tokens of memory in all, with the summary and other mechanisms."""
     far: float
@@ -55,6 +60,9 @@ class RecallBudget:
     """Most items for what is no question."""
     said_far: float
     """`far` for what is no question."""
+    by_time: bool
+    """Whether the turns stand in the order of time, as a strong model wants them for questions
+    about what came first; else the nearest is first."""
     marks_outdated: bool
     """Whether a turn that no longer holds at all comes with a mark that says so. If not, it comes
     only to a question about the past."""
@@ -64,20 +72,25 @@ BUDGETS: Final = {
     "small": RecallBudget(
         items=6,
         tokens=400,
+        longest=1.0,
         facts=3,
+        topics=0,
         memory=1600,
         far=4.0,
         words=Bars(asked=0.75, addressed=0.75, said=0.75),
         spaces={"use-multilingual": Bars(asked=0.65, addressed=0.85, said=0.75)},
         said_items=3,
         said_far=2.0,
+        by_time=False,
         marks_outdated=False,
     ),
     "large": RecallBudget(
         items=30,
         tokens=3000,
+        longest=0.2,
         facts=10,
-        memory=4600,
+        topics=10,
+        memory=5200,
         far=5.0,
         words=Bars(asked=0.4, addressed=0.4, said=0.55),
         spaces={
@@ -85,6 +98,7 @@ BUDGETS: Final = {
         },
         said_items=10,
         said_far=4.0,
+        by_time=True,
         marks_outdated=True,
     ),
 }
@@ -177,3 +191,16 @@ def admitted_facts(
     return tuple(
         item for item in facts[: budget.facts] if item.score >= facts[0].score - budget.far
     )
+
+
+def admitted_topics(
+    items: Sequence[RecalledItem], support: Support, *, budget: RecallBudget
+) -> tuple[RecalledItem, ...]:
+    """The summaries of topics among all recalled items that may go into a prompt, in the order of
+    time. Any question may get them: one for an overview finds more in ten of them than in thirty
+    turns."""
+    if not (items and support.asks and is_open(support, budget)):
+        return ()
+    topics = [item for item in items if item.kind is MemoryKind.MEMO][: budget.topics]
+    near = (item for item in topics if item.score >= topics[0].score - budget.far)
+    return tuple(sorted(near, key=lambda item: item.time))

@@ -14,7 +14,12 @@ from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
 from omoide.mechanisms.events.human_time import weekday
 from omoide.mechanisms.search.excerpt import excerpt
 from omoide.mechanisms.search.filter import RecallFilter
-from omoide.mechanisms.search.gate import admitted, admitted_facts, without_words
+from omoide.mechanisms.search.gate import (
+    admitted,
+    admitted_facts,
+    admitted_topics,
+    without_words,
+)
 from omoide.mechanisms.search.topics import topic_terms
 from omoide.prompts import vocabulary
 
@@ -33,6 +38,8 @@ REMARK = RecallFilter(kinds=frozenset({MemoryKind.TURN}))
 """What may come to a message that asks nothing."""
 QUESTION = RecallFilter(kinds=frozenset({MemoryKind.TURN, MemoryKind.FACT}))
 """What may come to a question."""
+OVERVIEW = RecallFilter(kinds=frozenset({MemoryKind.TURN, MemoryKind.FACT, MemoryKind.MEMO}))
+"""What may come to a question where there is room for topics."""
 
 CODE = "```"
 """Begins and ends a block of code."""
@@ -56,6 +63,8 @@ class SearchMechanism(ReadOnlyMechanism):
         self._recall = recall
         self._budget = budget
         self._replies = replies
+        self._question = OVERVIEW if budget.topics else QUESTION
+        self._extra = {MemoryKind.FACT: budget.facts, MemoryKind.MEMO: budget.topics}
 
     async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The best turns that are not in the prompt already; nothing if none fits."""
@@ -67,9 +76,9 @@ class SearchMechanism(ReadOnlyMechanism):
             summary=empty_summary(request.now),
             at=request.now,
             k=max(2 * self._budget.items, TELLING if topics else 0),
-            facts=self._budget.facts,
+            extra=self._extra,
             besides=request.not_recalled,
-            only=QUESTION if asks(request.text) else REMARK,
+            only=self._question if asks(request.text) else REMARK,
             joined=both,
             explained=False,
         )
@@ -90,31 +99,35 @@ class SearchMechanism(ReadOnlyMechanism):
         items = self._fitting(fitting, request.text)
         items = admitted(items, support, budget=self._budget)
         facts = admitted_facts(recalled, support, budget=self._budget)
+        overview = admitted_topics(recalled, support, budget=self._budget)
         labelled = _labeller(request, code=self._budget.marks_outdated)
+        ranked = [list(enumerate(found, start=1)) for found in (overview, facts, items)]
+        if self._budget.by_time:
+            ranked[-1].sort(key=lambda each: each[1].time)
         return tuple(
             Contribution(
                 mechanism=self.name,
                 place=PromptPlace.RECALLED,
                 kind=item.kind,
                 id=item.id or item.sources[0],
-                text=labelled(item) if item.kind is MemoryKind.TURN else item.text,
+                text=item.text if item.kind is MemoryKind.FACT else labelled(item),
                 value=0.9 / rank,
                 sources=item.sources,
                 time=item.time,
                 why=f"search rank {rank}",
                 score=item.score,
             )
-            for ranked in (facts, items)
-            for rank, item in enumerate(ranked, start=1)
+            for of_kind in ranked
+            for rank, item in of_kind
         )
 
     def _fitting(self, items: Iterator[RecalledItem], message: str) -> tuple[RecalledItem, ...]:
-        """As many of the items as the budget allows. Of one that could never fit, the part that
-        the message is about; another that is too long is skipped."""
+        """As many of the items as the budget allows. Of one that is too long for any prompt, the
+        part that the message is about; another that no longer fits is skipped."""
         kept: list[RecalledItem] = []
-        left = self._budget.tokens
+        left, longest = self._budget.tokens, self._budget.longest * self._budget.tokens
         for item in items if self._budget.items else ():
-            fitted = self._shortened(item, message) if item.tokens > self._budget.tokens else item
+            fitted = self._shortened(item, message) if item.tokens > longest else item
             if fitted.tokens <= left:
                 kept.append(fitted)
                 left -= fitted.tokens
@@ -179,7 +192,8 @@ def _holds(item: RecalledItem, outdated: Outdated, message: str) -> bool:
 
 
 def _labeller(request: ReplyRequest, *, code: bool) -> Callable[[RecalledItem], str]:
-    """Writes day, speaker, the question if it answers one, and the text of an item. Without the
+    """Writes day, speaker, the question if it answers one, and the text of an item; of a topic day
+    and text. Without the
     speaker a model takes the user's words for its own; "last Friday" needs the weekday. What no
     longer holds says so at the end. A text is one line, but for one with a block of code, if
     `code`: without its lines, Python cannot be read again."""
@@ -198,7 +212,8 @@ def _labeller(request: ReplyRequest, *, code: bool) -> Callable[[RecalledItem], 
             asked = Template(words["asked"]).substitute(question=item.answers)
             who = f"{who}, {asked}"
         text = item.text if code and CODE in item.text else " ".join(item.text.split())
-        said = f"{day(item.time.astimezone(zone).date())}, {who}: {text}"
+        when = day(item.time.astimezone(zone).date())
+        said = f"{when}, {who}: {text}" if who else f"{when}: {text}"
         return f"{said} {_ending(item.outdated, words)}" if item.outdated else said
 
     return labelled

@@ -22,7 +22,7 @@ from omoide.domain import (
     RecallResult,
     Speaker,
 )
-from omoide.language import detect_language, estimate_tokens
+from omoide.language import detect_language
 from omoide.mechanisms.search.derived import (
     derived_scores,
     matching_sentences,
@@ -31,13 +31,23 @@ from omoide.mechanisms.search.derived import (
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
 from omoide.mechanisms.search.filter import RecallFilter
-from omoide.mechanisms.search.forgotten import forgotten_turns, replied_to
+from omoide.mechanisms.search.forgotten import (
+    forgotten_turns,
+    replied_to,
+    without_forgotten_topics,
+)
 from omoide.mechanisms.search.gate import judged
 from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import ended_facts, with_endings
-from omoide.mechanisms.search.pairs import last_question, pair_turns
+from omoide.mechanisms.search.pairs import pair_turns
 from omoide.mechanisms.search.question import indexed_terms, parse_query, questions_apart
-from omoide.mechanisms.search.recalled import derived_item, fitting, turn_item
+from omoide.mechanisms.search.recalled import (
+    derived_item,
+    fitting,
+    turn_item,
+    with_extra,
+    with_questions,
+)
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import reads, weights_for
 from omoide.ports import query_vectors
@@ -84,7 +94,7 @@ class _Wanted:
     summary: Summary | Callable[[], Awaitable[Summary]]
     at: datetime
     k: int
-    facts: int
+    extra: Mapping[MemoryKind, int]
     budget: int | None
     besides: frozenset[str]
     asker: Speaker
@@ -142,7 +152,7 @@ class Recall:
         summary: Summary | Callable[[], Awaitable[Summary]],
         at: datetime,
         k: int,
-        facts: int = 0,
+        extra: Mapping[MemoryKind, int] | None = None,
         budget: int | None = None,
         besides: Iterable[str] = (),
         asker: Speaker = Speaker.USER,
@@ -151,8 +161,8 @@ class Recall:
         explained: bool = True,
     ) -> RecallResult:
         """Return at most `k` items known by `at`, best first, with at most `budget` tokens in
-        total, and the support for there being an answer at all. With `facts`, the best so many
-        facts come besides the `k` items, which are then of other kinds.
+        total, and the support for there being an answer at all. Of a kind in `extra`, the best so
+        many come besides the `k` items, which are then of other kinds.
 
         `summary` is the one whose sentences are searched, or a function that reads it from the
         store. Items with ids in `besides` are skipped: they are already in the prompt. `asker` is
@@ -168,7 +178,7 @@ class Recall:
             summary=summary,
             at=at,
             k=k,
-            facts=facts,
+            extra=extra or {},
             budget=budget,
             besides=frozenset(besides),
             asker=asker,
@@ -197,11 +207,11 @@ class Recall:
         found = [await self._found(each) for each in wanted]
         whole = wanted[0]
         items = found[0].items if len(found) == 1 else merged(found)
-        if whole.facts:
-            facts = [item for item in items if item.kind is MemoryKind.FACT][: whole.facts]
-            items = [item for item in items if item.kind is not MemoryKind.FACT]
-            items = sorted([*facts, *items[: whole.k]], key=lambda item: -item.score)
-        chosen = fitting(items, k=whole.k + whole.facts, budget=whole.budget)
+        if whole.extra:
+            items = with_extra(items, k=whole.k, extra=whole.extra)
+        most = whole.k + sum(whole.extra.values())
+        chosen = fitting(items, k=most, budget=whole.budget)
+        chosen = await without_forgotten_topics(self._store, whole.owner, chosen, at=whole.at)
         ended = tuple({fact.id: fact for part in found for fact in part.ended}.values())
         marked = await with_endings(self._store, whole.owner, chosen, ended=ended, at=whole.at)
         return RecallResult(marked, support=best_supported(found), degraded=found[0].degraded)
@@ -291,7 +301,7 @@ class Recall:
             if room is None or sum(item.tokens for item in items) <= room:
                 break
         return _FoundTurns(
-            items=_with_questions(items, pairs, read) if pairs else items,
+            items=with_questions(items, pairs, read) if pairs else items,
             ended=tuple(ended.values()),
         )
 
@@ -348,26 +358,6 @@ class Recall:
             events = await store.events.read(owner, ids=ids)
             return [e for e in events if e.time <= at and e.fact not in stated]
         return [memo for memo in await store.memos.read(owner, ids=ids) if memo.time <= at]
-
-
-def _with_questions(
-    items: Sequence[RecalledItem], pairs: Mapping[str, AnswerPair], turns: Mapping[str, Turn]
-) -> list[RecalledItem]:
-    """The items with the questions that they answer. A question that is paired as such gives way to
-    its reply."""
-    result: dict[str, RecalledItem] = {}
-    for item in items:
-        pair = pairs.get(item.id)
-        if pair is None or pair.turn not in turns or pair.question not in turns:
-            result.setdefault(item.id, item)
-            continue
-        shown = item
-        if pair.turn != item.id:
-            shown = turn_item(turns[pair.turn], item.score, counted=item.counted)
-        answers = last_question(turns[pair.question].text)
-        tokens = shown.tokens + estimate_tokens(answers)
-        result.setdefault(shown.id, replace(shown, answers=answers, tokens=tokens))
-    return list(result.values())
 
 
 def _best(search: _Search, k: int) -> list[int]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Fact, Memo, MemoryKind, RecalledItem
 from omoide.language import estimate_tokens
+from omoide.mechanisms.search.pairs import last_question
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from omoide.domain import Event, Turn
+    from omoide.mechanisms.search.pairs import AnswerPair
 
 
 def turn_item(turn: Turn, score: float, *, counted: tuple[tuple[str, float], ...]) -> RecalledItem:
@@ -58,3 +61,34 @@ def fitting(
             chosen.append(item)
             left = None if left is None else left - item.tokens
     return tuple(chosen)
+
+
+def with_extra(
+    items: Sequence[RecalledItem], *, k: int, extra: Mapping[MemoryKind, int]
+) -> list[RecalledItem]:
+    """The best `k` items of other kinds than `extra` names, and the best so many of each of
+    those."""
+    chosen = [item for item in items if item.kind not in extra][:k]
+    for kind, most in extra.items():
+        chosen += [item for item in items if item.kind is kind][:most]
+    return sorted(chosen, key=lambda item: -item.score)
+
+
+def with_questions(
+    items: Sequence[RecalledItem], pairs: Mapping[str, AnswerPair], turns: Mapping[str, Turn]
+) -> list[RecalledItem]:
+    """The items with the questions that they answer. A question that is paired as such gives way to
+    its reply."""
+    result: dict[str, RecalledItem] = {}
+    for item in items:
+        pair = pairs.get(item.id)
+        if pair is None or pair.turn not in turns or pair.question not in turns:
+            result.setdefault(item.id, item)
+            continue
+        shown = item
+        if pair.turn != item.id:
+            shown = turn_item(turns[pair.turn], item.score, counted=item.counted)
+        answers = last_question(turns[pair.question].text)
+        tokens = shown.tokens + estimate_tokens(answers)
+        result.setdefault(shown.id, replace(shown, answers=answers, tokens=tokens))
+    return list(result.values())

@@ -104,7 +104,8 @@ class RunContext:
             method.settings(self.settings),
             timezone=self.settings.timezone or "UTC",
             partner=partner,
-            layers=("none",),  # what is measured is what the method itself remembers
+            # What is measured is what the method itself remembers, and search looks through topics.
+            layers=("memos",) if "search" in method.mechanisms else ("none",),
         )
         model = model.limited(settings.window)
         store = await self.open_store()

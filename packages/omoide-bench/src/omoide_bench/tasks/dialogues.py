@@ -118,6 +118,13 @@ def _listed(contributions: Sequence[Contribution]) -> Iterable[str]:
 
 
 def evidence_share(contributions: Sequence[Contribution], wanted: frozenset[str]) -> float:
-    """Share of the evidence turns that are sources of the contributions in the prompt."""
-    sources = {source for contribution in contributions for source in contribution.sources}
+    """Share of the evidence turns that are sources of the contributions in the prompt. The summary
+    of a topic does not count, unless the memo's words come with it: it rests on all of its turns
+    and says little of each."""
+    sources = {
+        source
+        for contribution in contributions
+        if contribution.kind is not MemoryKind.MEMO or contribution.mechanism != "search"
+        for source in contribution.sources
+    }
     return len(wanted & sources) / len(wanted)
