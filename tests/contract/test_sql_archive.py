@@ -112,6 +112,16 @@ async def test_a_whole_owner_goes_at_once_or_loses_the_name_first(tmp_path: Path
         await store.close()
 
 
+async def test_of_every_owner_the_own_turns_are_counted(tmp_path: Path) -> None:
+    """Whoever came first has no part in what is said to be erased of the second."""
+    store = await plainly_erasing(tmp_path)
+    await tell(store, ANN, "one", "two", "three")
+    await tell(store, BOB, "hello")
+    assert await store.archive.erase(BOB) == Erased(sessions=1, turns=1, sentences=0)
+    assert await store.archive.erase(ANN) == Erased(sessions=1, turns=3, sentences=0)
+    await store.close()
+
+
 def test_names_of_erased_owners_are_told_from_those_of_users() -> None:
     """A user may be called what a placeholder begins with, and one that is being erased is no
     placeholder."""

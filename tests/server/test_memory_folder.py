@@ -52,6 +52,12 @@ def test_a_change_is_shown_with_its_lines_in_a_file_that_begins_empty() -> None:
     assert (numbers[0] + numbers[-1]) / 2 == 15
 
 
+def test_the_lines_of_a_text_that_occurs_twice_are_told() -> None:
+    """Counted from the first line, also if that is empty."""
+    with pytest.raises(BadCommand, match=r"in lines: 2, 4\."):
+        run(folder(a="\none\n\none\n"), "str_replace", path=f"{ROOT}/a", old_str="one")
+
+
 def test_a_file_lives() -> None:
     """Created, read, edited, inserted into, moved and deleted, each told as the tool tells it."""
     files = Files(texts={})

@@ -86,6 +86,16 @@ async def test_many_embeddings_are_passed_on_unless_they_are_converted(
         assert "longer than 64 MiB" in response.text
 
 
+async def test_an_answer_may_be_as_long_as_the_longest(bench: Bench) -> None:
+    """With 64 MiB it is converted; one byte more is too long."""
+    answer = b'{"data": [{"embedding": [1]}]}'
+    padding = b" " * (MAX_ANSWER_BYTES - len(answer))
+    for blocks, status in (((answer, padding), 200), ((answer, padding, b" "), 502)):
+        bench.upstairs.answers.append(Scripted(blocks=blocks))
+        response = await bench.client.post("/api/embed", json={"model": "m", "input": "Hi"})
+        assert response.status_code == status
+
+
 async def test_an_event_without_end_is_not_read_to_its_end() -> None:
     """Who converts a stream stops, with an error, where an event becomes too long."""
     sent = 0

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from jsonschema_rs import Draft202012Validator
 
 from omoide.language import LANGUAGES
 from omoide.server.embedded import EngineUpstream
@@ -87,6 +88,25 @@ async def test_the_clients_choice_is_kept(choice: object, allowed: list[str]) ->
     model = ScriptedModel([CALL])
     await sent(model, user(), tool_choice=choice)
     assert forms(model.requests[0]) == allowed
+
+
+@pytest.mark.parametrize(
+    ("answer", "allowed"),
+    [
+        (CALL, True),
+        ('{"reply": "Hello!"}', True),
+        ('{"tool": "weather", "arguments": {"city": "Bergen"}, "reply": "Hello!"}', False),
+        ('{"reply": "Hello!", "mood": "glad"}', False),
+        ('{"tool": "weather"}', False),
+    ],
+)
+async def test_an_answer_has_nothing_besides(answer: str, allowed: bool) -> None:
+    """By the schema it is a tool and its arguments, or a reply, and nothing more."""
+    model = ScriptedModel([CALL])
+    await sent(model, user())
+    schema = model.requests[0].schema
+    assert schema is not None
+    assert Draft202012Validator(dict(schema)).is_valid(json.loads(answer)) is allowed
 
 
 async def test_with_no_choice_the_model_is_not_told_of_tools() -> None:

@@ -112,7 +112,8 @@ def asking(shares: list[float], *, lengths: list[int] | None = None) -> TurnTabl
 
 
 def test_a_question_gives_way_to_its_answer_if_it_only_asks() -> None:
-    """And if the answer is not long. What mostly asks is shown beside its answer."""
+    """And if the answer is not long, however long what came before. What mostly asks is shown
+    beside its answer."""
     table = asking([1.0, 0.0, 0.6, 0.0, 1.0])
     pairs = pair_turns(table, range(5), joined=True)
     found = {name: (pair.turn, pair.question) for name, pair in pairs.items()}
@@ -121,6 +122,9 @@ def test_a_question_gives_way_to_its_answer_if_it_only_asks() -> None:
     for length, given in ((80, {"t0", "t1"}), (81, {"t1"})):
         table = asking([1.0, 0.0], lengths=[10, length])
         assert pair_turns(table, range(2), joined=True).keys() == given
+    for before, after, given in ((10, 81, {"t2"}), (81, 10, {"t1", "t2"})):
+        table = asking([0.0, 1.0, 0.0], lengths=[before, 10, after])
+        assert pair_turns(table, range(3), joined=True).keys() == given
     for share, given in ((0.95, {"t0", "t1"}), (0.85, {"t1"}), (0.55, {"t1"}), (0.45, set())):
         table = asking([share, 0.0])
         assert pair_turns(table, range(2), joined=True).keys() == given

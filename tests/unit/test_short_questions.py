@@ -106,13 +106,26 @@ async def test_the_other_ones_life_is_no_answer(make_world: Make, said: str, ask
     assert not (await world.memory.context("ana", asked)).recalled
 
 
-async def test_only_what_tells_of_it_comes(make_world: Make) -> None:
-    """The neighbours of what answers stay out of the prompt."""
+@pytest.mark.parametrize(
+    ("lines", "asked"),
+    [
+        (
+            ["The rain will not stop.", "We adopted a kitten.", "Work was long today."],
+            "Do I have any pets?",
+        ),
+        (
+            ["We saw the cathedral.", "We adopted a kitten.", "The ad was funny."],
+            "Do I have any pets?",
+        ),
+        (["雨一直下个不停。", "我们领养了一只小猫。", "今天上班很累。"], "我养宠物吗？"),
+    ],
+)
+async def test_only_what_tells_of_it_comes(make_world: Make, lines: list[str], asked: str) -> None:
+    """The neighbours of what answers stay out of the prompt, even with "cat" inside a word."""
     world = await make_world(settings=replace(SETTINGS, mechanisms=("search",), profile="small"))
-    lines = ["The rain will not stop.", "We adopted a kitten.", "Work was long today."]
     said = [Utterance(speaker=Speaker.USER, text=t, id=f"t{i}") for i, t in enumerate(lines)]
     await world.memory.record("ana", said, session="a")
-    context = await world.memory.context("ana", "Do I have any pets?")
+    context = await world.memory.context("ana", asked)
     assert [c.id for c in context.recalled] == ["t1"]
 
 
