@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from omoide.adapters.embedders import use_multilingual
 from omoide.cli.main import cli
 from omoide_bench.running.results import read
 from omoide_bench.suite import SUITE
 from tests.bench.bench_lab import FIXTURES
+from tests.contract.test_embedder import weights
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
@@ -21,6 +24,14 @@ COMMANDS = re.findall(r"^# (.+)\n(omoide bench .+)$", BLOCK, flags=re.MULTILINE)
 LIGHT = {table.split(":")[0]: table for table, _ in COMMANDS}.values()
 """The last table of each paper, whose command runs in `make test`."""
 PLACEHOLDERS = {"DATA": str(FIXTURES), **dict.fromkeys(("MODEL", "JUDGE", "OTHER"), "stand-in")}
+
+
+@pytest.fixture(autouse=True)
+def read_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default embedder's weights are read once for all commands: it takes a second."""
+    known = weights()
+    vendor = SimpleNamespace(USE=lambda threads: known)
+    monkeypatch.setattr(use_multilingual, "_vendor", lambda: vendor)
 
 
 def words(command: str, out: Path) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.stores import MAKERS, SQL
+from tests.lanes import some
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from omoide.ports import Store
 
 
-@pytest.fixture(params=SQL)
+@pytest.fixture(params=some(SQL, ["sqlite-file"]))
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """An empty store."""
     made = await MAKERS[request.param](tmp_path)

@@ -132,9 +132,11 @@ class TestLazy(ModelContract):
         return lazy()
 
 
+@pytest.mark.heavy
 @pytest.mark.model
 class TestEmbedded(ModelContract):
-    """The model in this process."""
+    """The model in this process. `tests/integration/test_models_embedded.py` has what `make test`
+    asks it."""
 
     def open(self) -> AbstractAsyncContextManager[ChatModel]:
         """See `ModelContract.open`."""

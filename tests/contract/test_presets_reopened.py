@@ -17,6 +17,7 @@ from omoide.engine.versions import When
 from omoide.mechanisms.memos import TextTools
 from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+from tests.lanes import some
 from tests.unit.preset_requests import PAPERS, START, TALKS, answers
 
 from .stores import SHARED
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from omoide import Memory
     from omoide.ports import Request
 
+LIGHT = ("sqlite-file", "documents")
+"""The stores that `make test` tries."""
 TALK = TALKS["en"]
 KNOWN = answers(TALK, 1)
 NOTES = ("bank-day", "bank-day-portrait", "bank-global", "importance", "flagged")
@@ -90,7 +93,7 @@ async def kept(memory: Memory) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("store", SHARED)
+@pytest.mark.parametrize("store", some(SHARED, LIGHT))
 @pytest.mark.parametrize("preset", PAPERS)
 async def test_a_presets_memory_is_there_when_it_is_opened_again(
     tmp_path: Path, preset: str, store: str
@@ -115,7 +118,7 @@ async def test_a_presets_memory_is_there_when_it_is_opened_again(
         assert context.contributions
 
 
-@pytest.mark.parametrize("store", SHARED)
+@pytest.mark.parametrize("store", some(SHARED, LIGHT))
 async def test_a_papers_summary_has_versions(tmp_path: Path, store: str) -> None:
     """Each session makes one from the one before, and an old one can be brought back."""
     reopened = Reopened("wang2023", store, tmp_path)
@@ -132,7 +135,7 @@ async def test_a_papers_summary_has_versions(tmp_path: Path, store: str) -> None
         assert (await memory.summary("ana")).text == (await memory.summary("ana", version=1)).text
 
 
-@pytest.mark.parametrize("store", SHARED)
+@pytest.mark.parametrize("store", some(SHARED, LIGHT))
 async def test_a_users_choice_is_there_when_it_is_opened_again(tmp_path: Path, store: str) -> None:
     """A session that was said before the restart is digested by the chosen preset after it."""
     reopened = Reopened("omoide", store, tmp_path)

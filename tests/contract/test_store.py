@@ -23,8 +23,9 @@ class TestSqliteFile(StoreContract):
         return await stores.sqlite_file(folder)
 
 
+@pytest.mark.heavy
 class TestSqliteMemory(StoreContract):
-    """SQLite in memory."""
+    """SQLite in memory, as most other tests use it."""
 
     shared = False
 

@@ -24,12 +24,17 @@ from omoide.testing.contracts.making import ANN, ANN_ELSEWHERE, BOB, HOUR, START
 from tests.contract.stores import MAKERS, SHARED
 from tests.examples import examples
 from tests.facts import disagreeing
+from tests.lanes import some
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from omoide.domain import Event, Fact, NewTurn, Owner
     from omoide.ports import Store
+
+
+LIGHT = ("sqlite-file", "documents")
+"""The stores that `make test` tries."""
 
 
 @dataclass
@@ -70,7 +75,7 @@ batches = st.lists(
 )
 
 
-@pytest.mark.parametrize("maker", list(MAKERS))
+@pytest.mark.parametrize("maker", some(MAKERS, LIGHT))
 @settings(
     max_examples=examples(40),
     deadline=None,
@@ -128,7 +133,7 @@ rounds = st.lists(
 )
 
 
-@pytest.mark.parametrize("maker", list(MAKERS))
+@pytest.mark.parametrize("maker", some(MAKERS, LIGHT))
 @settings(
     max_examples=examples(25),
     deadline=None,
@@ -192,7 +197,7 @@ CHANGES = st.builds(
 STEPS = st.lists(st.tuples(CHANGES, st.booleans(), NAMES, st.booleans()), max_size=8)
 
 
-@pytest.mark.parametrize("maker", list(MAKERS))
+@pytest.mark.parametrize("maker", some(MAKERS, LIGHT))
 @settings(
     max_examples=examples(25),
     deadline=None,
@@ -247,7 +252,7 @@ ERASING = st.lists(
 )
 
 
-@pytest.mark.parametrize("maker", list(MAKERS))
+@pytest.mark.parametrize("maker", some(MAKERS, LIGHT))
 @settings(
     max_examples=examples(20),
     deadline=None,

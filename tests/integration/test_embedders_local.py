@@ -110,7 +110,7 @@ async def test_a_closed_embedder_says_so(tmp_path: Path) -> None:
 
 async def test_a_long_text_is_the_mean_of_its_pieces() -> None:
     """A text twice over means what it meant once."""
-    embedder = UseMultilingual()
+    embedder = multilingual()
     once = "I adopted a small cat and we went to the sea together. " * 18
     vectors = await embedder.embed([once, once * 5])
     assert float(vectors[0] @ vectors[1]) > 0.98

@@ -12,6 +12,7 @@ import pytest
 from omoide.domain import JobState, Owner, Speaker
 from omoide.mechanisms.registry import MECHANISMS
 from tests.integration.test_faults import BAD, OUT_OF_REACH, SAID
+from tests.lanes import pairs
 from tests.unit.conftest import SETTINGS
 
 if TYPE_CHECKING:
@@ -29,6 +30,13 @@ WAYS = [
     *((name, "fused", form) for name in ("summary", "memos", "human-recall") for form in
       ("small", "paper")),
 ]  # fmt: skip
+
+
+def title(part: tuple[str, ...] | str) -> str:
+    """A way, or a fault, in the name of a test."""
+    return part if isinstance(part, str) else "-".join(part)
+
+
 NOTES = ("bank-day", "bank-day-portrait", "bank-global", "events-digested")
 
 
@@ -119,8 +127,7 @@ class Kept:
         )
 
 
-@pytest.mark.parametrize("fault", BAD)
-@pytest.mark.parametrize("way", WAYS, ids="-".join)
+@pytest.mark.parametrize(("way", "fault"), pairs(WAYS, BAD, every=3, ids=title))
 async def test_a_bad_answer_loses_nothing_and_is_seen(
     make_world: Callable[..., Awaitable[World]], way: tuple[str, str, str], fault: str
 ) -> None:
@@ -147,8 +154,7 @@ async def test_a_bad_answer_loses_nothing_and_is_seen(
     assert await world.memory.jobs("ana", states=[JobState.WAITING]) == ()
 
 
-@pytest.mark.parametrize("fault", OUT_OF_REACH)
-@pytest.mark.parametrize("way", WAYS, ids="-".join)
+@pytest.mark.parametrize(("way", "fault"), pairs(WAYS, OUT_OF_REACH, every=2, ids=title))
 async def test_a_model_out_of_reach_is_waited_for(
     make_world: Callable[..., Awaitable[World]], way: tuple[str, str, str], fault: str
 ) -> None:

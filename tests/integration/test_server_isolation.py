@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.server.options import Options
+from tests.lanes import some
 from tests.server.serving import CAT, M1, Bench, serving
 from tests.server.test_server_access import FACT, GUARDED, ask, name
 
@@ -66,7 +67,7 @@ async def test_no_route_shows_or_touches_another_tenant(bench: Bench, row: Route
     assert await words_of(bench, "theirs") == before
 
 
-@pytest.mark.parametrize("row", GUARDED, ids=name)
+@pytest.mark.parametrize("row", some(GUARDED, GUARDED[::3], ids=name))
 async def test_no_route_shows_or_touches_another_user(bench: Bench, row: RouteSpec) -> None:
     """Within a tenant, whoever asks about ana sees nothing of bob."""
     await bench.remember("ours", user="bob")

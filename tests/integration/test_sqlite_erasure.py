@@ -87,11 +87,11 @@ async def fill(store: Store, marks: dict[Owner, str], *, turns: int) -> None:
 async def test_whole_owner(tmp_path: Path, way: str) -> None:
     """Of an erased owner no byte remains after many splits and overflows; others are intact.
 
-    Zeroing deleted rows alone would leave seven traces here, in places rows were moved from.
+    Zeroing deleted rows alone would leave five traces here, in places rows were moved from.
     """
     path = tmp_path / "omoide.db"
     store = await opened(path, way)
-    await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=120)
+    await fill(store, {ANN: "Zqxann", BOB: "Zqxbob"}, turns=60)
     theirs = await store.turns.read(BOB)
     found = await store.index.search_words(BOB, ["zqxbob7"], k=50)
     assert traces(path, "Zqxann") > 10_000
@@ -143,14 +143,14 @@ async def test_single_turns_among_others(tmp_path: Path, way: str) -> None:
     path = tmp_path / "omoide.db"
     store = await opened(path, way)
     dice = random.Random(1)
-    for number in range(200):
+    for number in range(100):
         for owner in (ANN, BOB):
             words = " ".join(
                 f"w{dice.randrange(500)}" for _ in range(dice.choice((3, 20, 60, 300)))
             )
             said = say(f"Zqx{number:03}x {words}", id=f"id{number}")
             await store.turns.append(owner, [said], session=f"key{number % 9}", idle=HOUR)
-    doomed = range(0, 200, 7)
+    doomed = range(0, 100, 7)
     for owner in (ANN, BOB):
         await store.archive.erase(owner, turns=[f"id{number}" for number in doomed])
     assert {number: traces(path, f"Zqx{number:03}x") for number in doomed} == dict.fromkeys(
@@ -164,7 +164,7 @@ async def test_one_session_in_every_place(tmp_path: Path, way: str) -> None:
     """Words of an erased session are gone from turns, postings, keys, memory, asides and jobs."""
     path = tmp_path / "omoide.db"
     store = await opened(path, way)
-    await fill(store, {ANN: "Kept", BOB: "Theirs"}, turns=60)
+    await fill(store, {ANN: "Kept", BOB: "Theirs"}, turns=20)
     secret = say("Zqxsecret words", id="Zqxid")
     [turn] = await store.turns.append(ANN, [secret], session="Zqxkey", idle=HOUR)
     await store.index.put(ANN, SPACE, ids=["Zqxid"], vectors=rows((1, 0, 0)))
@@ -178,7 +178,7 @@ async def test_one_session_in_every_place(tmp_path: Path, way: str) -> None:
     assert traces(path, "Zqx") > 5
     await store.archive.erase(ANN, session=turn.session)
     assert traces(path, "Zqx") == 0
-    assert len(await store.turns.read(ANN)) == 60
+    assert len(await store.turns.read(ANN)) == 20
     await store.close()
 
 
@@ -223,7 +223,7 @@ async def test_memories_of_a_whole_owner(tmp_path: Path, way: str) -> None:
     path = tmp_path / "omoide.db"
     store = await opened(path, way)
     for owner, mark in ((ANN, "Zqxann"), (BOB, "Zqxbob")):
-        await remember(store, owner, mark, count=60, source="t")
+        await remember(store, owner, mark, count=30, source="t")
     theirs = await store.events.read(BOB), await store.memos.read(BOB)
     assert traces(path, "Zqxann") > 10_000
     await store.archive.erase(ANN)
@@ -270,7 +270,7 @@ async def test_one_sentence_in_every_memory(tmp_path: Path, way: str) -> None:
     by."""
     path = tmp_path / "omoide.db"
     store = await opened(path, way)
-    await remember(store, ANN, "Kept", count=30, source="t")
+    await remember(store, ANN, "Kept", count=10, source="t")
     why = replace(fact("kept fact"), reason="Zqxone zqxtwo.", end_reason="Zqxone zqxtwo.")
     why = replace(why, ended=START, flags=("Zqxone zqxtwo.",))
     for store_one in (
@@ -283,8 +283,8 @@ async def test_one_sentence_in_every_memory(tmp_path: Path, way: str) -> None:
     assert traces(path, "Zqxone") > 5
     await store.archive.erase(ANN, sentences=["Zqxone zqxtwo."])
     assert traces(path, "Zqx") == 0
-    assert len(await store.events.read(ANN)) == 30
-    assert len(await store.facts.read(ANN)) == 31
+    assert len(await store.events.read(ANN)) == 10
+    assert len(await store.facts.read(ANN)) == 11
     await store.close()
 
 
@@ -293,7 +293,7 @@ async def test_facts_by_id(tmp_path: Path, way: str) -> None:
     path = tmp_path / "omoide.db"
     store = await opened(path, way)
     await tell(store, ANN, "t")
-    await remember(store, ANN, "Kept", count=30, source="t")
+    await remember(store, ANN, "Kept", count=10, source="t")
     await store.facts.apply(ANN, FactChanges(added=(fact("Zqxone zqxtwo.", "t", id="Zqxid"),)))
     stated = replace(sentence("Zqxthree.", "t"), fact="Zqxid")
     await store.summaries.commit(ANN, version(1, stated, notes=("Zqxone zqxtwo.",)))
@@ -303,7 +303,7 @@ async def test_facts_by_id(tmp_path: Path, way: str) -> None:
     erased = await store.archive.erase(ANN, facts=["Zqxid"])
     assert (erased.facts, erased.sentences, erased.turns) == (1, 1, 0)
     assert traces(path, "Zqx") == 0
-    assert len(await store.facts.read(ANN)) == 30
+    assert len(await store.facts.read(ANN)) == 10
     await store.close()
 
 

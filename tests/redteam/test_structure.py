@@ -27,6 +27,7 @@ from omoide.settings import Settings
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 from omoide_bench.redteam.cases import Attack, load
 from omoide_bench.redteam.planting import LATER, plant
+from tests.lanes import some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,10 +119,7 @@ def safe(case: Attack, content: str, allowed: set[str]) -> None:
 
 
 @pytest.mark.parametrize("group", TOGETHER)
-@pytest.mark.parametrize(
-    "language",
-    [*LIGHT, *(pytest.param(x, marks=pytest.mark.heavy) for x in LANGUAGES if x not in LIGHT)],
-)
+@pytest.mark.parametrize("language", some(LANGUAGES, LIGHT))
 async def test_it_arrives_only_as_quoted_data(language: str, group: str) -> None:
     """Through every mechanism, in the library's chat and in the proxy's."""
     runtime = await opened(TOGETHER[group])
@@ -161,13 +159,16 @@ async def test_it_arrives_only_as_quoted_data(language: str, group: str) -> None
     await runtime.store.close()
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
-async def test_every_form_of_a_reply_holds_it_as_items(form: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "step"),
+    [*((form, 5) for form in sorted(FORMS)), pytest.param("paper", 1, marks=pytest.mark.heavy)],
+)
+async def test_every_form_of_a_reply_holds_it_as_items(form: str, step: int) -> None:
     """Also where memory has a section instead of marks, an attack begins no line but its own."""
     runtime = await opened(TOGETHER["ours"], form=form)
     memory = runtime.memory()
     clock = FrozenClock()
-    for case in CASES[:: 5 if form != "paper" else 1]:
+    for case in CASES[::step]:
         await plant(memory, case, store=runtime.store, user=case.id, at=clock.now() - LATER)
         reply = await memory.reply(case.id, case.question)
         await reply.text()
@@ -179,7 +180,7 @@ async def test_every_form_of_a_reply_holds_it_as_items(form: str) -> None:
     await runtime.store.close()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", some(LANGUAGES, LIGHT))
 async def test_a_digest_is_asked_with_words_only(language: str) -> None:
     """When the session itself is digested, an attack is one line of one speaker, without tokens,
     and forged lines of other speakers stand within it."""

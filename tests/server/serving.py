@@ -28,6 +28,7 @@ from tests.unit.conftest import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
+    from socket import socket
 
     from starlette.applications import Starlette
 
@@ -220,8 +221,36 @@ async def serving(
         )
 
 
+class Listener(uvicorn.Server):
+    """uvicorn without its pauses of a tenth of a second before it stops and while it does."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.wanted = asyncio.Event()
+        """Set when it is to stop."""
+
+    async def main_loop(self) -> None:
+        """See `uvicorn.Server`."""
+        await self.on_tick(0)
+        await self.wanted.wait()
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """See `uvicorn.Server`."""
+        del sockets
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110 - uvicorn's
+            await asyncio.sleep(0.001)
+        for server in self.servers:
+            await server.wait_closed()
+
+
 @asynccontextmanager
-async def listening(app: Starlette, *, receive: float = 60.0) -> AsyncIterator[str]:
+async def listening(
+    app: Starlette, *, receive: float = 60.0, keep_alive: int = 5
+) -> AsyncIterator[str]:
     """The application on a socket of this machine; its address. Its server is run elsewhere."""
     config = uvicorn.Config(
         app,
@@ -230,13 +259,14 @@ async def listening(app: Starlette, *, receive: float = 60.0) -> AsyncIterator[s
         log_config=None,
         access_log=False,
         http=protocol(receive),
+        timeout_keep_alive=keep_alive,
     )
-    server = uvicorn.Server(config)
+    server = Listener(config)
     task = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
         await asyncio.sleep(0.001)
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
-        server.should_exit = True
+        server.wanted.set()
         await task

@@ -293,7 +293,7 @@ async def test_made_up_methods_are_counted_as_one(bench: Bench) -> None:
 )
 async def test_a_request_that_does_not_end_loses_its_connection(bench: Bench, sent: bytes) -> None:
     """Half-sent headers hold no connection for ever."""
-    async with listening(bench.app, receive=0.02) as url:
+    async with listening(bench.app, receive=0.02, keep_alive=1) as url:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
         writer.write(sent)
         answer = await reader.read()  # until the server closes it

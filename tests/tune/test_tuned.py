@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from omoide import bootstrap
 from omoide.adapters.models.adapter import Adapter, adapter_for
 from omoide.adapters.models.catalogue import CATALOGUE, CatalogueModel, GgufFile, resolve
+from omoide.adapters.models.file_hashes import file_stamp
 from omoide.adapters.models.shipped_adapters import (
     TUNED,
     adapters_for,
@@ -28,7 +29,7 @@ from omoide.ports import Request, Skill
 from omoide.settings import Settings
 from omoide_tune.examples import TASKS
 from omoide_tune.formats.shipping import MAX_SHIPPED_BYTES, Shipment, ship
-from tests.adapters import peft_folder
+from tests.adapters import base_file, peft_folder
 from tests.tiny import tiny_model
 
 TINY = resolve("tiny")
@@ -38,12 +39,13 @@ CARD = {"shippable": True, "sources": {"own": "Apache-2.0"}, "learnt": 3}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one shipped adapter, and `run` and `card.json`, which it was made of."""
+    """A folder with one shipped adapter, and `run`, `card.json` and `base.gguf`, of which it was
+    made."""
     folder = tmp_path_factory.mktemp("shipped")
     peft_folder(folder / "run" / "best")
     (folder / "run" / "run.json").write_text(json.dumps({"recipe": {"rank": 8}}))
     (folder / "card.json").write_text(json.dumps(CARD))
-    ship(shipment(folder), base=tiny_model(), folder=folder / "tuned")
+    ship(shipment(folder), base=base_file(folder / "base.gguf"), folder=folder / "tuned")
     return folder
 
 
@@ -170,17 +172,17 @@ def test_what_must_not_be_shipped_is_refused(made: Path, tuned: Path, tmp_path: 
     stays as it was. The same name takes its own place."""
     before = read_manifest(tuned)
     with pytest.raises(BadInput, match=r"notes of .* is already served by notes-r8"):
-        ship(shipment(made, "other", (Skill.NOTES,)), base=tiny_model(), folder=tuned)
+        ship(shipment(made, "other", (Skill.NOTES,)), base=made / "base.gguf", folder=tuned)
     research = tmp_path / "research.json"
     research.write_text(json.dumps({**CARD, "shippable": False}))
     with pytest.raises(BadInput, match="--research"):
-        ship(replace(shipment(made), data=research), base=tiny_model(), folder=tuned)
+        ship(replace(shipment(made), data=research), base=made / "base.gguf", folder=tuned)
     large = replace(before[0], name="large", skills=(Skill.REPLY,), size=MAX_SHIPPED_BYTES)
     write_manifest(tuned, [*before, large])
     with pytest.raises(BadInput, match="more than 70 MB"):
-        ship(shipment(made), base=tiny_model(), folder=tuned)
+        ship(shipment(made), base=made / "base.gguf", folder=tuned)
     write_manifest(tuned, before)
-    ship(shipment(made, skills=(Skill.EVENTS,)), base=tiny_model(), folder=tuned)
+    ship(shipment(made, skills=(Skill.EVENTS,)), base=made / "base.gguf", folder=tuned)
     assert [one.skills for one in read_manifest(tuned)] == [(Skill.EVENTS,)]
 
 
@@ -191,7 +193,7 @@ def test_one_takes_the_place_of_another_and_tells_what_it_came_of(made: Path, tu
     shutil.copytree(made / "run", run, dirs_exist_ok=True)
     (run / "run.json").write_text(json.dumps({"recipe": {"start": "tiny-notes-r8"}}))
     new = replace(shipment(made, name="notes-2"), run=run, instead="notes-r8")
-    entry = ship(new, base=tiny_model(), folder=tuned)
+    entry = ship(new, base=made / "base.gguf", folder=tuned)
     assert [one.name for one in read_manifest(tuned)] == ["notes-2"]
     names = {path.name for path in tuned.iterdir()}
     assert names == {"manifest.json", "tiny-notes-2.gguf", "tiny-notes-2.json"}
@@ -199,14 +201,14 @@ def test_one_takes_the_place_of_another_and_tells_what_it_came_of(made: Path, tu
     assert card["goes on from"]["adapter"]["name"] == "notes-r8"
     assert card["goes on from"]["data"] == CARD
     with pytest.raises(BadInput, match="no adapter called notes-9"):
-        ship(replace(new, instead="notes-9"), base=tiny_model(), folder=tuned)
+        ship(replace(new, instead="notes-9"), base=made / "base.gguf", folder=tuned)
 
 
 def test_a_skill_may_have_a_share_of_it(made: Path, tuned: Path, tmp_path: Path) -> None:
     """The manifest keeps the share; the skills come in groups of one strength. A share of what it
     does not serve is refused."""
     shares = {Skill.MEMOS: 0.5}
-    ship(replace(shipment(made), strengths=shares), base=tiny_model(), folder=tuned)
+    ship(replace(shipment(made), strengths=shares), base=made / "base.gguf", folder=tuned)
     assert read_manifest(tuned)[0].strengths == shares
     assert isinstance(TINY, CatalogueModel)
     found = adapters_for(TINY, wanted="", stamps=tmp_path, folder=tuned)
@@ -216,7 +218,7 @@ def test_a_skill_may_have_a_share_of_it(made: Path, tuned: Path, tmp_path: Path)
     ]
     more = replace(shipment(made), strengths={Skill.CHOICE: 0.5})
     with pytest.raises(BadInput, match="for choice, which is not among its skills"):
-        ship(more, base=tiny_model(), folder=tuned)
+        ship(more, base=made / "base.gguf", folder=tuned)
 
 
 def test_an_answer_is_a_reply_where_none_claims_answers() -> None:
@@ -231,8 +233,15 @@ def test_an_answer_is_a_reply_where_none_claims_answers() -> None:
     assert adapter_for((answers,), reply) is None
 
 
-def test_the_commands(made: Path, tmp_path: Path) -> None:
+def test_the_commands(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`omoide tune ship` puts one into a folder; a skill that is none is refused by name."""
+    assert isinstance(TINY, CatalogueModel)
+    weights = tmp_path / "weights" / TINY.artifact.file
+    weights.parent.mkdir()
+    shutil.copy(made / "base.gguf", weights)
+    known = {**file_stamp(weights), "sha256": TINY.artifact.sha256}
+    weights.with_name(f"{weights.name}.ok").write_text(json.dumps(known))
+    monkeypatch.setenv("OMOIDE_WEIGHTS_DIR", str(weights.parent))
     line = ["tune", "ship", str(made / "run"), "--name", "x", "--base", "tiny", "--json"]
     line += ["--data-card", str(made / "card.json"), "--into", str(tmp_path / "t"), "--skills"]
     told = CliRunner().invoke(cli, [*line, "notes, fused"], catch_exceptions=False)

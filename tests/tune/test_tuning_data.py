@@ -64,8 +64,8 @@ def dialogues(folder: Path, count: int) -> Path:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sixty of them, for tests that only read."""
-    return dialogues(tmp_path_factory.mktemp("data"), 60)
+    """Thirty of them, for tests that only read."""
+    return dialogues(tmp_path_factory.mktemp("data"), 30)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Made:
 
 @pytest.fixture(scope="module")
 def made(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """The files of all tasks, made once: it takes two seconds."""
+    """The files of all tasks, made once: it takes a second."""
     folder = tmp_path_factory.mktemp("made")
     return Made(make(data, folder, names=("synthetic_persona_chat",)), folder)
 
@@ -128,7 +128,7 @@ def test_names_get_their_capitals_back() -> None:
 
 def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
     """To the byte; another seed gives others."""
-    data = dialogues(tmp_path / "data", 12)
+    data = dialogues(tmp_path / "data", 6)
     made = [make(data, tmp_path / n, names=("synthetic_persona_chat",), seed=s)
             for n, s in (("a", 1), ("b", 1), ("c", 2))]  # fmt: skip
     files = [(tmp_path / n / "train.jsonl").read_bytes() for n in ("a", "b", "c")]

@@ -106,6 +106,7 @@ def vocabulary(language: str) -> Mapping[str, str]:
     return {key.strip(): value.strip() for key, _, value in lines}
 
 
+@over_packs
 def hashes(language: str) -> Mapping[str, str]:
     """The hash of every prompt of a language, by name, to record with results."""
     return {name: _hash(_read(name, language)) for name in pack(language).prompts()}

@@ -8,6 +8,7 @@ import platform
 import time
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from omoide_bench.running.runner import gather_or_cancel, run
 from omoide_bench.tasks.judging import mark_calibrations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from omoide_bench.running.items import ScoredItem
@@ -130,7 +131,7 @@ async def execute(
             seconds=round(time.monotonic() - started, 3),
             complete=complete and len(done) == len(job.methods),
             command=job.command,
-            versions=versions(),
+            versions=dict(versions()),
             prompts={f"{lang}/{name}": h for lang in languages for name, h in hashes(lang).items()},
             data=job.data,
             settings=_settings(lab),
@@ -247,8 +248,10 @@ async def _mark_calibration(job: RunJob, lab: RunContext, items: Sequence[Scored
     )
 
 
-def versions() -> dict[str, str]:
-    """Versions of omoide, Python, and the packages that can change a figure."""
+@cache
+def versions() -> Mapping[str, str]:
+    """Versions of omoide, Python, and the packages that can change a figure. Cached: they are read
+    from files, and every method's result has them."""
     installed = {
         "omoide": __version__,
         SOURCE: source_hash(),
