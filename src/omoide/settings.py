@@ -90,8 +90,9 @@ class Settings:
     mechanisms: tuple[str, ...] = ("summary", "search")
     """The mechanisms to use: names from `omoide mechanisms`, in the order they run."""
     layers: tuple[str, ...] = ("human-recall", "memos")
-    """The mechanisms whose memories are written from the facts of each session, without a call,
-    though they do not add to prompts: forgetting curves and topics to look at. `none` for none."""
+    """The mechanisms whose memories are written from the facts of each session, without a call:
+    forgetting curves and topics to look at. They do not add to prompts, but for the topics that a
+    large model gets with a question. `none` for none."""
     model: str = "default"
     """The model that replies: a name from the catalogue, a GGUF file, a file of the hub
     (`hf:OWNER/REPOSITORY/FILE.gguf`), or the URL of an endpoint followed by `#model-name`; `none`

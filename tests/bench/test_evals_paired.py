@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from omoide_bench.statistics import ROUNDS, auc, difference, mean, paired_t, sign_flip, wilson
+from omoide_bench.statistics import auc, difference, mean, paired_t, sign_flip, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,27 +38,6 @@ def test_flipping_signs_is_scipys_permutation_test(count: int) -> None:
         rng=1,
     )
     assert flipped(list(one), list(other)) == pytest.approx(found.pvalue, abs=0.015)
-
-
-@pytest.mark.parametrize("count", [6, 30, 3000])
-def test_the_interval_is_that_of_scipys_bootstrap(count: int) -> None:
-    """The same resamples, also where they are drawn in several parts, and the same percentiles."""
-    dice = np.random.default_rng(count)
-    values, places = dice.normal(0.4, 1, count), dice.integers(0, count // 2, count)
-    found = mean(list(values), [str(place) for place in places], seed=1)
-    units: dict[int, list[float]] = {}
-    for i, (value, place) in enumerate(zip(values, places, strict=True)):
-        units.setdefault(place if found.over == "dialogues" else i, []).append(value)
-    wanted = stats.bootstrap(
-        ([sum(unit) for unit in units.values()], [len(unit) for unit in units.values()]),
-        lambda s, c, axis: s.sum(axis=axis) / c.sum(axis=axis),
-        paired=True,
-        vectorized=True,
-        n_resamples=ROUNDS,
-        method="percentile",
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
 
 
 def test_a_worked_t_test() -> None:

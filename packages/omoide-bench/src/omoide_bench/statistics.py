@@ -4,10 +4,9 @@ Items of one dialogue share a memory, so they are not independent: whole dialogu
 with all their items. With fewer than `FEW` dialogues, items are resampled instead, and the result
 says so: such an interval applies to the questions of these dialogues only.
 
-Three things are our own. The sign-flip test is three lines of numpy, equivalent to
-`scipy.stats.permutation_test(permutation_type="samples")`, and the interval a few more, equal to
-`scipy.stats.bootstrap(method="percentile")` (tests compare them), because scipy takes 14 and three
-times as long and a run makes thousands of them. Holm's correction is not in scipy.
+Two things are our own. The sign-flip test is three lines of numpy, equivalent to
+`scipy.stats.permutation_test(permutation_type="samples")` (a test compares them), because scipy
+takes 14 times as long and a run makes thousands of tests. Holm's correction is not in scipy.
 scipy is imported lazily: it takes most of a second, and reports do not need it.
 """
 
@@ -233,18 +232,22 @@ def _interval(
     sums: Numbers, counts: Numbers, *, dice: np.random.Generator, rounds: int
 ) -> tuple[float, float]:
     """The percentile interval of the mean, resampling units of several items each."""
-    import numpy as np
+    from scipy import stats
 
     if len(sums) == 1 or not sums.any():  # every resample would have the same mean
         value = float(sums[0] / counts[0])
         return value, value
-    most = max(1, _AT_ONCE // len(sums))
-    means = []
-    for done in range(0, rounds, most):
-        drawn = dice.integers(0, len(sums), (min(most, rounds - done), len(sums)))
-        means.append(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1))
-    low, high = np.quantile(np.concatenate(means), (0.025, 0.975))
-    return float(low), float(high)
+    interval = stats.bootstrap(
+        (sums, counts),
+        lambda s, c, axis: s.sum(axis=axis) / c.sum(axis=axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=rounds,
+        batch=max(1, _AT_ONCE // len(sums)),
+        method="percentile",
+        rng=dice,
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
 
 
 def _sums(values: Sequence[float], clusters: Sequence[str]) -> tuple[Numbers, Numbers, str]:

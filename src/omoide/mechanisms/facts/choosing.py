@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     FactKind.TRAIT: 6.0,
-    FactKind.RELATION: 5.5,
+    FactKind.RELATION: 6.0,
     FactKind.STATE: 5.0,
     FactKind.PLAN: 5.0,
     FactKind.PROMISE: 5.0,

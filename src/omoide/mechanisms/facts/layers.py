@@ -1,4 +1,5 @@
-"""Events and memos that are written from a session's facts, but do not add to prompts.
+"""Events and memos that are written from a session's facts, but do not add to prompts by
+themselves: search gives a large model the topics that fit a question.
 
 The facts of a session already hold what events and memos are made of, so writing them costs no call
 of the model. They give every user forgetting curves and topics to look at, and either mechanism can

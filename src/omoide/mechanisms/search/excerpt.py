@@ -52,7 +52,11 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 def _shared(pieces: Sequence[str], wanted: set[str]) -> list[float]:
     """How much of what is wanted each piece has; a word that many have counts little."""
-    found = [wanted & content_terms(piece) for piece in pieces]
+    beginnings = [term[: max(3, len(term) - 1)] for term in wanted]  # "happy" is "happi" as a term
+    found = [
+        wanted & content_terms(piece) if any(b in lower for b in beginnings) else set()
+        for piece, lower in zip(pieces, map(str.casefold, pieces), strict=True)
+    ]
     having = Counter(term for terms in found for term in terms)
     return [sum(1 / having[term] for term in terms) for terms in found]
 

@@ -125,9 +125,13 @@ class SearchMechanism(ReadOnlyMechanism):
         """As many of the items as the budget allows. Of one that is too long for any prompt, the
         part that the message is about; another that no longer fits is skipped."""
         kept: list[RecalledItem] = []
-        left, longest = self._budget.tokens, self._budget.longest * self._budget.tokens
+        left, part = self._budget.tokens, self._budget.tokens // EXCERPT
+        longest = self._budget.longest * self._budget.tokens
         for item in items if self._budget.items else ():
-            fitted = self._shortened(item, message) if item.tokens > longest else item
+            too_long = item.tokens > longest
+            if too_long and part > left:
+                continue
+            fitted = _shortened(item, message, tokens=part) if too_long else item
             if fitted.tokens <= left:
                 kept.append(fitted)
                 left -= fitted.tokens
@@ -135,9 +139,10 @@ class SearchMechanism(ReadOnlyMechanism):
                     break
         return tuple(kept)
 
-    def _shortened(self, item: RecalledItem, message: str) -> RecalledItem:
-        part = excerpt(item.text, message, tokens=self._budget.tokens // EXCERPT)
-        return replace(item, text=part, tokens=estimate_tokens(part))
+
+def _shortened(item: RecalledItem, message: str, *, tokens: int) -> RecalledItem:
+    part = excerpt(item.text, message, tokens=tokens)
+    return replace(item, text=part, tokens=estimate_tokens(part))
 
 
 def _tells(item: RecalledItem, topics: TopicTerms) -> bool:
