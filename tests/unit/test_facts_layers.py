@@ -78,6 +78,18 @@ async def test_what_a_reply_was_given_consolidates_its_event(make_world: Make) -
     assert event.recalls == 1
 
 
+async def test_a_topic_in_the_prompt_is_no_recall_of_its_events(make_world: Make) -> None:
+    """It rests on all of its turns, and says little of each."""
+    world = await told(make_world)
+    context = await world.memory.context("ana", "What is my cat called?")
+    [topic] = [c for c in context.contributions if c.kind is MemoryKind.MEMO]
+    [layer] = [x for x in world.runtime.layers if x.mechanism.name == "human-recall"]
+    await layer.mark_used(context.reply_request, [topic])
+    assert [event.recalls for event in await world.memory.events("ana")] == [0]
+    await layer.mark_used(context.reply_request, context.contributions)
+    assert [event.recalls for event in await world.memory.events("ana")] == [1]
+
+
 async def test_an_unreadable_answer_is_told_once(make_world: Make) -> None:
     """The layers share the summary's answer, and its failure."""
     world = await make_world(settings=LARGE)

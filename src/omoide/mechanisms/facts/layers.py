@@ -62,6 +62,7 @@ class FactLayer:
             source
             for contribution in contributions
             if contribution.place is PromptPlace.RECALLED
+            and contribution.kind is not MemoryKind.MEMO  # a topic rests on all of its turns
             for source in contribution.sources
         }
         if not given or not isinstance(self.mechanism, HumanRecall):
