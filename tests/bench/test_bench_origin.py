@@ -118,10 +118,13 @@ async def test_a_report_has_the_results_of_subfolders(result: Result, tmp_path: 
 
 
 async def test_results_are_grouped_by_what_made_them(result: Result) -> None:
-    """The largest group first, each result in one."""
-    other = versioned(result, "9.9")
+    """Each result in one group; the group with the latest result is first."""
+    result = replace(result, began="2026-03-02T10:00:00+00:00")
+    other = replace(versioned(result, "9.9"), began="2026-03-01T10:00:00+00:00")
     named = [("a", other), ("b", result), ("c", result), ("d", other), ("e", result)]
     assert [[name for name, _ in group] for group in by_origin(named)] == [
         ["b", "c", "e"],
         ["a", "d"],
     ]
+    named[3] = ("d", replace(other, began="2026-03-03T10:00:00+00:00"))
+    assert [group[0][0] for group in by_origin(named)] == ["a", "b"]

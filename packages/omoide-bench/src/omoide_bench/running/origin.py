@@ -70,7 +70,8 @@ def differing(one: Result, other: Result) -> list[str]:
 
 
 def by_origin(results: Sequence[Named]) -> list[list[Named]]:
-    """The results in groups of comparable ones, the largest group first."""
+    """The results in groups of comparable ones; first the group with the latest result, which a
+    reader wants first."""
     groups: list[list[Named]] = []
     for named in results:
         fitting = (g for g in groups if not any(differing(one, named[1]) for _, one in g))
@@ -78,4 +79,4 @@ def by_origin(results: Sequence[Named]) -> list[list[Named]]:
             group.append(named)
         else:
             groups.append([named])
-    return sorted(groups, key=len, reverse=True)
+    return sorted(groups, key=lambda group: max(one.began for _, one in group), reverse=True)
