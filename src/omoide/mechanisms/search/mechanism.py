@@ -198,10 +198,9 @@ def _holds(item: RecalledItem, outdated: Outdated, message: str) -> bool:
 
 def _labeller(request: ReplyRequest, *, code: bool) -> Callable[[RecalledItem], str]:
     """Writes day, speaker, the question if it answers one, and the text of an item; of a topic day
-    and text. Without the
-    speaker a model takes the user's words for its own; "last Friday" needs the weekday. What no
-    longer holds says so at the end. A text is one line, but for one with a block of code, if
-    `code`: without its lines, Python cannot be read again."""
+    and text. Without the speaker a model takes the user's words for its own; "last Friday" needs
+    the weekday. What no longer holds says so at the end. A text is one line, but for one with a
+    block of code, if `code`: without its lines, Python cannot be read again."""
     words = vocabulary(request.language)
     names = {speaker: words[speaker.value] for speaker in Speaker}
     names[Speaker.USER] = request.participants.user_name or names[Speaker.USER]
