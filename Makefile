@@ -52,7 +52,7 @@ unit: $(READY)
 light: $(READY) model
 	$(PYTEST) -m "not heavy" --hypothesis-profile=light --doctest-modules tests $(DOCTESTS) $(LEAN) $(ARGS)
 
-# The tests with made-up examples again, with more than three times as many: `make test` has no time
+# The tests with made-up examples again, with five times as many: `make test` has no time
 # for all of them.
 properties: $(READY)
 	$(PYTEST) -m "hypothesis and not heavy" tests $(LEAN) $(ARGS)

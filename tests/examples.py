@@ -6,7 +6,7 @@ from hypothesis import settings
 
 USUAL = 100
 """Examples of a test that names no number, in `make test-all` and where pytest is called alone."""
-LIGHT = 30
+LIGHT = 20
 """The same in `make test`; `make test-all` tries the rest (its target `properties`)."""
 QUICK = 10
 """The same in `make quick`."""

@@ -49,10 +49,10 @@ def files() -> Iterator[WatchedFiles]:
     watched.unregister()
 
 
-async def chatted(store: SqliteStore, first: int, *, turns: int) -> None:
+async def chatted(store: SqliteStore, first: int, *, turns: int, long: int = 40_000) -> None:
     """Turns of some pages, one after the other."""
     for number in range(first, first + turns):
-        said = say(f"{number} {'x' * 40_000}", id=f"{number}")
+        said = say(f"{number} {'x' * long}", id=f"{number}")
         await store.turns.append(ANN, [said], session="k", idle=HOUR)
 
 
@@ -69,7 +69,7 @@ async def test_no_commit_moves_pages(tmp_path: Path, files: WatchedFiles) -> Non
     store, other = await SqliteStore.open(path), await SqliteStore.open(path)
     files.threads.clear()
     before = path.stat().st_size
-    await chatted(store, 0, turns=400)
+    await chatted(store, 0, turns=80, long=200_000)
     for number in range(5):
         await other.turns.append(BOB, [say(f"{number}")], session="k", idle=HOUR)
     await settled(store)
@@ -78,7 +78,7 @@ async def test_no_commit_moves_pages(tmp_path: Path, files: WatchedFiles) -> Non
     assert set(files.threads) == {"omoide-checkpoint"}
     assert path.stat().st_size > before + checkpoints.PAGES * 2**14
     for opened in (store, other):
-        assert len(await opened.turns.read(ANN)) == 400
+        assert len(await opened.turns.read(ANN)) == 80
         await opened.close()
 
 
