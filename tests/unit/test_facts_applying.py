@@ -412,6 +412,24 @@ def test_what_an_event_ends_held_on_its_day() -> None:
         assert end.until == last
 
 
+def test_a_sentence_that_names_its_days_is_left_alone() -> None:
+    """What looks relative in it is about those days: 这一周 after a range is that week."""
+    text = "用户在2026年3月23日至29日这一周去深圳面试。"
+    told = Operation(
+        action=Action.ADD,
+        text=text,
+        kind=FactKind.PLAN,
+        turns=("t1",),
+        since=date(2026, 3, 23),
+        until=date(2026, 3, 29),
+        says_days=True,
+    )
+    (fact,) = apply_operations(
+        [told], known=(), turns=TURNS, session=3, at=AT, language="zh"
+    ).changes.added
+    assert (fact.text, fact.since, fact.until) == (text, told.since, told.until)
+
+
 def test_the_days_of_a_plan_stand_in_its_sentence() -> None:
     """Prompts show the sentence alone; an answer may give the days beside it. A range is left as it
     is told, and the day on which somebody thought of something is no day of it."""

@@ -125,13 +125,13 @@ def test_an_empty_list_means_that_nothing_changed() -> None:
     assert read([]).entries == 0
 
 
-def test_a_plan_for_a_month_lasts_to_its_end() -> None:
-    """If no last day is told. How things are has no end by that."""
-    for kind, until in (("plan", date(2026, 9, 30)), ("event", date(2026, 9, 30)), ("state", None)):
+def test_an_event_of_a_month_lasts_to_its_end() -> None:
+    """If no last day is told. How things are has no end by that, and a plan stays open."""
+    for kind, until in (("event", date(2026, 9, 30)), ("plan", None), ("state", None)):
         entry = {"do": "add", "text": "User sails.", "kind": kind, "since": "2026-09"}
         (operation,) = read([entry]).operations
         assert (operation.since, operation.until) == (date(2026, 9, 1), until)
-    day = {"do": "add", "text": "User sails.", "kind": "plan", "since": "2026-09-03"}
+    day = {"do": "add", "text": "User sails.", "kind": "event", "since": "2026-09-03"}
     assert read([day]).operations[0].until is None
 
 

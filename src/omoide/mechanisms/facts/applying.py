@@ -24,13 +24,14 @@ from omoide.domain import (
     Trust,
 )
 from omoide.domain.fact import ASSISTANT, USER
-from omoide.language.dates import with_absolute_dates
+from omoide.language.dates import DatedText, with_absolute_dates
 from omoide.mechanisms.facts.days import (
     DATED,
     day_of_end,
     days_of,
     kind_by_days,
     last_day_of,
+    names_days,
     with_days,
 )
 from omoide.mechanisms.facts.operations import Action, SetAside
@@ -39,6 +40,7 @@ from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import date
 
     from omoide.domain import Turn
     from omoide.mechanisms.facts.operations import Operation
@@ -225,10 +227,7 @@ class _Application:
 
     def _fact(self, operation: Operation, sources: tuple[str, ...]) -> Fact:
         said = self._said(sources)
-        beside = operation.says_days and bool(operation.since or operation.until)
-        dated = with_absolute_dates(
-            operation.text, day=said.date(), language=self._language, ranges=not beside
-        )
+        dated = self._dated(operation, said.date())
         since, until = days_of(operation, dated)
         about = operation.about or USER
         kind = kind_by_days(operation.kind, since=since, until=until, day=said.date())
@@ -251,6 +250,15 @@ class _Application:
             reason=operation.reason,
             flags=operation.flags,
         )
+
+    def _dated(self, operation: Operation, day: date) -> DatedText:
+        """The sentence with absolute dates. One whose days the answer gives beside it is left alone
+        if it names them, and a range ("December 15 to 31") in any case."""
+        first, last = operation.since or operation.until, operation.until or operation.since
+        text, beside = operation.text, operation.says_days and first is not None
+        if beside and first and last and names_days(text, first, last, said=day):
+            return DatedText(text=text, since=None, until=None, found=())
+        return with_absolute_dates(text, day=day, language=self._language, ranges=not beside)
 
     def _replacing(self, new: Fact, operation: Operation) -> Fact:
         """The new fact, once it has ended those that it replaces. A plan ends what holds until then

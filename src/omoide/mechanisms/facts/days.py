@@ -39,14 +39,19 @@ def with_days(
     first, last = since or until, until or since
     if first is None or last is None or first > last:
         return text
-    if kind in OPEN and until is None and since == said:  # open since it was said, for no day
+    if kind in OPEN and until is None and first <= said:  # open since then, for no day
         return text
-    named = any(begins <= last and ends >= first for begins, ends in spans(text, said))
-    if named and any(str(day.year) in text for day in (first, last)):
+    if names_days(text, first, last, said=said):
         return text
     days = f"{first}" if first == last else f"{first} – {last}"
     mark = text[-1] if text[-1] in ".!?。！？．" else ""
     return f"{text.removesuffix(mark)} ({days}){mark}"
+
+
+def names_days(text: str, first: date, last: date, *, said: date) -> bool:
+    """Whether a sentence names a time that has any of these days, with the year."""
+    named = any(begins <= last and ends >= first for begins, ends in spans(text, said))
+    return named and any(str(day.year) in text for day in (first, last))
 
 
 def kind_by_days(kind: FactKind, *, since: date | None, until: date | None, day: date) -> FactKind:

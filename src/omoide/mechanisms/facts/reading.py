@@ -15,7 +15,6 @@ from omoide.claims.noted_facts import line_fact, note_lines
 from omoide.domain import FactKind
 from omoide.domain.fact import ASSISTANT, USER
 from omoide.errors import BadReply
-from omoide.mechanisms.facts.days import DATED
 from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside, Topic
 from omoide.prompts import vocabulary
 
@@ -125,7 +124,7 @@ class _Reader:
             return SetAside(text=_shown(entry), reason=f"it has more than {LONGEST} characters")
         kind, since = _kind(_string(entry.get("kind"))), _string(entry.get("since"))
         until = last_day(_string(entry.get("until")))
-        if until is None and kind in DATED and first_day(since) != last_day(since):
+        if until is None and kind is FactKind.EVENT and first_day(since) != last_day(since):
             until = last_day(since)  # "2024-09" alone: some time in that month
         return Operation(
             action=action,
