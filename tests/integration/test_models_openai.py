@@ -522,7 +522,21 @@ async def test_an_answer_may_not_take_for_ever() -> None:
     head = {"Content-Type": "text/event-stream"}
     desk = Desk(httpx.Response(200, headers=head, content=endless(chunk(""), sent)))
     model = desk.model(timeouts=Timeouts(first=300, between=300, whole=0.05))
-    with pytest.raises(ModelStalled, match="did not finish"):
+    with pytest.raises(ModelStalled, match=r"did not finish its answer in 0\.05 s"):
+        await answer(model, PLAIN)
+
+
+async def test_a_silence_at_the_end_of_its_time_is_no_missing_token() -> None:
+    """Whichever limit comes first is told: a stream that falls silent had begun long ago."""
+
+    async def body() -> AsyncIterator[bytes]:
+        yield chunk("word ")
+        await asyncio.Event().wait()
+
+    head = {"Content-Type": "text/event-stream"}
+    desk = Desk(httpx.Response(200, headers=head, content=body()))
+    model = desk.model(timeouts=Timeouts(first=300, between=300, whole=0.05))
+    with pytest.raises(ModelStalled, match=r"did not finish its answer in 0\.05 s"):
         await answer(model, PLAIN)
 
 

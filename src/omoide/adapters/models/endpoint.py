@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -190,20 +190,21 @@ class HttpEndpoint:
             raise ModelUnavailable(f"{failure} (tried {attempt} times)") from failure
         await self._sleep(self._retries.delay(attempt, asked=failure.after, chance=self._chance()))
 
-    @asynccontextmanager
-    async def stalling(self, path: str, awaited: str, seconds: float) -> AsyncIterator[None]:
-        """Raise `ModelStalled` if the body takes longer than `seconds`."""
-        stalled = ModelStalled(
+    def stalling(
+        self, path: str, awaited: str, seconds: float
+    ) -> AbstractAsyncContextManager[None]:
+        """Raise `ModelStalled` if what is awaited takes longer than `seconds`."""
+        return _within(
+            seconds,
             f"timed out after {max(seconds, 0.0):g} s waiting for the {awaited} of "
-            f"{self.url(path)}; try again, or allow more time with OMOIDE_TIMEOUT (seconds)"
+            f"{self.url(path)}; try again, or allow more time with OMOIDE_TIMEOUT (seconds)",
         )
-        if seconds <= 0:  # a timeout would wait for the event loop, which is not always entered
-            raise stalled
-        try:
-            async with asyncio.timeout(seconds):
-                yield
-        except TimeoutError as error:
-            raise stalled from error
+
+    def finishing(self, path: str, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Raise `ModelStalled` if the rest of an answer takes longer than `seconds`."""
+        return _within(
+            seconds, f"{self.url(path)} did not finish its answer in {self.timeouts.whole:g} s"
+        )
 
     def transient(self, path: str, failure: Exception) -> TransientError:
         """A failed connection as a `TransientError`."""
@@ -244,6 +245,17 @@ class HttpEndpoint:
         if status in _TRANSIENT:
             return TransientError(message, after=_retry_after(response.headers.get("Retry-After")))
         return RequestRejected(f"{message}; {_advice(status)}", status=status, reason=reason)
+
+
+@asynccontextmanager
+async def _within(seconds: float, message: str) -> AsyncIterator[None]:
+    if seconds <= 0:  # a timeout would wait for the event loop, which is not always entered
+        raise ModelStalled(message)
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        raise ModelStalled(message) from error
 
 
 async def _read_start(response: httpx.Response) -> str:

@@ -26,7 +26,7 @@ from omoide.adapters.models.endpoint import (
 from omoide.adapters.models.sse import events
 from omoide.adapters.models.thoughts import Thoughts
 from omoide.domain.jobs import reported_tokens
-from omoide.errors import ContextTooLong, ModelRefused, ModelStalled, ModelUnavailable
+from omoide.errors import ContextTooLong, ModelRefused, ModelUnavailable
 from omoide.language import estimate_tokens
 from omoide.ports import Completion
 
@@ -245,12 +245,12 @@ class OpenAIChat:
                 return
             data = await stack.enter_async_context(aclosing(events(response.aiter_bytes())))
             while answer.finish != "length" or answer.room:
-                if loop.time() >= end:
-                    raise ModelStalled(
-                        f"{endpoint.url(_PATH)} did not finish its answer in {timeouts.whole:g} s"
-                    )
-                left = min(deadline, end) - loop.time()
-                async with endpoint.stalling(_PATH, "next token", left):
+                now = loop.time()
+                if end <= deadline:
+                    limit = endpoint.finishing(_PATH, end - now)
+                else:
+                    limit = endpoint.stalling(_PATH, "next token", deadline - now)
+                async with limit:
                     event = await anext(data, None)
                 if event is None or event.strip() == "[DONE]":
                     break
