@@ -129,6 +129,25 @@ async def test_only_what_tells_of_it_comes(make_world: Make, lines: list[str], a
     assert [c.id for c in context.recalled] == ["t1"]
 
 
+async def test_a_large_model_sees_the_rest_too(make_world: Make) -> None:
+    """What tells of it comes before what only the ranking takes for an answer: "I'm only 27" has
+    none of the words for an age."""
+    settings = replace(SETTINGS, mechanisms=("search",), profile="large")
+    lines = ["I'm only 27, why?", "My brother is ten years old.", "The rain will not stop."]
+    said = [Utterance(speaker=Speaker.USER, text=t, id=f"t{i}") for i, t in enumerate(lines)]
+    said.append(Utterance(speaker=Speaker.ASSISTANT, text="I see.", id="reply"))
+    shown = {}
+    for profile in ("large", "small"):
+        world = await make_world(settings=replace(settings, profile=profile))
+        await world.memory.record("ana", said, session="a")
+        await world.memory.run_jobs()
+        context = await world.memory.context("ana", "How old am I?")
+        shown[profile] = {c.id for c in context.recalled}
+    assert "t0" in shown["large"]
+    assert "reply" not in shown["large"]
+    assert shown["small"] == {"t1"}
+
+
 async def test_a_reply_tells_what_its_question_asked_for(make_world: Make) -> None:
     """ "In Bergen." says nothing of a home, but the question that it answers does."""
     world = await make_world(settings=replace(SETTINGS, mechanisms=("search",), profile="large"))

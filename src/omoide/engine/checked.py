@@ -33,7 +33,8 @@ async def checked_stream(
 
     It comes sentence by sentence, or whole if `checks.whole`. If its beginning has a fault, the
     model is asked once more, with the reason in the prompt. Of that answer a beginning with a fault
-    is left out, unless nothing else comes. A later sentence with a fault ends the reply before it.
+    is left out, unless nothing else comes: then the user's own words stand in for it, if they
+    answer. A later sentence with a fault ends the reply before it.
     """
     for last_try in (False, True):
         fault, shown, left_out = None, False, ""
@@ -41,7 +42,7 @@ async def checked_stream(
             async for part in parts:
                 if isinstance(part, Completion):
                     if left_out and not shown:
-                        yield left_out
+                        yield checks.instead or left_out
                         shown = True
                     yield part
                     continue
@@ -56,7 +57,7 @@ async def checked_stream(
                 yield part if shown else part.lstrip()
                 shown = shown or bool(part.strip())
         if left_out and not shown:  # it looped, and was not read to its end
-            yield left_out
+            yield checks.instead or left_out
         if fault is None or shown or last_try:
             return
         request = tried_again(request, fault, language=checks.language)

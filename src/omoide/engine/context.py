@@ -194,6 +194,7 @@ class ContextBuilder:
             language=dominant_language(from_user[-RECENT:]),
             participants=self._company,
             former_replies=(*_replies_to(turn, session), *before, *edited),
+            own_form=sent is None,
         )
         if sent is None:  # else the caller keeps the history and sends it whole
             request = await self._shortened(request)

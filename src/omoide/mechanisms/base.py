@@ -74,6 +74,10 @@ class ReplyRequest:
     earlier sessions. They are not to be recalled: the model would repeat itself, and it sees the
     others anyway."""
 
+    own_form: bool = False
+    """Whether the configured model is asked in our own form: a client's messages are its own, and
+    none of them is shown a second time."""
+
     @property
     def not_recalled(self) -> frozenset[str]:
         """Ids of turns that are in the prompt already, or must not be."""

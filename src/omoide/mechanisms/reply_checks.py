@@ -11,10 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
+from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.language import content_terms, pack, split_sentences
-from omoide.mechanisms.reply_notes import is_known
+from omoide.mechanisms.reply_notes import is_known, told_here
+from omoide.mechanisms.search.excerpt import excerpt
 from omoide.ports import Skill
 from omoide.prompts import vocabulary
 
@@ -33,6 +35,9 @@ TOLD = 0.65
 """The share of a question's words that the message says, from which it asks for what was told. Of
 637 good replies with a question (the training stories) six have one with so many."""
 
+QUOTED = 60
+"""Most tokens of the user's own words that stand in for a reply."""
+
 
 class ReplyFault(StrEnum):
     """Why a reply, or a sentence of it, is not shown. The value names the reason in the prompt of
@@ -48,6 +53,8 @@ class ReplyFault(StrEnum):
     """It speaks of what only a worked example tells."""
     CLAIMS = "reply_claims"
     """It counts itself among the user's people."""
+    OVERLOOKS = "reply_overlooks"
+    """It has nothing of what the user told in this session and now asks for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +69,8 @@ class ReplyChecks:
     """What was said before in the prompt: earlier replies, the worked examples, the message."""
     told: str = ""
     """All that the user and the assistant said in the session, and what memory holds."""
+    told_here: str = ""
+    """What the user said in this session that answers their question."""
 
     @property
     def whole(self) -> bool:
@@ -74,6 +83,8 @@ class ReplyChecks:
         rules = pack(self.language).replies
         if self.known and rules.denies.search(text):
             return ReplyFault.DENIES
+        if self._overlooks(text):
+            return ReplyFault.OVERLOOKS
         if self._is_from_example(text):
             return ReplyFault.INVENTS
         if (us := rules.together.search(text)) and us["name"] in self.told:
@@ -84,6 +95,20 @@ class ReplyChecks:
         if any(self._is_echo(sentence) for sentence in sentences):
             return ReplyFault.ECHOES
         return None
+
+    @property
+    def instead(self) -> str:
+        """What is shown if no try is without a fault: the user's own words, if they answer; else
+        nothing, and the reply is shown as it is."""
+        if not self.told_here:
+            return ""
+        words = excerpt(self.told_here, self.message, tokens=QUOTED)
+        return Template(vocabulary(self.language)["reply_told"]).substitute(text=words)
+
+    def _overlooks(self, text: str) -> bool:
+        """Whether a whole reply has no word of what the user told, beyond those of the question."""
+        news = content_terms(self.told_here) - content_terms(self.message)
+        return self.whole and bool(news) and news.isdisjoint(content_terms(text))
 
     def _was_told(self, question: str) -> bool:
         """Whether the message says what the question asks: a name, or most of its words."""
@@ -124,6 +149,7 @@ def checks_for(
         known=request.skill is Skill.ANSWER and is_known(asked, contributions),
         said=(*replies, asked.text),
         told="\n".join(told),
+        told_here=told_here(asked, contributions) if request.skill is Skill.ANSWER else "",
     )
 
 

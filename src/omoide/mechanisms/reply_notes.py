@@ -21,6 +21,7 @@ from omoide.claims.overlap import coverage
 from omoide.domain import MemoryKind
 from omoide.language import content_terms, estimate_tokens, pack
 from omoide.mechanisms.base import PromptPlace
+from omoide.mechanisms.search.topics import topic_terms
 from omoide.prompts import render
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ GREETING = "reply_small_greeting"
 """The prompts of the last message."""
 SHARED_WORDS = 1 / 3
 """The share of a question's content words in one note from which that note surely belongs to it."""
+SURE_WORDS = 2 / 3
+"""The share from which something that was said in the open session surely answers it."""
 PAUSE = timedelta(days=1)
 """Time since the newest memory after which somebody comes back."""
 BRIEF = 24
@@ -58,11 +61,21 @@ def placed_notes(
 
 def is_known(request: ReplyRequest, contributions: Sequence[Contribution]) -> bool:
     """Whether memory surely holds what is asked: a note or turn beside the message has a third of
-    the question's words. Cosines do not tell, least of all in a language that the embedder does not
-    cover."""
+    the question's words, or is what the user said of that part of life in this session. Cosines do
+    not tell, least of all in a language that the embedder does not cover."""
+    recalled = [c for c in contributions if c.place is PromptPlace.RECALLED]
     wanted = content_terms(request.text)
-    recalled = [c.text for c in contributions if c.place is PromptPlace.RECALLED]
-    return any(coverage(wanted, content_terms(text)) >= SHARED_WORDS for text in recalled)
+    if any(coverage(wanted, content_terms(c.text)) >= SHARED_WORDS for c in recalled):
+        return True
+    return any(_told_now(c, request) for c in recalled)
+
+
+def told_here(request: ReplyRequest, contributions: Sequence[Contribution]) -> str:
+    """What stands beside the message of what the user told earlier in this session, and surely
+    answers it; empty if nothing does."""
+    recalled = (c for c in contributions if c.place is PromptPlace.RECALLED)
+    told = (_said_now(c, request) for c in recalled if _told_now(c, request, least=SURE_WORDS))
+    return next(told, "")
 
 
 def greets_after_pause(request: ReplyRequest, contributions: Sequence[Contribution]) -> bool:
@@ -100,7 +113,8 @@ def _with_nearest(
 ) -> tuple[Contribution, ...]:
     """The contributions with as many of those beside the message as there is room for: the notes
     with most of its words, the nearest first, and what the user said in their own words, if no note
-    says it. The user's name comes last: it is near to every question, and stands at
+    says it. What they told in this session comes first: a small model takes the first of two that
+    contradict each other. The user's name comes last: it is near to every question, and stands at
     the top of the memory. Without a memory everything stays: nothing else tells it."""
     memory = [c for c in contributions if c.place is PromptPlace.MEMORY]
     if not memory:
@@ -114,10 +128,27 @@ def _with_nearest(
     beside = [c for c in contributions if c.place is PromptPlace.RECALLED]
     notes = sorted((c for c in beside if c.kind in _NOTES), key=importance)
     turns = [c for c in beside if c.kind is MemoryKind.TURN]
+    told_now = [turn for turn in turns if _told_now(turn, request)][:1]
     only_said = [turn for turn in turns if not notes or _adds(turn, memory, request)][:1]
-    room = ROOM[RECALLED] - sum(map(_tokens, only_said))
+    room = ROOM[RECALLED] - sum(map(_tokens, told_now or only_said))
+    kept = _fitting(notes, room=room)
     others = [c for c in beside if c not in notes and c not in turns]
-    return (*memory, *_fitting(notes, room=room), *only_said, *others)
+    return (*memory, *told_now, *kept, *(() if told_now else only_said), *others)
+
+
+def _told_now(turn: Contribution, request: ReplyRequest, *, least: float = SHARED_WORDS) -> bool:
+    """Whether a turn beside the message is what the user told of it earlier in this session: it has
+    such a share of its words, or tells of the same part of life."""
+    said = _said_now(turn, request)
+    if coverage(content_terms(request.text), content_terms(said)) >= least:
+        return True
+    topics = topic_terms(request.text)
+    return topics is not None and topics.told_in(said)
+
+
+def _said_now(turn: Contribution, request: ReplyRequest) -> str:
+    """What the user said earlier in this session, if a contribution is that turn."""
+    return next((t.text for t in request.session[:-1] if turn.sources == (t.id,)), "")
 
 
 def _adds(turn: Contribution, memory: Sequence[Contribution], request: ReplyRequest) -> bool:

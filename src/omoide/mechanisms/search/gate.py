@@ -67,6 +67,13 @@ class RecallBudget:
     marks_outdated: bool
     """Whether a turn that no longer holds at all comes with a mark that says so. If not, it comes
     only to a question about the past."""
+    only_telling: bool
+    """Whether a short question about the asker's life gets nothing but what tells of that part of
+    it, if anything does. If not, that only comes first: "I'm only 27" tells of an age in none of
+    the words for it, and a strong model leaves out what does not fit."""
+    repeats_session: bool
+    """Whether what the user said in the open session may stand beside a question about the user's
+    life once more, though the model sees it further above: a small one overlooks it there."""
 
 
 BUDGETS: Final = {
@@ -84,6 +91,8 @@ BUDGETS: Final = {
         said_far=2.0,
         by_time=False,
         marks_outdated=False,
+        only_telling=True,
+        repeats_session=True,
     ),
     "large": RecallBudget(
         items=30,
@@ -101,6 +110,8 @@ BUDGETS: Final = {
         said_far=4.0,
         by_time=True,
         marks_outdated=True,
+        only_telling=False,
+        repeats_session=False,
     ),
 }
 """By the model's profile: a model of 1.5 B parameters is confused by more than a few notes, while a

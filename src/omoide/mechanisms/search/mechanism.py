@@ -7,7 +7,7 @@ from functools import cache
 from string import Template
 from typing import TYPE_CHECKING
 
-from omoide.domain import MemoryKind, Speaker, empty_summary
+from omoide.domain import MemoryKind, RecalledItem, Speaker, empty_summary
 from omoide.language import content_terms, detect_language, estimate_tokens, pack
 from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
@@ -20,14 +20,15 @@ from omoide.mechanisms.search.gate import (
     admitted_topics,
     without_words,
 )
+from omoide.mechanisms.search.question import may_be_about_asker
 from omoide.mechanisms.search.topics import topic_terms
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
-    from omoide.domain import Outdated, RecalledItem
+    from omoide.domain import Outdated, Turn
     from omoide.mechanisms.base import ReplyRequest
     from omoide.mechanisms.search.gate import RecallBudget
     from omoide.mechanisms.search.recall import Recall
@@ -45,6 +46,9 @@ CODE = "```"
 """Begins and ends a block of code."""
 EXCERPT = 5
 """An excerpt takes at most one part in so many of the tokens for turns."""
+UNRANKED = 3
+"""How many of the latest messages of the session stand beside a question about the user's life for
+which nothing is found: they may have no vectors yet."""
 TELLING = 50
 """How many items are looked through for those that tell of a part of the asker's life."""
 
@@ -67,9 +71,11 @@ class SearchMechanism(ReadOnlyMechanism):
         self._extra = {MemoryKind.FACT: budget.facts, MemoryKind.MEMO: budget.topics}
 
     async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
-        """The best turns that are not in the prompt already; nothing if none fits."""
+        """The best turns that are not in the prompt already, or may stand in it twice; nothing if
+        none fits."""
         topics = topic_terms(request.text)
         both = self._replies or asks_about_replies(request.text)
+        again = self._said_again(request)
         found = await self._recall(
             request.owner,
             request.text,
@@ -77,17 +83,20 @@ class SearchMechanism(ReadOnlyMechanism):
             at=request.now,
             k=max(2 * self._budget.items, TELLING if topics else 0),
             extra=self._extra,
-            besides=request.not_recalled,
+            besides=request.not_recalled - {turn.id for turn in again},
             only=self._question if asks(request.text) else REMARK,
             joined=both,
             explained=False,
         )
-        shown = {_key(turn.text) for turn in request.session}
+        shown = {_key(turn.text) for turn in request.session if turn not in again}
         past = self._budget.marks_outdated or asks_about_the_past(request.text, request.now)
         recalled, support = list(found), found.support
         if topics is not None:
-            telling = [item for item in found if _tells(item, topics)]
-            recalled = telling or recalled
+            telling = [item for item in recalled if _tells(item, topics)]
+            if telling:  # of the rest no "I see."
+                own = (item for item in recalled if item.speaker is not Speaker.ASSISTANT)
+                rest = () if self._budget.only_telling else own
+                recalled = [*telling, *(item for item in rest if item not in telling)]
             support = support if telling else without_words(support)
         turns = [item for item in recalled if item.kind is MemoryKind.TURN]
         fitting = (
@@ -97,7 +106,10 @@ class SearchMechanism(ReadOnlyMechanism):
             and (past or item.outdated is None or _holds(item, item.outdated, request.text))
         )
         items = self._fitting(fitting, request.text)
+        here = tuple(item for item in items if _is_of(again, item))
         items = admitted(items, support, budget=self._budget)
+        latest = map(_as_item, again[: -UNRANKED - 1 : -1])
+        items = items or here or self._fitting(latest, request.text)
         facts = admitted_facts(recalled, support, budget=self._budget)
         overview = admitted_topics(recalled, support, budget=self._budget)
         labelled = _labeller(request, code=self._budget.marks_outdated)
@@ -121,7 +133,19 @@ class SearchMechanism(ReadOnlyMechanism):
             for rank, item in of_kind
         )
 
-    def _fitting(self, items: Iterator[RecalledItem], message: str) -> tuple[RecalledItem, ...]:
+    def _said_again(self, request: ReplyRequest) -> tuple[Turn, ...]:
+        """What the user said in this session that may be recalled though it is in the prompt: for a
+        question that says "I", or asks for a part of life that people ask for in few words."""
+        text = request.text
+        named = topic_terms(text) is not None or pack(detect_language(text)).person.first.search(
+            text
+        )
+        repeats = self._budget.repeats_session and request.own_form
+        if not (repeats and named and may_be_about_asker(text)):
+            return ()
+        return tuple(t for t in request.session[:-1] if t.speaker is Speaker.USER)
+
+    def _fitting(self, items: Iterable[RecalledItem], message: str) -> tuple[RecalledItem, ...]:
         """As many of the items as the budget allows. Of one that is too long for any prompt, the
         part that the message is about; another that no longer fits is skipped."""
         kept: list[RecalledItem] = []
@@ -143,6 +167,25 @@ class SearchMechanism(ReadOnlyMechanism):
 def _shortened(item: RecalledItem, message: str, *, tokens: int) -> RecalledItem:
     part = excerpt(item.text, message, tokens=tokens)
     return replace(item, text=part, tokens=estimate_tokens(part))
+
+
+def _is_of(turns: Sequence[Turn], item: RecalledItem) -> bool:
+    return item.kind is MemoryKind.TURN and any(item.sources == (turn.id,) for turn in turns)
+
+
+def _as_item(turn: Turn) -> RecalledItem:
+    return RecalledItem(
+        kind=MemoryKind.TURN,
+        text=turn.text,
+        score=0.0,
+        sources=(turn.id,),
+        time=turn.time,
+        tokens=estimate_tokens(turn.text),
+        id=turn.id,
+        session=turn.session,
+        speaker=turn.speaker,
+        name=turn.name,
+    )
 
 
 def _tells(item: RecalledItem, topics: TopicTerms) -> bool:

@@ -170,21 +170,34 @@ def _personal(
     text: str, words: AbstractSet[str], voices: Sequence[NamedSpeaker], known: Container[str]
 ) -> bool:
     """Whether a question needs memory: about somebody whose name memory knows, the asker or what
-    was said, or for help with what the asker just told. Where the subject is mostly left out, one
-    that does not say "you" may be about the asker."""
+    was said, or for help with what the asker just told."""
     rules = pack(detect_language(text))
     if any(voice.name and _names(voice.name, text, words) for voice in voices):
         return True
     if rules.questions.after_replies.search(text):
         return True
     asked = [s for s in split_sentences(text) if rules.questions.asks.search(s)]
+    return may_be_about_asker(text) or any(
+        _mentions_known(sentence, rules.names, known) for sentence in asked
+    )
+
+
+def may_be_about_asker(text: str) -> bool:
+    """Whether a question is about the asker, or for help with what they just told. Where the
+    subject is mostly left out, one that does not say "you" may be.
+
+    >>> may_be_about_asker("Can you tell me which instrument I play?")
+    True
+    >>> may_be_about_asker("Can you play the cello?")
+    False
+    """
+    rules = pack(detect_language(text))
+    asked = [s for s in split_sentences(text) if rules.questions.asks.search(s)]
     if any(rules.person.first.search(sentence) for sentence in asked):
-        return True
-    if any(_mentions_known(sentence, rules.names, known) for sentence in asked):
         return True
     if any(rules.questions.courtesy.search(sentence) for sentence in asked):
         return bool(rules.person.first.search(text))  # "I'm moving. What do you think?"
-    return rules.person.dropped and not rules.person.second.search(text)
+    return bool(asked) and rules.person.dropped and not rules.person.second.search(text)
 
 
 def _mentions_known(sentence: str, how: Names, known: Container[str]) -> bool:
