@@ -1,8 +1,10 @@
 """The turns, vectors and queries that every system in the comparison gets.
 
 Sentences of words drawn by Zipf's law, in sessions of twenty turns, one turn in eleven naming a
-day; random unit vectors instead of an embedder's. Queries have five words of medium
-rarity and a frequent one. Needs only numpy, so that any interpreter can load it.
+day; random unit vectors instead of an embedder's. As with the multilingual embedder, 128 directions
+hold four fifths of their squared length (80 %; of LoCoMo, MemDaily and BEAM 79 %). Queries have
+five words of medium rarity and a frequent one. Needs only numpy, so that any interpreter can load
+it.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ def _vocabulary() -> list[str]:
 
 
 WORDS = _vocabulary()
+_LENGTHS = (np.arange(DIMENSIONS, dtype=np.float32) + 16) ** np.float32(-0.75)
 _UP_TO = np.cumsum(1 / (np.arange(len(WORDS)) + 3))
 
 
@@ -67,6 +70,7 @@ def lines(first: int, count: int) -> list[Line]:
 def vectors(seed: int, count: int) -> NDArray[np.float32]:
     """Random unit vectors."""
     rows = np.random.default_rng(seed).standard_normal((count, DIMENSIONS), dtype=np.float32)
+    rows *= _LENGTHS
     unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return unit
 

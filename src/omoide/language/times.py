@@ -46,6 +46,17 @@ class _Calendar:
         """All patterns in one, compiled when a text first needs it: five languages take 60 ms."""
         return re.compile(_any_of(self.texts), re.IGNORECASE)
 
+    @cached_property
+    def _groups(self) -> tuple[tuple[int, str], ...]:
+        """The number of each named group of the pattern, and its name in the pack."""
+        numbers = self.pattern.groupindex.items()
+        return tuple((number - 1, name.rstrip("0123456789")) for name, number in numbers)
+
+    def parts(self, match: re.Match[str]) -> dict[str, str]:
+        """What was matched, by name: `groupdict` takes long, since there are dozens of groups."""
+        texts = match.groups()
+        return {name: text for place, name in self._groups if (text := texts[place])}
+
 
 @over_packs
 def _calendars() -> tuple[_Calendar, ...]:
@@ -114,7 +125,7 @@ def spans(text: str, said_on: date) -> list[Span]:
     for match, calendar in matches:
         if match.start() >= done:
             done = match.end()
-            if (span := _resolved(_parts(match), calendar, said_on)) is not None:
+            if (span := _resolved(calendar.parts(match), calendar, said_on)) is not None:
                 found.append(span)
     return found
 
@@ -122,11 +133,6 @@ def spans(text: str, said_on: date) -> list[Span]:
 def day_numbers(text: str, said_on: date) -> list[tuple[int, int]]:
     """`spans` as day numbers (`date.toordinal`)."""
     return [(first.toordinal(), last.toordinal()) for first, last in spans(text, said_on)]
-
-
-def _parts(match: re.Match[str]) -> dict[str, str]:
-    """The matched groups, by their names in the pack."""
-    return {name.rstrip("0123456789"): text for name, text in match.groupdict().items() if text}
 
 
 def _resolved(got: Mapping[str, str], calendar: _Calendar, said_on: date) -> Span | None:

@@ -29,11 +29,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from omoide.domain import Support
-from omoide.mechanisms.search.table_shape import KERNEL, shape_of
+from omoide.mechanisms.search.meaning import weigh_meaning, with_exact
+from omoide.mechanisms.search.table_shape import shape_of
 from omoide.mechanisms.search.weights import KINDS
 from omoide.mechanisms.search.word_evidence import postings_of, weigh_words
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from omoide.mechanisms.search.meaning import CosineSpread
     from omoide.mechanisms.search.question import ParsedQuery
     from omoide.mechanisms.search.table_shape import TableShape
     from omoide.mechanisms.search.weights import EvidenceWeights
@@ -59,15 +60,6 @@ FADE = 10
 """Days over which the time evidence falls by a factor of e."""
 SUBJECT_TERMS = 20
 """Number of terms that name what a long message is about."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CosineSpread:
-    """How the cosines of an owner's turns with a query are spread."""
-
-    mean: float
-    deviation: float
-    best: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,15 +89,8 @@ class TurnEvidence:
     `SUBJECT_TERMS`. A message of a hundred words speaks of more than any one turn does."""
     present: tuple[str, ...]
     """The kinds of which there may be any evidence; the others are zeros."""
-
-    @cached_property
-    def context(self) -> Floats:
-        """The weighted sum of everything but the turn's own words and meaning."""
-        context: Floats = self.weights.session * self.session
-        for kind in self.present:
-            if kind not in ("words", "meaning", "session"):
-                context += getattr(self.weights, kind) * getattr(self, kind)
-        return context
+    context: Floats
+    """The weighted sum of everything but the turn's own words and meaning."""
 
     @cached_property
     def total(self) -> Floats:
@@ -120,22 +105,13 @@ class TurnEvidence:
         zeros."""
         import numpy as np
 
-        at = np.asarray(rows)
-        weights = [getattr(self.weights, kind) for kind in self.present]
-        # Plain numbers: these are few, and each call of numpy takes longer than all of them.
-        columns = [getattr(self, kind).take(at).tolist() for kind in self.present]
+        at, kinds = np.asarray(rows), self.present
+        values = np.array([getattr(self, kind).take(at) for kind in kinds], np.float64)
+        points = values.T * [getattr(self.weights, kind) for kind in kinds]
+        order = np.argsort(-np.abs(points), axis=1, kind="stable").tolist()
         return [
-            tuple(
-                sorted(
-                    (
-                        (kind, point)
-                        for kind, weight, value in zip(self.present, weights, values, strict=True)
-                        if (point := weight * value)
-                    ),
-                    key=lambda part: -abs(part[1]),
-                )
-            )
-            for values in zip(*columns, strict=True)
+            tuple((kinds[i], point) for i in places if (point := row[i]))
+            for row, places in zip(points.tolist(), order, strict=True)
         ]
 
 
@@ -154,41 +130,56 @@ def weigh_evidence(
     near = strength * shape.taking_turns
     words = weigh_words(data, question, near)
     possible = sum(rarity for _, rarity in words.rarities)
-    meaning, near_meaning, spread = _meaning(data, shape, near, none)
-    if question.echoes:
-        _limit_echoes(data, question, weights, words=words.words, meaning=meaning)
-    asked = 3 * words.words / (possible or 1)
-    if spread is not None:
-        asked += np.maximum(meaning, 0)
-    when = none
-    if question.wants_time:
-        when = none.copy()
-        when[features.spans[:, 0]] = 1
     about = question.about or question.likely
     matching = 1.0 if question.asks and question.about else LIKE_SPEAKER
     speaker = _of(table, about, matching) if about else none
     if about and not (question.asks or question.about):
         speaker *= words.words > 0  # a word is looked up: who says it, not who says anything
-    kinds = {
-        "words": words.words,
+    when = none
+    if question.wants_time:
+        when = none.copy()
+        when[features.spans[:, 0]] = 1
+    found = weigh_meaning(data, shape, near)
+    around = {
         "near_words": words.near,
-        "meaning": meaning,
-        "near_meaning": near_meaning,
-        "session": words.session,
+        "near_meaning": none if found is None else found.near,
         "speaker": speaker,
         "time": _time(shape, question) if question.days else none,
         "when": when,
         "question": shape.only_asking if question.asks else np.float32(LIKE) * shape.only_asking,
-        "answers": _answers(asked, shape),
+    }
+    context: Floats = weights.session * words.session
+    for kind, values in around.items():
+        if values is not none:
+            context += getattr(weights, kind) * values
+    if found is not None and data.exact is not None:
+        total = context + weights.words * words.words + weights.meaning * found.own
+        estimated, found = found, with_exact(found, total, data=data, shape=shape, strength=near)
+        context += weights.near_meaning * (found.near - estimated.near)
+        around["near_meaning"] = found.near
+    meaning = none if found is None else found.own
+    if question.echoes:
+        _limit_echoes(data, question, weights, words=words.words, meaning=meaning)
+    asked = 3 * words.words / (possible or 1)
+    if found is not None:
+        asked += np.maximum(meaning, 0)
+    answers = _answers(asked, shape)
+    context += weights.answers * answers
+    kinds = around | {
+        "words": words.words,
+        "meaning": meaning,
+        "session": words.session,
+        "answers": answers,
     }
     return TurnEvidence(
         weights=weights,
         **kinds,
-        spread=spread,
+        spread=None if found is None else found.spread,
         rarities=words.rarities,
         possible=possible,
         plenty=sum(sorted(rarity for _, rarity in words.rarities)[-SUBJECT_TERMS:]),
         present=tuple(kind for kind in KINDS if kinds[kind] is not none),
+        context=context,
     )
 
 
@@ -240,37 +231,6 @@ def _answers(asked: Floats, shape: TableShape) -> Floats:
     answers = np.zeros_like(asked)
     np.multiply(shape.answering, asked[:-1], out=answers[1:])
     return answers
-
-
-def _meaning(
-    data: SearchData, shape: TableShape, strength: float, none: Floats
-) -> tuple[Floats, Floats, CosineSpread | None]:
-    """Cosines in standard deviations, and half of the neighbours', fading with distance. A turn
-    without a vector yet gets the mean."""
-    import numpy as np
-
-    cosines = data.cosines
-    if cosines is None:
-        return none, none, None
-    known, missing = cosines, None
-    mean = float(known.mean()) if len(known) else nan
-    if isnan(mean):  # some turns have no vector yet, or all
-        missing = np.isnan(cosines)
-        known = cosines[~missing]
-        if not len(known):
-            return none, none, None
-        mean = float(known.mean())
-    deviation = max(float(known @ known) / len(known) - mean * mean, 1e-9) ** 0.5
-    score = cosines - np.float32(mean)
-    score /= np.float32(deviation)
-    if missing is not None:
-        score[missing] = 0
-    near, part = np.zeros_like(score), np.empty_like(score)
-    for distance, (share, same) in enumerate(zip(KERNEL, shape.beside, strict=False), start=1):
-        scaled = np.float32(0.5 * strength * share) * score
-        near[:-distance] += np.multiply(same, scaled[distance:], out=part[distance:])
-        near[distance:] += np.multiply(same, scaled[:-distance], out=part[distance:])
-    return score, near, CosineSpread(mean=mean, deviation=deviation, best=float(known.max()))
 
 
 def _time(shape: TableShape, question: ParsedQuery) -> Floats:

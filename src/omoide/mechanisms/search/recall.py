@@ -58,9 +58,6 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from datetime import datetime
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from omoide.domain import Owner, Summary, Turn
     from omoide.mechanisms.search.evidence import TurnEvidence
     from omoide.mechanisms.search.pairs import AnswerPair
@@ -69,16 +66,12 @@ if TYPE_CHECKING:
     from omoide.ports import Embedder, Hit, Space, Store, Vectors
     from omoide.ports.store import SearchData, TurnTable
 
-    Floats = NDArray[np.float32]
-
 DEPTH = 50
 """How many turns are ranked at least, so that long ones can be skipped to meet a budget."""
 WIDTH = 20
 """How many events and memos are looked up by words, and how many by meaning."""
 MOST_ENDING = 200
 """Most facts with an end after the time of the query that are looked at, the ones said last."""
-BLOCK = 32
-"""Turns of which the best score is looked at first to find the best turns."""
 NEAR = 0.05
 """Time evidence above which a turn counts as a match: 30 days from a day that the query names."""
 
@@ -370,19 +363,7 @@ def _best(search: _Search, k: int) -> list[int]:
         total = np.where(matches, total, np.float32(-np.inf))
     if (allowed := search.wanted.only.rows(table)) is not None:
         total = np.where(allowed, total, np.float32(-np.inf))
-    best = np.flatnonzero(total >= _bound(total, k))
-    best = best[total[best] > -np.inf]
+    least = np.partition(total, -k)[-k] if k < len(total) else -np.inf
+    best = np.flatnonzero((total >= least) & (total > -np.inf))
     rows: list[int] = best[np.argsort(total[best], kind="stable")][-k:][::-1].tolist()
     return rows
-
-
-def _bound(total: Floats, k: int) -> float:
-    """A score that at least `k` turns reach, and hardly more: the `k`-th best of the best scores
-    of blocks of turns. To sort all turns would take longer than everything else."""
-    import numpy as np
-
-    count = len(total) // BLOCK
-    if count <= k:
-        return -np.inf
-    best = total[: count * BLOCK].reshape(count, BLOCK).max(axis=1)
-    return float(np.partition(best, count - k)[count - k])

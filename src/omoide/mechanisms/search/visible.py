@@ -12,7 +12,7 @@ from omoide.mechanisms.search.table_shape import WholeTable, shape_of
 from omoide.ports.store import Features, Postings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
     from datetime import datetime
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from omoide.ports.store import SearchData
 
+    Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
 
@@ -65,7 +66,13 @@ def _only(data: SearchData, keep: NDArray[np.bool_]) -> SearchData:
         if (there := keep[p.rows]).any()
     }
     cosines = None if data.cosines is None else data.cosines[kept]
-    return replace(data, table=table, postings=postings, cosines=cosines)
+    exact = None if data.exact is None else _of_some(data.exact, np.flatnonzero(keep))
+    return replace(data, table=table, postings=postings, cosines=cosines, exact=exact)
+
+
+def _of_some(exact: Callable[[Ints], Floats], places: Ints) -> Callable[[Ints], Floats]:
+    """The exact cosines by row, of the turns that stood in these places."""
+    return lambda rows: exact(places[rows])
 
 
 def _kept_features(

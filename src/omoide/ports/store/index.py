@@ -89,6 +89,9 @@ class SearchData:
     cosines: Floats | None
     """Cosine of each turn's vector with the query's; NaN for turns without a vector. None if no
     query vector was given or none is stored."""
+    exact: Callable[[Ints], Floats] | None = None
+    """If the cosines are only estimates, as of very many turns: the true ones of the turns in these
+    rows."""
     other_kinds: frozenset[MemoryKind]
     """Kinds other than turns that have items to find."""
     ended_facts: bool = True

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from omoide.adapters.stores.sql.index import SqlIndex, check_shape, space_id
 from omoide.adapters.stores.sql.items import item_table
 from omoide.adapters.stores.sql.rows import owner_id
-from omoide.adapters.stores.sql.vectors import NearItem
+from omoide.adapters.stores.sql.vectors import Compared, NearItem
 from omoide.domain import MemoryKind
 from omoide.errors import VectorsUnavailable
 from omoide.ports.vectors import VectorItem
@@ -83,12 +83,12 @@ class OutsideNearness:
                 return near[:wanted]
             limit *= 2
 
-    def cosines(
-        self, connection: Connection, key: VectorKey, query: Floats
-    ) -> tuple[Numbers, Floats]:
+    def cosines(self, connection: Connection, key: VectorKey, query: Floats) -> Compared:
         """See `VectorComparer.cosines`. May include items that are no longer in the database; the
         turn table filters them out."""
-        return self._near(connection, key, query, limit=_highest_number(connection, key))
+        highest = _highest_number(connection, key)
+        items, cosines = self._near(connection, key, query, limit=highest)
+        return Compared(items=items, cosines=cosines)
 
     def clear(self, owner: int) -> None:
         """See `VectorComparer.clear`: nothing is cached."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sql.vectors import NearItem
+from omoide.adapters.stores.sql.vectors import Compared, NearItem
 
 if TYPE_CHECKING:
     from pgvector import Vector
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.vectors import Floats, Numbers, VectorKey
+    from omoide.adapters.stores.sql.vectors import Floats, VectorKey
 
 # The cosine with a zero vector is NaN; count it as 0.
 _COSINE = "CAST(coalesce(nullif(1 - (vector <=> ?4), 'NaN'), 0) AS real)"
@@ -48,16 +48,14 @@ class Pgvector:
         rows = connection.execute(NEAREST, (*self._parameters(key, query), max(k, 0)))
         return [NearItem(item=item, cosine=cosine) for item, cosine in rows]
 
-    def cosines(
-        self, connection: Connection, key: VectorKey, query: Floats
-    ) -> tuple[Numbers, Floats]:
+    def cosines(self, connection: Connection, key: VectorKey, query: Floats) -> Compared:
         """See `VectorComparer.cosines`."""
         import numpy as np
 
         [(items, cosines)] = connection.execute(COSINES, self._parameters(key, query))
-        return (
-            np.fromstring(items or "", np.int64, sep=" "),
-            np.fromstring(cosines or "", np.float32, sep=" "),
+        return Compared(
+            items=np.fromstring(items or "", np.int64, sep=" "),
+            cosines=np.fromstring(cosines or "", np.float32, sep=" "),
         )
 
     def clear(self, owner: int) -> None:

@@ -86,17 +86,18 @@ class SqlIndex:
             space_number = space_id(connection, space, create=False) if space else None
             number = owner_id(connection, owner)
             turns = self._turn_tables.fresh(connection, number or 0)
-            cosines = None
+            compared = None
             if number and space_number and space is not None and query is not None:
                 key = VectorKey(
                     owner=number, space=space_number, kind=TURNS.kind, dimensions=space.dimensions
                 )
-                cosines = turns.spread(*self._comparer.cosines(connection, key, query))
+                compared = turns.by_row(self._comparer.cosines(connection, key, query))
             kinds = kind_counts(connection, number)
             return SearchData(
                 table=turns.table,
                 postings=read_postings(connection, number or 0, terms, turns),
-                cosines=cosines,
+                cosines=compared.cosines if compared else None,
+                exact=compared.exact if compared else None,
                 other_kinds=kinds.found - {MemoryKind.TURN},
                 ended_facts=MemoryKind.FACT in kinds.lost,
             )

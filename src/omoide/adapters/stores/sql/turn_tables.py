@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.items import MAX_TERM_COUNT, TURNS
 from omoide.adapters.stores.sql.ranking import BEYOND
+from omoide.adapters.stores.sql.vectors import Compared
 from omoide.domain import Speaker
 from omoide.language.terms import is_prefix, terms
 from omoide.mechanisms.search.features import features_of
 from omoide.ports.store import Features, NamedSpeaker, Postings, TurnTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -143,18 +144,28 @@ class PositionedTable:
 
         return self.by_position[np.where(positions < len(self.by_position), positions, 0)]
 
-    def spread(self, positions: Ints, values: Floats) -> Floats:
-        """One value per turn; NaN for turns that are not in `positions`."""
+    def by_row(self, compared: Compared) -> Compared:
+        """The same with one item per turn; NaN for turns that were not compared."""
         import numpy as np
 
-        count = len(self.table.ids)
+        count, positions = len(self.table.ids), compared.items
         if len(positions) == count and (positions == self.positions).all():
-            return values
-        spread = np.full(count, np.nan, np.float32)
+            return compared
         rows = self.rows(positions)
-        present = rows >= 0
-        spread[rows[present]] = values[present]
-        return spread
+        present = np.flatnonzero(rows >= 0)
+        place = np.full(count, -1)
+        place[rows[present]] = present
+        cosines = np.full(count, np.nan, np.float32)
+        cosines[rows[present]] = compared.cosines[present]
+        exact = None if compared.exact is None else _placed(compared.exact, place)
+        return Compared(items=self.positions, cosines=cosines, exact=exact)
+
+
+def _placed(exact: Callable[[Ints], Floats], place: Ints) -> Callable[[Ints], Floats]:
+    """The same by row, given the place of each row; NaN where that is -1."""
+    import numpy as np
+
+    return lambda rows: np.where(place[rows] < 0, np.float32(np.nan), exact(place[rows]))
 
 
 def read_postings(
@@ -242,10 +253,12 @@ class _OwnerTurns:
             rows = connection.execute(NAMES_SINCE.replace(_NEW, of_turns), since).fetchall()
             names, speakers = [name for name, _ in rows], [who for _, who in rows]
         known = self.voices
+        for who in dict.fromkeys(speakers):
+            known.setdefault(who, len(known))
         fresh = {
             "position": _numbers(position),
             "session": _numbers(session),
-            "voice": np.array([known.setdefault(who, len(known)) for who in speakers], np.int64),
+            "voice": np.fromiter(map(known.__getitem__, speakers), np.int64, count or 0),
             "time": _numbers(time).view("datetime64[us]"),
             "length": _numbers(length).astype(np.float32),
             "telling": (_numbers(telling) / _UNIT).astype(np.float32),

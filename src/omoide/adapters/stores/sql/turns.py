@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from omoide.adapters.stores.sql.external import is_vanishing_owner
 from omoide.adapters.stores.sql.recording import record
 from omoide.adapters.stores.sql.rows import (
     TURN_COLUMNS,
+    lock_owner,
     locked_owner_id,
     owner_id,
     to_micros,
@@ -22,20 +25,20 @@ from omoide.adapters.stores.sql.sessions import (
 from omoide.errors import NoSuchSession
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import timedelta
 
     from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.domain import NewTurn, Owner, RecordedTurns, Session, Turn
 
 _IDLE = (
-    f"SELECT sessions.owner, {SESSION_COLUMNS} "  # noqa: S608
+    f'SELECT owners."user", sessions.owner, {SESSION_COLUMNS} '  # noqa: S608
     f"FROM {OPEN_SESSIONS} JOIN owners ON owners.id = sessions.owner "
     "WHERE ended IS NULL AND tenant = ? AND (last < ? OR last > ?) ORDER BY last"
 )
-_LOCK_OWNERS = (
+_LOCK_FREE_OWNERS = (
     "SELECT id FROM owners WHERE id IN (SELECT value FROM json_each(?)) "
-    "ORDER BY id /* FOR NO KEY UPDATE */"
+    "ORDER BY id /* FOR NO KEY UPDATE SKIP LOCKED */"
 )
 
 
@@ -99,22 +102,32 @@ class SqlTurns:
     async def end_idle(
         self, tenant: str, *, before: datetime, after: datetime | None = None
     ) -> int:
-        """See `TurnStore.end_idle`."""
+        """See `TurnStore.end_idle`. Whoever is locked by another comes after all others and alone,
+        so that nobody waits for somebody else's lock."""
         latest = after or datetime.max.replace(tzinfo=UTC)
+        values = (tenant, to_micros(before), to_micros(latest))
 
-        def work(connection: Connection) -> int:
-            values = (tenant, to_micros(before), to_micros(latest))
-            owners = sorted({row[0] for row in connection.execute(_IDLE, values)})
-            connection.execute(_LOCK_OWNERS, (owners,)).fetchall()
+        def end_of(connection: Connection, locked: Collection[int]) -> int:
+            idle = [row for row in _idle(connection, values) if row[0] in locked]
+            for number, session in idle:
+                end_session(connection, session, owner=number, at=min(session.last, latest))
+            return len(idle)
+
+        def end_free(connection: Connection) -> tuple[int, list[int]]:
+            owners = {number for number, _ in _idle(connection, values)}
+            rows = connection.execute(_LOCK_FREE_OWNERS, (sorted(owners),))
+            free = {number for (number,) in rows}
             # Read again under the lock: turns may have been added meanwhile.
-            rows = connection.execute(_IDLE, values).fetchall()
-            locked = [row for row in rows if row[0] in owners]
-            for number, *row in locked:
-                idle = session_of(row)
-                end_session(connection, idle, owner=number, at=min(idle.last, latest))
-            return len(locked)
+            return end_of(connection, free), sorted(owners - free)
 
-        return await self._database.write(tenant, work)
+        def end_one(connection: Connection, number: int) -> int:
+            lock_owner(connection, number)
+            return end_of(connection, (number,))
+
+        ended, busy = await self._database.write(tenant, end_free)
+        for number in busy:
+            ended += await self._database.write(tenant, partial(end_one, number=number))
+        return ended
 
     async def sessions(self, owner: Owner) -> tuple[Session, ...]:
         """See `TurnStore.sessions`."""
@@ -169,3 +182,12 @@ class SqlTurns:
             return tuple(map(turn_of, rows if first is not None else reversed(rows)))
 
         return await self._database.read(owner.tenant, work)
+
+
+def _idle(connection: Connection, values: Sequence[object]) -> list[tuple[int, Session]]:
+    """The sessions that are to be ended, each with its owner. Those of an owner who is being erased
+    go with the owner."""
+    rows: list[Any] = connection.execute(_IDLE, values).fetchall()
+    return [
+        (number, session_of(row)) for user, number, *row in rows if not is_vanishing_owner(user)
+    ]

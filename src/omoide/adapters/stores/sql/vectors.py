@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -33,6 +35,16 @@ class NearItem:
     cosine: float
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Compared:
+    """All items that have a vector, compared with a query."""
+
+    items: Numbers
+    cosines: Floats
+    exact: Callable[[Numbers], Floats] | None = None
+    """If the cosines are estimates: the true ones of some of the items, by their places above."""
+
+
 class VectorComparer(Protocol):
     """Compares vectors in the caller's transaction."""
 
@@ -48,9 +60,7 @@ class VectorComparer(Protocol):
         """The `k` nearest items by cosine, best first, newer first if equal. The cosine of a zero
         vector is 0."""
 
-    def cosines(
-        self, connection: Connection, key: VectorKey, query: Floats
-    ) -> tuple[Numbers, Floats]:
+    def cosines(self, connection: Connection, key: VectorKey, query: Floats) -> Compared:
         """The numbers of all items that have a vector, and their cosines with the query."""
 
     def clear(self, owner: int) -> None:

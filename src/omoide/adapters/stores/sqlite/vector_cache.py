@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from omoide.adapters.stores.sql.items import TURNS
-from omoide.adapters.stores.sql.vectors import NearItem
+from omoide.adapters.stores.sql.vectors import Compared, NearItem
+from omoide.adapters.stores.sqlite.vector_sketch import AT_ONCE, new_sketch
 
 if TYPE_CHECKING:
     from omoide.adapters.stores.sql.connection import Connection
     from omoide.adapters.stores.sql.vectors import Floats, Numbers, VectorKey
+    from omoide.adapters.stores.sqlite.vector_sketch import VectorSketch
 
 # All vectors of a kind are read through the index on kind and item; those of turns, which most
 # are, in order of arrival, which takes two thirds of the time. New ones are few, so they are read
@@ -68,7 +70,8 @@ class VectorCache:
         """See `VectorComparer.nearest`."""
         import numpy as np
 
-        items, scores = self.cosines(connection, key, query)
+        vectors = self._vectors(connection, key)
+        items, scores = vectors.items, vectors.cosines(_unit(query))
         if not len(items) or k < 1:
             return []
         least = np.partition(scores, -k)[-k] if k < len(scores) else scores.min()
@@ -76,21 +79,32 @@ class VectorCache:
         best = chosen[np.lexsort((-items[chosen], -scores[chosen]))][:k]
         return [NearItem(item=int(items[i]), cosine=float(scores[i])) for i in best]
 
-    def cosines(
-        self, connection: Connection, key: VectorKey, query: Floats
-    ) -> tuple[Numbers, Floats]:
-        """See `VectorComparer.cosines`."""
+    def cosines(self, connection: Connection, key: VectorKey, query: Floats) -> Compared:
+        """See `VectorComparer.cosines`. Those of very many vectors are estimated."""
+        vectors, query = self._vectors(connection, key, sketched=True), _unit(query)
+        if vectors.sketch is None or not vectors.sketch.used:
+            return Compared(items=vectors.items, cosines=vectors.cosines(query))
+        return Compared(
+            items=vectors.items,
+            cosines=vectors.sketch.products(vectors.rows, query) * vectors.scales,
+            exact=lambda rows: (vectors.rows[rows] @ query) * vectors.scales[rows],
+        )
+
+    def _vectors(
+        self, connection: Connection, key: VectorKey, *, sketched: bool = False
+    ) -> _Vectors:
+        """The vectors as of the caller's transaction, or a little later."""
         with self._lock:
             matrix = self._matrices.setdefault(key, _Matrix(key=key))
             self._matrices.move_to_end(key)
         with matrix.lock:
+            before = matrix.used
             matrix.refresh(connection)
-            items, rows = matrix.items[: matrix.used], matrix.rows[: matrix.used]
-            scales = matrix.scales[: matrix.used]
+            if sketched and matrix.used - before < AT_ONCE:  # not while all of them are read
+                matrix.shorten()
+            vectors = matrix.vectors
         self._make_room()
-        cosines: Floats = rows @ (query.ravel() * _scales(query.reshape(1, -1))[0])
-        cosines *= scales
-        return items, cosines
+        return vectors
 
     def clear(self, owner: int) -> None:
         """Drop the owner's matrices, so that no vector of erased text stays in memory."""
@@ -104,6 +118,22 @@ class VectorCache:
             while size > self._limit and len(self._matrices) > bool(self._limit):
                 _, oldest = self._matrices.popitem(last=False)
                 size -= oldest.size
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Vectors:
+    """What one search reads of a matrix, which may grow meanwhile."""
+
+    items: Numbers
+    rows: Floats
+    scales: Floats
+    sketch: VectorSketch | None
+
+    def cosines(self, query: Floats) -> Floats:
+        """The cosine of each vector with a query of length 1."""
+        cosines: Floats = self.rows @ query
+        cosines *= self.scales
+        return cosines
 
 
 @dataclass
@@ -121,6 +151,7 @@ class _Matrix:
     rows: Floats = field(init=False)
     scales: Floats = field(init=False)
     """One by the length of each vector."""
+    sketch: VectorSketch | None = None
 
     def __post_init__(self) -> None:
         self._reserve(0)
@@ -128,7 +159,26 @@ class _Matrix:
     @property
     def size(self) -> int:
         """Size in bytes."""
-        return self.rows.nbytes + self.items.nbytes + self.scales.nbytes
+        short = self.sketch.room.nbytes if self.sketch else 0
+        return self.rows.nbytes + self.items.nbytes + self.scales.nbytes + short
+
+    @property
+    def vectors(self) -> _Vectors:
+        """Those that are there now."""
+        used = self.used
+        return _Vectors(
+            items=self.items[:used],
+            rows=self.rows[:used],
+            scales=self.scales[:used],
+            sketch=self.sketch,
+        )
+
+    def shorten(self) -> None:
+        """Shorten more of the vectors, if there are very many."""
+        rows = self.rows[: self.used]
+        self.sketch = new_sketch(rows) if self.sketch is None else self.sketch
+        if self.sketch is not None:
+            self.sketch = self.sketch.extended(rows)
 
     def refresh(self, connection: Connection) -> None:
         """Load what changed since the last call."""
@@ -138,7 +188,7 @@ class _Matrix:
             (self.key.owner, self.key.kind),
         )
         if epoch != self.epoch:
-            self.epoch, self.serial, self.used = epoch, 0, 0
+            self.epoch, self.serial, self.used, self.sketch = epoch, 0, 0, None
             self._reserve(0)
         if serial > self.serial:
             self._load(connection)
@@ -179,6 +229,12 @@ class _Matrix:
             items[: self.used] = self.items[: self.used]
             scales[: self.used] = self.scales[: self.used]
         self.rows, self.items, self.scales = rows, items, scales
+
+
+def _unit(query: Floats) -> Floats:
+    """The query with length 1."""
+    unit: Floats = query.ravel() * _scales(query.reshape(1, -1))[0]
+    return unit
 
 
 def _scales(rows: Floats) -> Floats:
