@@ -79,7 +79,7 @@ mutants-random: $(READY) ## Change random places of the code one at a time: the 
 encrypted: $(ALL) ## The tests of an encrypted database
 	$(PIP) --no-deps --upgrade --target $(VENV)/encrypted "apsw-sqlite3mc>=3.53"
 	PYTHONPATH=$(VENV)/encrypted $(PYTHON) -m pytest tests/heavy/test_sqlite_encryption.py \
-	  tests/heavy/test_sqlite_kill.py $(ARGS)
+	  tests/heavy/test_sqlite_kill.py tests/torture/test_torture.py $(ARGS)
 
 # torch is too large for every test run, so it has its own environment. This version installs as a
 # CPU build if the package index offers one. A package that cannot be installed is an error: with

@@ -54,13 +54,17 @@ class Server:
         self._programs = programs
         self._user = user
         self._settings = settings
-        self._log = folder / "log"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def data(self) -> Path:
         """The folder with everything that it keeps."""
         return self._folder / "data"
+
+    @property
+    def log(self) -> Path:
+        """The file with what it says."""
+        return self._folder / "log"
 
     @property
     def pid(self) -> int:
@@ -103,7 +107,7 @@ class Server:
             if self.alive:
                 time.sleep(0.02)
                 continue
-            said = self._log.read_text()[-500:] if launched else ""
+            said = self.log.read_text()[-500:] if launched else ""
             if launched and "still in use" not in said:
                 raise CannotStart(f"postgres ended: {said}")
             self._launch()
@@ -142,7 +146,7 @@ class Server:
     def _launch(self) -> None:
         options: list[str | Path] = ["-D", self.data, "-k", self._folder, "-h", ""]
         options += [part for setting in self._settings for part in ("-c", setting)]
-        with self._log.open("a") as output:
+        with self.log.open("a") as output:
             self._process = subprocess.Popen(
                 [self._programs / "postgres", *options],
                 user=self._user,

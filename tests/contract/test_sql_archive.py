@@ -85,9 +85,9 @@ def numbers(store: SqliteStore) -> list[tuple[str, str]]:
 
 
 async def test_a_whole_owner_goes_at_once_or_loses_the_name_first(tmp_path: Path) -> None:
-    """Whoever has up to 40 turns goes in one transaction; a larger owner only loses the name in the
-    first, so that nobody waits. Everything is counted."""
-    for turns, first_names in ((40, ["bob"]), (41, ["erasing", "bob"])):
+    """Whoever has up to 40 turns, events, memos and facts goes in one transaction; a larger owner
+    only loses the name in the first, so that nobody waits. Everything is counted."""
+    for turns, first_names in ((28, ["bob"]), (29, ["erasing", "bob"])):
         folder = tmp_path / str(turns)
         folder.mkdir()
         store = await plainly_erasing(folder)

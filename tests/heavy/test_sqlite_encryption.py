@@ -12,8 +12,8 @@ import apsw
 import pytest
 from click.testing import CliRunner
 
-from omoide.adapters.stores.sqlite import SqliteStore
-from omoide.adapters.stores.sqlite.cipher import encrypt_file
+from omoide.adapters.stores.sqlite import SqliteStore, opening
+from omoide.adapters.stores.sqlite.cipher import encrypt_file, unlock
 from omoide.cli.main import cli
 from omoide.errors import BadInput, MissingExtra, StoreEncrypted, StoreError, StoreLocked
 from omoide.settings import Settings
@@ -28,6 +28,16 @@ able = pytest.mark.skipif(
 )
 KEY = "correct horse battery staple's €"
 OTHER = "another key that is long enough"
+OPENING = """
+import asyncio, sys
+from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.testing.contracts.making import ANN, tell
+async def main():
+    store = await SqliteStore.open(sys.argv[1], key=sys.argv[2])
+    await tell(store, ANN, "I was quicker.")
+    await store.close()
+asyncio.run(main())
+"""
 NEEDLES = [b"hippopotamus", b"needle-key", b"hipopotam"]
 
 
@@ -77,6 +87,26 @@ async def test_no_word_is_in_file_log_or_copies(tmp_path: Path) -> None:
     again = await SqliteStore.open(path, key=KEY)
     assert [turn.text for turn in await again.turns.read(ANN)] == ["Really, a hippopotamus?"]
     await again.close()
+
+
+@able
+async def test_a_new_file_that_another_process_makes_at_the_same_time(tmp_path: Path) -> None:
+    """The other was quicker, after this one had looked and found nothing. Both read what the other
+    writes, and nothing is left beside the file."""
+    path = tmp_path / "memory.sqlite"
+    with pytest.MonkeyPatch.context() as patched:
+
+        def unlock_beside(connection: apsw.Connection, key: str, where: str) -> None:
+            patched.undo()
+            unlock(connection, key, where)
+            command = [sys.executable, "-c", OPENING, str(path), KEY]
+            subprocess.run(command, check=True, timeout=600)
+
+        patched.setattr(opening, "unlock", unlock_beside)
+        store = await SqliteStore.open(path, key=KEY)
+    assert [turn.text for turn in await store.turns.read(ANN)] == ["I was quicker."]
+    await store.close()
+    assert names(tmp_path) == ["memory.sqlite"]
 
 
 async def test_without_a_key_the_words_are_there(tmp_path: Path) -> None:

@@ -363,7 +363,7 @@ async def test_an_erasure_keeps_the_caches_of_others(tmp_path: Path) -> None:
         number, key = cached[owner]
 
         def work(connection: Connection) -> tuple[object, object]:
-            items, _ = vectors.cosines(connection, key, rows((1, 0, 0))[0])
+            items = vectors.cosines(connection, key, rows((1, 0, 0))[0]).items
             return tables.fresh(connection, number), items.base
 
         return await store.file.read("acme", work)

@@ -43,6 +43,8 @@ ROWS = (
     *"full clock model-paper model-small many locked conversations".split(),
     *SERVER,
 )
+WITHOUT_KEY = ("migrate", "conversations")
+"""Rows that open files by themselves."""
 
 
 def main() -> int:
@@ -61,17 +63,21 @@ def main() -> int:
         help="by default both; SQLite alone needs no server",
     )
     parser.add_argument("--only", action="append", choices=ROWS, help="these rows of the tables")
+    parser.add_argument(
+        "--key", default="", help=f"encrypt SQLite's files; leaves out {', '.join(WITHOUT_KEY)}"
+    )
     parser.add_argument("--folder", type=Path, help="where the files are to be made")
     parser.add_argument("--out", type=Path, help="write the tables into this Markdown file")
     parser.add_argument("--small", action="store_true", help="a little of everything")
     given = parser.parse_args()
+    given.only = set(given.only or ROWS) - (set(WITHOUT_KEY) if given.key else set())
     logging.disable(logging.WARNING)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and leave nothing behind
     told: dict[str, list[Outcome]] = {}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(dir=given.folder)))
         names = given.store or STORES
-        kinds: dict[str, Places] = {"sqlite": SqlitePlaces(folder)}
+        kinds: dict[str, Places] = {"sqlite": SqlitePlaces(folder, key=given.key)}
         if "postgres" in names:
             server = stack.enter_context(running(SETTINGS, made_with=MADE_WITH))
             kinds["postgres"] = PostgresPlaces(server)
@@ -96,7 +102,7 @@ def main() -> int:
 def _run(given: argparse.Namespace, places: Places, other: Places) -> Iterator[Outcome]:
     dice = random.Random(given.seed)
     until, left = time.monotonic() + given.minutes * 60, given.kills
-    victims = [name for name in VICTIMS_AND_MOVES if name in (given.only or ROWS)]
+    victims = [name for name in VICTIMS_AND_MOVES if name in given.only]
     for number, name in enumerate(victims):  # what one leaves of kills and time the next ones get
         share = len(victims) - number
         seconds, kills = (until - time.monotonic()) / share, -(-left // share)
@@ -109,7 +115,7 @@ def _run(given: argparse.Namespace, places: Places, other: Places) -> Iterator[O
         yield outcome
     share = 10 if given.small else 1
     for name, inflict in _faults(share, places, dice, steps=given.steps // share**2).items():
-        if name in (given.only or ROWS):
+        if name in given.only:
             yield inflict()
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import apsw
 
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.adapters.stores.sqlite.cipher import MAGIC, unlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,9 +84,10 @@ def waiting_bytes(place: Place) -> bytes:
 
 @dataclass(frozen=True)
 class SqlitePlace:
-    """A file."""
+    """A file, encrypted if there is a key."""
 
     path: Path
+    key: str = ""
 
     @property
     def where(self) -> Path:
@@ -99,7 +101,7 @@ class SqlitePlace:
 
     async def open(self, *, patience: float = 5.0) -> Store:
         """See `Place.open`."""
-        return await SqliteStore.open(self.path, patience=patience)
+        return await SqliteStore.open(self.path, patience=patience, key=self.key)
 
     async def cramped(self, trial: int) -> Store:
         """By SQLite's own count of pages, or by the kernel, which refuses the write."""
@@ -112,7 +114,7 @@ class SqlitePlace:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         else:
             limit = self._size // PAGE + 12
-        return await SqliteStore.open(self.path, max_pages=limit, patience=5.0)
+        return await SqliteStore.open(self.path, max_pages=limit, patience=5.0, key=self.key)
 
     def relieve(self) -> None:
         """The limit went with the process that had it."""
@@ -120,21 +122,25 @@ class SqlitePlace:
     @contextmanager
     def held(self) -> Iterator[None]:
         """See `Place.held`."""
-        connection = apsw.Connection(str(self.path))
-        connection.set_busy_timeout(10_000)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        finally:
-            connection.execute("ROLLBACK")
-            connection.close()
+        with self.raw() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            finally:
+                connection.execute("ROLLBACK")
 
     def traces(self, words: set[str]) -> int:
-        """In the bytes of the file, its write-ahead log, and what waits."""
+        """In the bytes of the file, its write-ahead log, and what waits. With a key also in all
+        rows of all tables: no other bytes of the file can be decrypted."""
         held = waiting_bytes(self)
         for path in (self.path, Path(f"{self.path}-wal")):
             with suppress(FileNotFoundError):
                 held += path.read_bytes()
+        if self.key:
+            assert MAGIC not in held, "the file is not encrypted"
+            with self.raw() as connection:
+                for table in self.tables():
+                    held += repr(connection.execute(f"SELECT * FROM {table}").fetchall()).encode()  # noqa: S608
         return sum(word.encode() in held for word in words)
 
     def left_behind(self, words: set[str]) -> str:
@@ -154,6 +160,8 @@ class SqlitePlace:
         """See `Place.raw`."""
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(10_000)
+        if self.key:
+            unlock(connection, self.key, str(self.path))
         try:
             yield connection
         finally:
@@ -172,10 +180,11 @@ class SqlitePlaces:
 
     folder: Path
     name: str = "sqlite"
+    key: str = ""
 
     def create(self, name: str) -> SqlitePlace:
         """See `Places.create`."""
-        return SqlitePlace(self.folder / f"{name}.sqlite")
+        return SqlitePlace(self.folder / f"{name}.sqlite", self.key)
 
     def discard(self, place: Place) -> None:
         """See `Places.discard`."""

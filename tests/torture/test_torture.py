@@ -21,16 +21,21 @@ from tests.torture.parts import USER, remember
 from tests.torture.places import SqlitePlaces
 
 ROOT = Path(__file__).parents[2]
+KEY = "the-key-of-a-file"
+able = pytest.mark.skipif(not hasattr(apsw, "mc_version"), reason="this apsw cannot encrypt")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the server's processes as Linux does")
-@pytest.mark.parametrize(("store", "expected"), [("sqlite", 15), ("postgres", 17)])
-def test_a_little_torture_loses_nothing(store: str, expected: int) -> None:
+@pytest.mark.parametrize(
+    ("store", "key", "expected"),
+    [("sqlite", "", 15), pytest.param("sqlite", KEY, 13, marks=able), ("postgres", "", 17)],
+)
+def test_a_little_torture_loses_nothing(store: str, key: str, expected: int) -> None:
     """Some kills and a little of every fault, on each store: nothing acknowledged is lost or
     doubled, no memory is emptied, and no tenant sees another's words."""
     if store == "postgres":
         databases()  # skips, with the reason, if no server can be started here
-    options = f"--kills 9 --minutes 0.1 --small --store {store}".split()
+    options = f"--kills 9 --minutes 0.1 --small --store {store} --key={key}".split()
     command = [sys.executable, "-m", "tests.torture", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1500)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -41,9 +46,11 @@ def test_a_little_torture_loses_nothing(store: str, expected: int) -> None:
     assert all(int(row[3].replace(",", "")) > 0 for row in faults)
 
 
-async def test_the_torturer_sees_what_is_wrong(tmp_path: Path) -> None:
-    """What was promised and is not there, or is there and should not be, is counted."""
-    place = SqlitePlaces(tmp_path).create("m")
+@pytest.mark.parametrize("key", ["", pytest.param(KEY, marks=able)])
+async def test_the_torturer_sees_what_is_wrong(tmp_path: Path, key: str) -> None:
+    """What was promised and is not there, or is there and should not be, is counted, also in an
+    encrypted file."""
+    place = SqlitePlaces(tmp_path, key=key).create("m")
     store = await place.open()
     memory = remember(store, "acme")
     said = Utterance(speaker=Speaker.USER, text="A word of code-zeta-0001-0001.", id="here")

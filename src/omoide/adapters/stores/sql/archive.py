@@ -244,14 +244,15 @@ class SqlArchive:
 
     def _remove_owner(self, connection: Connection, number: int) -> Erased:
         """Remove the rows of an owner, or begin with it and leave the rest to `_finish`. Here a
-        large one only loses the name: whoever writes under it meanwhile does not wait."""
-        [(turns,)] = connection.execute(
-            "SELECT coalesce((SELECT found FROM counts WHERE owner = ? AND kind = ?), 0)",
-            (number, TURNS.kind),
+        large one only loses the name and the jobs: whoever writes under it meanwhile does not wait,
+        and no worker does."""
+        [(items,)] = connection.execute(
+            "SELECT coalesce(sum(given), 0) FROM counts WHERE owner = ?", (number,)
         )
-        if turns <= slices.TURNS:
+        if items <= slices.TURNS:
             return erase_owner(connection, number)
         self._notes.add_owner(connection, number)
+        connection.execute("DELETE FROM jobs WHERE owner = ?", (number,))
         return NOTHING
 
     def _remove_more(

@@ -66,9 +66,10 @@ def erase_turns(
     )
     remove(connection, owner, TURNS, positions, postings=postings)
     connection.execute(
+        # The owner's number, so that PostgreSQL plans for one partition of the turns.
         "UPDATE sessions SET turns = (SELECT count(*) FROM turns "
-        "WHERE turns.owner = sessions.owner AND turns.session = sessions.number) "
-        "WHERE owner = ? AND number IN (SELECT value FROM json_each(?))",
+        "WHERE turns.owner = ?1 AND turns.session = sessions.number) "
+        "WHERE owner = ?1 AND number IN (SELECT value FROM json_each(?2))",
         (owner, sorted({row[0] for row in affected})),
     )
 

@@ -7,7 +7,7 @@ that a search never has to skip anything. All functions work in the caller's tra
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -293,9 +293,13 @@ def remove(
         f"WHERE owner = ? AND {table.item} {among} AND {table.hidden} IS NULL",
         (owner, list(items)),
     ).fetchall()
+    terms_of = defaultdict[int, list[str]](list)
+    for term, item in postings:
+        terms_of[item].append(term)
+    # A statement for each item, not for each posting: a server plans every one of them.
     connection.executemany(
-        "DELETE FROM postings WHERE owner = ? AND term = ? AND kind = ? AND item = ?",
-        ((owner, term, table.kind, item) for term, item in postings),
+        f"DELETE FROM postings WHERE owner = ? AND kind = ? AND item = ? AND term {among}",  # noqa: S608
+        ((owner, table.kind, item, sorted(its_terms)) for item, its_terms in terms_of.items()),
     )
     connection.execute(
         f"DELETE FROM {table.table} WHERE owner = ? AND {table.item} {among}",  # noqa: S608

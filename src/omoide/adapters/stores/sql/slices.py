@@ -6,8 +6,9 @@ The first transaction of an erasure notes in the table of the database's own val
 have to remove; the last takes that out again. So an erasure that is interrupted is finished by the
 next opening, or by the next erasure of any process. An owner who is erased whole gets another name
 in the first transaction: from then on nothing of them is found under theirs, and a new owner may
-have it. A database that locks one owner at a time removes the rest in one transaction, for which
-nobody waits.
+have it. A database that locks one owner at a time removes the rest in one transaction. Nobody waits
+for it: the jobs go with the name, no session of an owner without a name is ended, and the owner is
+not locked.
 """
 
 from __future__ import annotations
@@ -189,7 +190,10 @@ class ErasureNotes:
 
     def hold(self, connection: Connection, erasure: UnfinishedErasure, *, wait: bool) -> bool:
         """Lock the note and its owner for this transaction; False if another process has finished
-        the erasure or, unless `wait`, is about to."""
+        the erasure or, unless `wait`, is about to.
+
+        An owner without a name is not locked: nobody writes for them but erasures of a part that
+        had begun before, and these lock their notes."""
         lock = "/* FOR UPDATE */" if wait else "/* FOR UPDATE SKIP LOCKED */"
         found = connection.execute(
             f"SELECT 1 FROM {self.table} WHERE name = ? {lock}",  # noqa: S608
@@ -197,7 +201,13 @@ class ErasureNotes:
         ).fetchone()
         if found is None:
             return False
-        lock_owner(connection, erasure.owner)
+        if erasure.positions is not None:
+            lock_owner(connection, erasure.owner)
+        else:
+            connection.execute(
+                f"SELECT 1 FROM {self.table} WHERE name LIKE ? /* FOR UPDATE */",  # noqa: S608
+                (f"{_NAME} {erasure.owner} %",),
+            ).fetchall()
         return True
 
     def remove(self, connection: Connection, erasure: UnfinishedErasure) -> None:

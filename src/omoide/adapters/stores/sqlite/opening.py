@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import secrets
 import threading
 import time
 from contextlib import suppress
@@ -75,6 +76,8 @@ class SqliteOpening:
         """Open it, and migrate a new or older file. Blocks."""
         if self.path == MEMORY:
             return self._open_in_memory()
+        if self.key and self.create and not Path(self.path).exists():
+            self._create_encrypted(Path(self.path))
         _ensure_file(Path(self.path), create=self.create)
         _check_header(self.path, encrypted=bool(self.key))
         try:
@@ -83,6 +86,24 @@ class SqliteOpening:
             if self.create:
                 raise
             return self._open_to_read()
+
+    def _create_encrypted(self, path: Path) -> None:
+        """Make a new encrypted file under another name, and give it its own when it is complete.
+        Each process encrypts the first page of a new file in a way of its own, so of several that
+        did so in one file all but one could not read it."""
+        fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
+        _ensure_file(fresh, create=True)
+        try:
+            connection = self._connect(str(fresh), _WRITE)
+            try:
+                with translate_errors(self.path, connection):
+                    self._migrate(connection)
+            finally:
+                connection.close()
+            with suppress(OSError):  # another was first, or there are no hard links here
+                os.link(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
 
     def _open_in_memory(self) -> SqliteDatabase:
         """Open a new database, with its tables copied from an empty one, as tests open many."""
@@ -167,6 +188,8 @@ class SqliteOpening:
             connection.convert_binding = _list_as_json
         try:
             with translate_errors(self.path, connection):
+                # First, as to unlock a file reads it, and another process may just be opening it.
+                connection.set_busy_timeout(round(self.max_wait * 1000))
                 if self.key and name != MEMORY:
                     unlock(connection, checked_key(self.key), self.path)
                 self._set_up(connection)
@@ -176,7 +199,6 @@ class SqliteOpening:
         return connection
 
     def _set_up(self, connection: apsw.Connection) -> None:
-        connection.set_busy_timeout(round(self.max_wait * 1000))
         # Else SQLite compiles a statement again for each bound value that may decide its plan.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.execute("PRAGMA page_size = 16384")  # only affects a new file
