@@ -175,3 +175,11 @@ def test_open_words_take_others() -> None:
     for wrong in ("", "Two Words", "x" * 65, "ünï"):
         with pytest.raises(ValueError, match="is not a valid MemoryKind"):
             MemoryKind(wrong)
+
+
+def test_a_sentence_that_only_stands_elsewhere_did_not_change() -> None:
+    """What is known is a set: its order follows what matters most, and moving is no news."""
+    old = sentences("User sings.", "User swims.", "User sails.")
+    changes = diff(old, [old[2], old[0], old[1]])
+    assert [change.change for change in changes] == [ChangeKind.KEPT] * 3
+    assert sorted(change.new or "" for change in changes) == sorted(s.text for s in old)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -103,18 +104,36 @@ class SentenceChange:
 def diff(old: Sequence[Sentence], new: Sequence[Sentence]) -> tuple[SentenceChange, ...]:
     """What changed from `old` to `new`, in the order of `new`, with removals where they were.
 
-    A removed and an added sentence that share most of their characters count as one change.
+    A removed and an added sentence that share most of their characters count as one change. One
+    that only stands elsewhere did not change.
     """
     before, after = [s.text for s in old], [s.text for s in new]
+    parts = SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes()
+    unequal = [(i, i_end, j, j_end) for tag, i, i_end, j, j_end in parts if tag != "equal"]
+    left = Counter(text for i, i_end, _, _ in unequal for text in before[i:i_end])
+    moved = left & Counter(text for _, _, j, j_end in unequal for text in after[j:j_end])
+    from_there, to_here = moved.copy(), moved.copy()
     changes: list[SentenceChange] = []
-    for tag, i, i_end, j, j_end in SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
-        if tag == "equal":
-            changes += [
-                SentenceChange(change=ChangeKind.KEPT, old=t, new=t) for t in before[i:i_end]
-            ]
-        else:
-            changes += _pair(before[i:i_end], after[j:j_end])
+    for tag, i, i_end, j, j_end in parts:
+        kept, come, gone = after[j:j_end], list[str](), list[str]()
+        if tag != "equal":
+            kept, come = _taken(to_here, after[j:j_end])
+            _, gone = _taken(from_there, before[i:i_end])
+        changes += _pair(gone, come)
+        changes += [SentenceChange(change=ChangeKind.KEPT, old=t, new=t) for t in kept]
     return tuple(changes)
+
+
+def _taken(moved: Counter[str], texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The texts that only moved, which are taken from the counts, and the others."""
+    kept, others = list[str](), list[str]()
+    for text in texts:
+        if moved[text] > 0:
+            moved[text] -= 1
+            kept.append(text)
+        else:
+            others.append(text)
+    return kept, others
 
 
 def _pair(removed: list[str], added: list[str], least: float = 0.6) -> list[SentenceChange]:
