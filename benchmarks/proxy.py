@@ -1,7 +1,7 @@
 """Measures the proxy's overhead: CPU per request, delay of the first token, 200 streams at once.
 
     python benchmarks/proxy.py [--requests 300] [--streams 200] [--embedder none] [--protocol chat]
-    python benchmarks/proxy.py --against ../old/src [--requests 300] [--embedder none]
+    python benchmarks/proxy.py --against ../old/src [--requests 300] [--embedder none] [--items 6]
 
 A fake upstream in this process answers at once; the proxy is `omoide serve` in another process, so
 its CPU can be read separately (from /proc: Linux only). Everything is on loopback and bounded in
@@ -10,6 +10,7 @@ memory is searched, inserted and written each time. On a busy machine, trust the
 
 With --against, a second proxy runs from the sources of another commit. Both get the same requests
 in small turns, so a busy machine slows both alike, and the ratio of their CPU can be trusted.
+`--items 6` gives this one as many recalled turns as the first round's proxy had.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def rss(pid: int) -> int:
 
 @asynccontextmanager
 async def serving(
-    upstream: str, embedder: str, folder: str, *, sources: str = ""
+    upstream: str, embedder: str, folder: str, *, sources: str = "", items: int = 0
 ) -> AsyncIterator[tuple[int, str]]:
     """`omoide serve` in its own process, from these sources: process id and address."""
     process = await asyncio.create_subprocess_exec(
@@ -106,7 +107,8 @@ async def serving(
         *("serve", "--port", "0", "--upstream", f"{upstream}#fake-1", "--log-level", "info"),
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, "OMOIDE_EMBEDDER": embedder}
-        | ({"PYTHONPATH": sources} if sources else {}),
+        | ({"PYTHONPATH": sources} if sources else {})
+        | ({"OMOIDE_RECALL_ITEMS": str(items)} if items else {}),
     )
     assert process.stderr
     address = ""
@@ -224,13 +226,14 @@ async def measure(requests: int, streams: int, embedder: str, protocol: str) -> 
     return int(failed > 0 or (embedder == "none" and max(spent.values()) > 15.0))
 
 
-async def compare(requests: int, embedder: str, other: str) -> int:
-    """Send the same requests to this proxy and to that of other sources, in turns of ten."""
+async def compare(requests: int, embedder: str, other: str, *, items: int = 0) -> int:
+    """Send the same requests to this proxy and to that of other sources, in turns of ten. This one
+    recalls at most so many items."""
     spent = {(mine, stream): 0.0 for mine in (True, False) for stream in (False, True)}
     with tempfile.TemporaryDirectory() as new, tempfile.TemporaryDirectory() as old:
         async with (
             FakeEndpoint(otherwise=REPLY) as endpoint,
-            serving(endpoint.url, embedder, new) as here,
+            serving(endpoint.url, embedder, new, items=items) as here,
             serving(endpoint.url, embedder, old, sources=other) as there,
             httpx.AsyncClient(timeout=LIMIT) as client,
         ):
@@ -261,9 +264,12 @@ def main() -> None:
     parser.add_argument("--embedder", default="none", help="none, multilingual, …")
     parser.add_argument("--protocol", default="chat", choices=PATHS)
     parser.add_argument("--against", default="", help="sources of another commit to compare with")
+    parser.add_argument(
+        "--items", type=int, default=0, help="most recalled items of this one, beside --against"
+    )
     args = parser.parse_args()
     work = (
-        compare(args.requests, args.embedder, args.against)
+        compare(args.requests, args.embedder, args.against, items=args.items)
         if args.against
         else measure(args.requests, args.streams, args.embedder, args.protocol)
     )

@@ -18,6 +18,8 @@ from omoide_bench.judges.rubric import read_met
 from omoide_bench.reports.tables import groups_of
 from omoide_bench.running.aggregation import aggregates
 from omoide_bench.running.execute import execute
+from omoide_bench.tasks import OWN
+from omoide_bench.tasks.base import checked_options
 from omoide_bench.tasks.choices import read_choice
 from omoide_bench.tasks.guessing import guesses
 from tests.bench.bench_lab import FIXTURES, course, job, lab
@@ -234,8 +236,8 @@ async def test_beam_asks_as_an_application_does() -> None:
 
 def test_beam_knows_two_ways_of_asking() -> None:
     """Any other is refused before anything is asked."""
-    with pytest.raises(BadInput, match="by must be reply or app, not 'letter'"):
-        job("beam", "search", by="letter")
+    with pytest.raises(BadInput, match="by must be reply or app, got 'letter'"):
+        checked_options(OWN["beam"], {"by": "letter"})
 
 
 async def test_beam_replies_are_judged_by_rubric() -> None:

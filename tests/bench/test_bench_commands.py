@@ -255,3 +255,14 @@ def test_progress_tells_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -
     progress.case("summary", 2, 2)
     assert "[1/2] summary: 2 of 2, 1 calls" in capsys.readouterr().err
     assert clock(3700) == "1:01:40"
+
+
+def test_progress_tells_calls_before_the_first_case(capsys: pytest.CaptureFixture[str]) -> None:
+    """A judge's test of some hundred calls does not look like a run that hangs; nothing is said
+    while a run is planned."""
+    progress = RunProgress(every=0.0)
+    progress.called()
+    assert capsys.readouterr().err == ""
+    progress.start(2)
+    progress.called()
+    assert capsys.readouterr().err.startswith("[0/2] 1 calls, ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
@@ -127,10 +128,16 @@ async def test_a_library_that_is_not_installed_is_left_out_and_named(
             data=FIXTURES,
             methods=("search", "bm25"),
             options={"noise": {"languages": "en"}, "faults": {"languages": "en"}},
+            command="omoide bench rivals --conversations conv-1",
         )
+    for result in found.results.values():
+        assert result.command == "omoide bench rivals --conversations conv-1"
     head, ours = found.rows()
     assert ours[0] == "search"
     assert ours[head.index("reported")] == "–"  # search asks no model
     notes = "\n".join(found.notes())
     assert "left out: bm25" in notes
+    assert "mem0" not in notes.replace("memories of mem0", "")
+    lacking = "\n".join(replace(found, lacking=("fastembed",)).notes())
+    assert "mem0 searched without fastembed" in lacking
     assert "–: no figure" in notes

@@ -92,12 +92,13 @@ async def test_a_report_separates_a_mix(result: Result, tmp_path: Path) -> None:
     write(tmp_path / "one.json", result)
     write(tmp_path / "two.json", result)
     write_report(tmp_path, tmp_path / "alike")
-    assert "Not to be compared" not in (tmp_path / "alike" / "report.md").read_text()
+    assert "Do not compare" not in (tmp_path / "alike" / "report.md").read_text()
     write(tmp_path / "two.json", versioned(result, "9.9"))
     write_report(tmp_path, tmp_path / "mixed")
     told = (tmp_path / "mixed" / "report.md").read_text()
-    assert told.index("Not to be compared") < told.index("Task msc")
-    assert "9.9" in told
+    assert told.index("Do not compare figures of different groups") < told.index("Task msc")
+    assert "Unlike group 1: omoide " in told
+    assert "omoide 9.9, source" in told
     assert "Group 2." in told
 
 

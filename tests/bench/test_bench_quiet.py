@@ -11,8 +11,10 @@ from omoide.domain import Speaker
 from omoide.language import LANGUAGES
 from omoide.prompts import vocabulary
 from omoide.testing import ScriptedModel
+from omoide_bench.methods import ALWAYS
 from omoide_bench.quiet.talks import found, load
-from omoide_bench.running.execute import execute
+from omoide_bench.running.execute import NOTES_ONLY, execute, methods_of
+from omoide_bench.tasks import TASKS
 from omoide_tune.written import spoken
 from tests.bench.bench_lab import course, job, lab
 
@@ -39,6 +41,14 @@ def test_a_fact_is_found_in_a_note_that_holds_most_of_its_words() -> None:
     assert found(told, ["User has two cats.", "User has two old cats."]) == 1
     assert found(told, ["User likes Oslo."]) == 0
     assert found(told, []) == 0
+
+
+@pytest.mark.parametrize("task", sorted(NOTES_ONLY))
+def test_no_baseline_looks_perfect_because_it_notes_nothing(task: str) -> None:
+    """Only what writes notes is run, unless a method is named; other tasks keep their baselines."""
+    assert not {m.name for m in methods_of(TASKS[task], (), only=False)} & set(ALWAYS)
+    assert [m.name for m in methods_of(TASKS[task], ("bm25",), only=False)] == ["bm25"]
+    assert set(ALWAYS) < {m.name for m in methods_of(TASKS["friend"], (), only=False)}
 
 
 @pytest.mark.heavy

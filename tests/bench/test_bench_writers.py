@@ -198,6 +198,9 @@ def test_tuned_on_the_command_line(tmp_path: Path) -> None:
     wrong = CliRunner().invoke(cli, [*run, *asked, "--tuned", "stand-in", "--skills", "singing"])
     assert wrong.exit_code == 1
     assert "unknown skill 'singing'" in wrong.output
+    same = CliRunner().invoke(cli, [*run, *asked, "--tuned", "stand-in", "--skills", "facts"])
+    assert same.exit_code == 1
+    assert "--tuned has the name of --model" in same.output  # else it is asked as if untuned
 
 
 def _scored(result: Result, name: str, by: float) -> MethodResult:

@@ -105,6 +105,28 @@ def test_only_the_languages_that_were_named(tmp_path: Path) -> None:
     assert "scenes" in {e.source for e in made.examples}
 
 
+def test_contrast_adds_lessons_in_other_orders_for_training_only(tmp_path: Path) -> None:
+    """The same lessons and more, only of what changes; the held-out part and the rest stay."""
+    (tmp_path / "data").mkdir()
+    plain, more = (
+        make(
+            tmp_path / "data", tmp_path / name, names=("own",), tasks=("facts",),
+            talks=40, languages=("en",), contrast=orders,
+        )
+        for name, orders in (("plain", 0), ("more", 2))
+    )  # fmt: skip
+    before, after = (read(tmp_path / name / "train.jsonl") for name in ("plain", "more"))
+    assert after[: len(before)] == before
+    changed = [one for one in before if "changed" in one.hard.split()]
+    added = after[len(before) :]
+    assert 2 * len(changed) <= len(added) <= 3 * len(changed)
+    assert changed
+    assert {one.key for one in added} <= {one.key for one in changed}
+    assert more.kept == plain.kept
+    assert more.card["further orders of what is known"] == 2
+    assert "further orders of what is known" not in plain.card
+
+
 def test_the_paper_s_tasks_have_its_counts_as_most_and_two_sets_to_judge_by(tmp_path: Path) -> None:
     """No talk in two of the three files."""
     data = tmp_path / "dialogsum"

@@ -11,7 +11,7 @@ from omoide.domain import Speaker
 from omoide.errors import BadInput
 from omoide.language import LANGUAGES, detect_language
 from omoide.mechanisms.summary import grammar
-from omoide_tune.stories.playing import play
+from omoide_tune.stories.playing import between, play
 from omoide_tune.stories.reading import MESSAGES, drills, read_stories, stories
 
 STORY = """\
@@ -109,3 +109,20 @@ def test_every_note_begins_as_the_grammar_lets_it(language: str) -> None:
     ]
     assert len(notes) > 1000
     assert [note for note in notes if not note.startswith(openings)] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_other_drill_has_a_day_that_tells_nothing(language: str) -> None:
+    """The day after its first session, with facts that are known."""
+    assert between(language, 0) is None
+    quiet = between(language, 1)
+    assert quiet is not None
+    assert not quiet.user
+    assert not quiet.friend
+    silent = [
+        e
+        for e in asyncio.run(play(drills(language)[1], None, quiet=quiet))
+        if e.task == "facts" and e.hard == "nothing"
+    ]
+    assert len(silent) == 1
+    assert "\n1. " in silent[0].messages[-1].content

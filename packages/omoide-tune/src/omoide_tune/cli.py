@@ -99,6 +99,14 @@ tune.add_command(retriever)
 @click.option(
     "--weight", multiple=True, metavar="SOURCE=N", help="Weight of a source; others have 1."
 )
+@click.option(
+    "--contrast",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 8),
+    metavar="N",
+    help="Add facts that change: in N other orders of what is known, and without some of it.",
+)
 @click.option("--hard", default=0.4, show_default=True, help="Minimum share of hard cases.")
 @click.option("--planted", default=0.1, show_default=True, help="Share with a planted instruction.")
 @click.option("--talks", type=int, help="Talks per source and language; 0 for all.  [default: 450]")
@@ -117,6 +125,7 @@ def data(
     languages: tuple[str, ...],
     most: tuple[str, ...],
     weight: tuple[str, ...],
+    contrast: int,
     hard: float,
     planted: float,
     talks: int | None,
@@ -150,6 +159,7 @@ def data(
         paper=paper,
         taught=taught,
         weights=weighed(weight),
+        contrast=contrast,
     )
     if scope.json:
         emit(made.card)

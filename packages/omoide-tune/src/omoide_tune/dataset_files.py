@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from omoide.language import estimate_tokens
 from omoide_tune.building import SHARE, build, held_out
 from omoide_tune.checked_talks import DataTally
+from omoide_tune.contrast import contrasted
 from omoide_tune.examples import TASKS, write
 from omoide_tune.lessons import lessons, with_lessons
 from omoide_tune.mixture import (
@@ -71,6 +72,7 @@ def make(
     paper: bool = False,
     taught: Sequence[Path] = (),
     weights: Mapping[str, float] | None = None,
+    contrast: int = 0,
 ) -> MadeDataset:
     """Build and write the data set, in all languages if none is named. `most` overrides the counts
     of tasks; `hard` is the minimum share of hard cases, `order` that of planted instructions,
@@ -78,7 +80,8 @@ def make(
     `paper` makes paper C's three tasks with its counts and splits: of each, 40 are for validation
     (held-out.jsonl), 150 for the test (test.jsonl) and the rest for training.
     `taught` are files with facts that models found in the talks (`omoide tune teach`).
-    `weights` are the relative weights of sources.
+    `weights` are the relative weights of sources. With `contrast` lessons of facts that change
+    something are added in so many other orders of what is known, and without some of what they end.
     Raises `BadInput` if data is missing or not allowed."""
     sources = select_sources(names, research=research)
     tasks = tuple(PAPER) if paper else tuple(tasks) or TASKS
@@ -100,6 +103,8 @@ def make(
     training = mixed(
         [e for e in found if not held_out(e, share=share)], wanted, hard=hard, weights=weights
     )
+    if contrast:
+        training = contrasted(training, random.Random(seed), orders=contrast)  # noqa: S311
     evaluation = [e for e in found if held_out(e, share=share)]
     tested: list[Example] = []
     if paper:
@@ -127,6 +132,7 @@ def make(
         "shippable": not any(source.research for source in sources)
         and all(lesson.model for lesson in given),  # without a name the licence is unknown
         "seed": seed,
+        **({"further orders of what is known": contrast} if contrast else {}),
         "talks": tally.talks,
         "facts": dict(sorted(tally.facts.items())),
         **({"taught by": dict(sorted(tally.taught.items()))} if taught else {}),

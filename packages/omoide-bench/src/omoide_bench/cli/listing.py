@@ -52,5 +52,5 @@ def list_(scope: Scope) -> None:
     click.echo(table(("method", "what it is"), [(n, e.about) for n, e in known.items()]))
     click.echo(
         f"\nCombine methods with +, such as summary+search. {', '.join(ALWAYS)} always run as "
-        "baselines, unless --only is given."
+        "baselines, unless --only is given or the task is about notes only (quiet, stories)."
     )

@@ -12,7 +12,8 @@ EVERY = 10.0
 class RunProgress:
     """Counts cases and calls, and prints how far the run is."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, every: float = EVERY) -> None:
+        self._every = every
         self.start(0)
 
     def start(self, methods: int) -> None:
@@ -23,8 +24,12 @@ class RunProgress:
         self._calls = 0
 
     def called(self) -> None:
-        """Count one answered call."""
+        """Count one answered call. Calls are told too: a judge is tested before the first case,
+        and one case may take many calls of a slow model."""
         self._calls += 1
+        now = time.monotonic()
+        if self._methods:
+            self._tell(f"{self._position()}{self._pace(now)}", now)
 
     def case(self, method: str, done: int, total: int) -> None:
         """Report that `done` of `total` cases of a method are done."""
@@ -32,24 +37,28 @@ class RunProgress:
         if method not in self._names:
             self._names.append(method)
             self._method_began = now
-        finished = done == total
+        left = (now - self._method_began) / max(done - 1, 1) * (total - done)
+        line = (
+            f"{self._position()}{method}: {done:,} of {total:,}, {self._pace(now)}, "
+            f"{clock(left)} left"
+        )
+        self._tell(line, now, always=done == total)
+
+    def _tell(self, line: str, now: float, *, always: bool = False) -> None:
+        """Print a line, unless the last one is fresh. At a terminal it replaces the last one."""
         tty = sys.stderr.isatty()
-        if not finished and now - self._shown < (0.2 if tty else EVERY):
+        if not always and now - self._shown < (0.2 if tty else self._every):
             return
         self._shown = now
-        line = self._line(method, done, total, now)
-        sys.stderr.write(f"\r\x1b[K{line}" + ("\n" if finished else "") if tty else f"{line}\n")
+        sys.stderr.write(f"\r\x1b[K{line}" + ("\n" if always else "") if tty else f"{line}\n")
         sys.stderr.flush()
 
-    def _line(self, method: str, done: int, total: int, now: float) -> str:
+    def _position(self) -> str:
+        return f"[{len(self._names)}/{self._methods}] "
+
+    def _pace(self, now: float) -> str:
         rate = self._calls / max(now - self._began, 1e-9)
-        spent = now - self._method_began
-        left = spent / max(done - 1, 1) * (total - done)
-        position = f"{len(self._names)}/{self._methods}"
-        return (
-            f"[{position}] {method}: {done:,} of {total:,}, {self._calls:,} calls, "
-            f"{rate:.1f}/s, {clock(left)} left"
-        )
+        return f"{self._calls:,} calls, {rate:.{1 if rate >= 1 else 2}f}/s"
 
 
 def clock(seconds: float) -> str:

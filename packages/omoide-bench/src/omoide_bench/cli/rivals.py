@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,6 +86,7 @@ def rivals(
                     "noise": {"languages": languages},
                     "faults": {"languages": languages},
                 },
+                command=shlex.join(["omoide", *sys.argv[1:]]),
                 report=progress.case,
             )
 

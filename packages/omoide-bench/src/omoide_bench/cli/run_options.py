@@ -82,6 +82,7 @@ async def lab(
     encoder = _encoder(settings, making.encoder) if making.encoder else None
     iterator = _model(settings, making.iterator) if making.iterator else None
     tuned = _tuned(settings, making)
+    _checked_names(model, tuned)
 
     folder = BatchFolder.open(making.batch) if making.batch else None
 
@@ -141,6 +142,16 @@ def _tuned(settings: Settings, making: CliRunOptions) -> tuple[TunedModel, ...]:
         TunedModel(model=_model(settings, spec), skills=_skills(names))
         for spec, names in zip(making.tuned, skills, strict=False)
     )
+
+
+def _checked_names(model: ChatModel, tuned: Sequence[TunedModel]) -> None:
+    """Raise `BadInput` if an adapter for facts has the name of the model without it: nothing would
+    tell that it claims that skill, and it would be asked in the form of an untuned model."""
+    if any(one.model.name == model.name for one in tuned if Skill.FACTS in one.skills):
+        raise BadInput(
+            f"--tuned has the name of --model, {model.name}; name it otherwise behind the #, "
+            "such as http://127.0.0.1:8001/v1#facts"
+        )
 
 
 def _skills(names: str) -> frozenset[Skill]:

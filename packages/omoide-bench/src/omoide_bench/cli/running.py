@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omoide.cli import Prices, Scope, as_json, emit, scoped, table
+from omoide.errors import BadInput
 from omoide_bench.cli.options import EMBEDDER, ITERATOR, OUT, TOKENS
 from omoide_bench.cli.progress import RunProgress, clock
 from omoide_bench.cli.run_options import DEFAULT_SKILLS, CliRunOptions, lab
@@ -180,6 +181,8 @@ def run(
         async with lab(scope.settings, making, called=progress.called) as parts:
             wanted = methods_of(benchmark, methods, only=only, lab=parts)
             cases = benchmark.cases(data, sample)
+            if not cases:
+                raise BadInput(f"{benchmark.name} has no case for these options: {options}")
             if only_plan or not (no_plan or batch):
                 planned = await plan(benchmark, cases, wanted, lab=parts, course=course, rate=rate)
                 shown = _plan(planned, prices if priced else None)
@@ -242,6 +245,9 @@ def _options(task: Any, arguments: Sequence[str]) -> dict[str, str]:  # noqa: AN
 
 
 def _plan(planned: Plan, prices: Prices | None) -> str:
+    """The estimated calls, tokens, time and money; a run without calls has nothing to estimate."""
+    if not any(load.calls for load in planned.loads):
+        return f"{planned.cases:,} cases; no model will be called"
     head = ("method", "calls", "shared", "prompt tokens", "answer tokens")
     rows = [
         (
@@ -271,13 +277,14 @@ def _plan(planned: Plan, prices: Prices | None) -> str:
 
 def shown_result(result: Result) -> str:
     """The aggregates as a table, with notes."""
-    from omoide_bench.reports.tables import aggregate_rows
+    from omoide_bench.reports.tables import aggregate_rows, unscored_reasons
 
     head, rows = aggregate_rows(result)
     lines = [table(head, rows, right=range(2, len(head)))]
-    unscored = sum(1 for method in result.methods for item in method.items if item.unscored)
-    if unscored:
-        lines.append(f"\n{unscored:,} items lack a score for some measure; the file says why.")
+    lines += [
+        f"\n{count:,} items without {measure}: {why}"
+        for (measure, why), count in unscored_reasons(result).items()
+    ]
     if not result.complete:
         lines.append("\nNot every case was run; run the same command again to resume.")
     lines += [f"\n{note}" for note in result.notes]

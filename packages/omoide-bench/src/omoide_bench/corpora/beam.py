@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide_bench.corpora.questions import EvidenceConversation, EvidenceQuestion, conversation
+from omoide_bench.corpora.questions import (
+    EvidenceConversation,
+    EvidenceQuestion,
+    conversation,
+    with_evidence,
+)
 from omoide_bench.data import beam
 
 if TYPE_CHECKING:
@@ -26,13 +31,7 @@ def load(folder: Path) -> tuple[EvidenceConversation, ...]:
     return tuple(
         conversation(
             dialogue,
-            (
-                EvidenceQuestion(
-                    text=q.text, category=CATEGORIES[q.category], evidence=q.evidence, at=q.at
-                )
-                for q in dialogue.questions
-                if q.evidence and q.category in CATEGORIES
-            ),
+            with_evidence(dialogue.questions, CATEGORIES),
             unanswerable=(
                 EvidenceQuestion(text=q.text, category=0, evidence=frozenset(), at=q.at)
                 for q in dialogue.questions

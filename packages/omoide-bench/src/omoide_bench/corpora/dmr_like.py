@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide_bench.corpora.questions import EvidenceConversation, EvidenceQuestion, conversation
+from omoide_bench.corpora.questions import EvidenceConversation, conversation, with_evidence
 from omoide_bench.data import msc_questions
 
 if TYPE_CHECKING:
@@ -23,12 +23,7 @@ def load(folder: Path) -> tuple[EvidenceConversation, ...]:
     return tuple(
         conversation(
             dialogue,
-            (
-                EvidenceQuestion(
-                    text=q.text, category=CATEGORIES[q.category], evidence=q.evidence, at=q.at
-                )
-                for q in dialogue.questions
-            ),
+            with_evidence(dialogue.questions, CATEGORIES),
         )
         for split in ("test", "valid")
         for dialogue in msc_questions.load(folder, split)

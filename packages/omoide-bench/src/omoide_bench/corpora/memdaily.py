@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide_bench.corpora.questions import EvidenceConversation, EvidenceQuestion, conversation
+from omoide_bench.corpora.questions import EvidenceConversation, conversation, with_evidence
 from omoide_bench.data import memdaily
 
 if TYPE_CHECKING:
@@ -28,13 +28,7 @@ def load(folder: Path) -> tuple[EvidenceConversation, ...]:
     return tuple(
         conversation(
             dialogue,
-            (
-                EvidenceQuestion(
-                    text=q.text, category=CATEGORIES[q.category], evidence=q.evidence, at=q.at
-                )
-                for q in dialogue.questions
-                if q.evidence
-            ),
+            with_evidence(dialogue.questions, CATEGORIES),
         )
         for dialogue in memdaily.load(folder, kinds=KINDS)
     )

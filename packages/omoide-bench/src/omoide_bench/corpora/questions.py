@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from omoide.domain import Speaker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from omoide_bench.data.shapes import DatasetLine, Dialogue
+    from omoide_bench.data.shapes import DatasetLine, DatasetQuestion, Dialogue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,3 +59,14 @@ def conversation(
         unanswerable=tuple(unanswerable),
         named=named,
     )
+
+
+def with_evidence(
+    questions: Iterable[DatasetQuestion], categories: Mapping[str, int]
+) -> Iterator[EvidenceQuestion]:
+    """The questions of these categories that name their evidence."""
+    for q in questions:
+        if q.evidence and q.category in categories:
+            yield EvidenceQuestion(
+                text=q.text, category=categories[q.category], evidence=q.evidence, at=q.at
+            )

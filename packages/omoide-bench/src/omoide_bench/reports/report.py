@@ -11,13 +11,20 @@ from omoide.settings import Settings
 from omoide_bench.methods import AS
 from omoide_bench.reports.default import HEAD, better_defaults, default_results, rows
 from omoide_bench.reports.drawing import drawn
+from omoide_bench.reports.glance import at_a_glance
 from omoide_bench.reports.legend import legend
 from omoide_bench.reports.page import Picture, ReportTable, html, markdown
 from omoide_bench.reports.papers import tables_for
 from omoide_bench.reports.pictures import fading, pictures, strengthening
-from omoide_bench.reports.tables import aggregate_rows, groups_of, measure_of, shown
+from omoide_bench.reports.tables import (
+    aggregate_rows,
+    groups_of,
+    measure_of,
+    shown,
+    unscored_reasons,
+)
 from omoide_bench.running.aggregation import tests
-from omoide_bench.running.origin import by_origin, differing
+from omoide_bench.running.origin import by_origin
 from omoide_bench.running.results import FORMAT, read
 from omoide_bench.statistics import holm
 
@@ -46,8 +53,7 @@ def write_report(folder: Path, out: Path) -> list[Path]:
         suffix = "" if len(origins) == 1 else f" (group {number})"
         if blocks := list(the_default(group)):
             sections.append((f"Is the default the best?{suffix}", blocks))
-    if len(origins) > 1:
-        sections.insert(0, ("Not to be compared", list(_apart(origins))))
+    sections.insert(0, ("At a glance", list(at_a_glance(origins))))
     sections += [
         (name, list(section(name, result, group=number if len(origins) > 1 else None)))
         for number, group in enumerate(origins, 1)
@@ -71,27 +77,6 @@ def write_report(folder: Path, out: Path) -> list[Path]:
         path.write_text(text, encoding="utf-8")
         written.append(path)
     return written
-
-
-def _apart(groups: Sequence[Sequence[tuple[str, Result]]]) -> Iterable[Block]:
-    """Groups of results made with the same version and prompts, if there are several."""
-    yield (
-        "These results were made with different versions, sources or prompts of omoide. Do not "
-        "compare figures of different groups."
-    )
-    (_, first), *_ = groups[0]
-    rows = tuple(
-        (
-            str(number),
-            ", ".join(name for name, _ in group),
-            group[0][1].versions.get("omoide", "unknown"),
-            "; ".join(differing(first, group[0][1])),
-        )
-        for number, group in enumerate(groups, 1)
-    )
-    yield ReportTable(
-        head=("group", "results", "omoide", "difference to the first group"), rows=rows
-    )
 
 
 def load(folder: Path) -> list[tuple[str, Result]]:
@@ -312,14 +297,9 @@ def _cost(result: Result) -> ReportTable:
 
 
 def _unscored(result: Result) -> Iterable[Block]:
-    reasons: dict[tuple[str, str], int] = {}
-    for method in result.methods:
-        for item in method.items:
-            for measure, why in item.unscored.items():
-                reasons[measure, why] = reasons.get((measure, why), 0) + 1
-    if reasons:
+    if reasons := unscored_reasons(result):
         yield "Unscored, over all methods:"
         yield ReportTable(
             head=("measure", "why", "items"),
-            rows=tuple((m, why, f"{count:,}") for (m, why), count in sorted(reasons.items())),
+            rows=tuple((m, why, f"{count:,}") for (m, why), count in reasons.items()),
         )

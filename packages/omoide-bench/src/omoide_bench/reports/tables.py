@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from omoide_bench.tasks import TASKS
@@ -72,3 +73,14 @@ def aggregate_rows(result: Result) -> tuple[tuple[str, ...], list[tuple[str, ...
                 ]
                 rows.append((group, method.name, f"{count:,}", *cells))
     return ("group", "method", "n", *names), rows
+
+
+def unscored_reasons(result: Result) -> dict[tuple[str, str], int]:
+    """How many items lack a measure, over all methods, by measure and reason."""
+    reasons = Counter(
+        reason
+        for method in result.methods
+        for item in method.items
+        for reason in item.unscored.items()
+    )
+    return dict(sorted(reasons.items()))

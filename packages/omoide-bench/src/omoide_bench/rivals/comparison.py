@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 METHODS = ("search", "summary+search", "mem0", "mem0:raw", "langmem", "dense:5", "bm25")
 LIBRARIES = {"mem0": "mem0", "mem0:raw": "mem0", "langmem": "langmem"}
 """What a method imports. They are extras, so one may be missing."""
+MEM0_ALSO = ("fastembed", "spacy")
+"""What mem0 searches with besides vectors, if it is installed: words (BM25) and entities."""
 TASKS = ("locomo", "noise", "faults")
 NO_TURNS = ("mem0", "langmem")
 """Methods whose memories name no turns: evidence cannot be looked up, only words."""
@@ -44,6 +46,8 @@ class Comparison:
     """Turns of the LoCoMo conversations."""
     missing: Sequence[str] = ()
     """Methods that were left out because their library is not installed."""
+    lacking: Sequence[str] = ()
+    """What mem0 would search with too, and is not installed."""
 
     def rows(self) -> list[tuple[str, ...]]:
         """The table, its header first. Shares are in percent."""
@@ -102,6 +106,10 @@ class Comparison:
             "questions; prompt tokens a turn are those of writing memory",
             "–: no figure. The memories of mem0 and langmem name no turns, so there is no evidence "
             "to look up; a method that asks no model to write has no failure to report",
+            *(
+                f"mem0 searched without {name} (pip install 'mem0ai[extras,nlp]')"
+                for name in self.lacking
+            ),
             *(f"left out: {name} (pip install 'omoide-bench[rivals]')" for name in self.missing),
         ]
 
@@ -117,6 +125,7 @@ async def compare(
     data: Path,
     methods: Sequence[str],
     options: Mapping[str, Mapping[str, str]],
+    command: str = "",
     report: ReportProgress = lambda method, done, total: None,
 ) -> Comparison:
     """Run the methods on the three tasks, without those whose library is missing; `options` are
@@ -136,12 +145,14 @@ async def compare(
             methods=methods_of(task, methods, only=True, lab=lab),
             cases=cases,
             data=fingerprints(task, data),
-            command="omoide bench rivals",
+            command=command,
         )
         results[name] = await execute(
             job, lab=lab, course=RunOptions(options=chosen, concurrency=1), report=report
         )
-    return Comparison(results=results, turns=turns, missing=left_out)
+    with_mem0 = any(LIBRARIES.get(name) == "mem0" for name in methods)
+    lacking = [name for name in MEM0_ALSO if with_mem0 and not find_spec(name)]
+    return Comparison(results=results, turns=turns, missing=left_out, lacking=lacking)
 
 
 async def _embed(lab: RunContext, cases: Sequence[Dialogue]) -> None:

@@ -47,6 +47,9 @@ PACKAGES = (
     "mem0ai",
     "qdrant-client",
 )
+NOTES_ONLY = frozenset({"quiet", "stories"})
+"""Tasks about what is noted. The baselines note nothing, and would look perfect where that is
+asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +80,8 @@ def methods_of(
                 raise BadInput(f"{task.name} has no method {name!r}; it compares {known}")
         return tuple(Method(name=name, mechanisms=()) for name in (names or task.default_methods))
     mechanisms = registry(analyser=lab.analyser if lab else None)
-    methods = choose(names, mechanisms, usual=task.default_methods, only=only)
+    alone = only or task.name in NOTES_ONLY
+    methods = choose(names, mechanisms, usual=task.default_methods, only=alone)
     if lab is not None and lab.embedder is None:
         for name in dict.fromkeys(one for method in methods for one in method.mechanisms):
             if needs := mechanisms[name].needs:

@@ -135,9 +135,13 @@ class Task(Protocol[T]):
 
 
 def checked_options(task: Task[T], given: Mapping[str, str]) -> Mapping[str, str]:
-    """The options. Raises `BadInput` if the task does not know one."""
-    for name in given:
+    """The options. Raises `BadInput` for one that the task does not know, and for a value that the
+    option does not know."""
+    from omoide_bench.tasks.option_values import check_value
+
+    for name, value in given.items():
         if name not in task.options:
             known = ", ".join(task.options) or "none"
             raise BadInput(f"{task.name} has no option {name!r}; its options: {known}")
+        check_value(task.name, name, value)
     return given

@@ -66,8 +66,6 @@ class Beam:
 
     def cases(self, data: Path, sample: Sample) -> tuple[Dialogue, ...]:
         """Chats."""
-        if (by := sample.options.get("by", "reply")) not in ("reply", "app"):
-            raise BadInput(f"by must be reply or app, not {by!r}")
         return sample.draw(beam.load(data))
 
     async def run(self, case: Dialogue, trial: Trial) -> list[ScoredItem]:

@@ -5,14 +5,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Owner, Speaker, Turn
-from omoide.mechanisms import Contribution, PromptPlace, ReplyRequest
+from omoide.engine import complete
+from omoide.mechanisms import REPLY_FORMS, Contribution, PromptPlace, ReplyRequest, is_looping
 from omoide_bench.data.shapes import FIRST_DAY
+from omoide_bench.running.cached_model import without_loops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from omoide.ports import Completion
+    from omoide_bench.tasks.base import Trial
 
-def reply_request(user: str, message: str, language: str) -> ReplyRequest:
+
+async def reply_with(
+    notes: Sequence[str], message: str, *, user: str, language: str, trial: Trial
+) -> tuple[str, Completion]:
+    """The reply to a message with the product's prompt and these notes, and what it cost."""
+    settings = trial.lab.settings
+    request = REPLY_FORMS[settings.effective_reply_form](
+        _reply_request(user, message, language),
+        [
+            note
+            for place in (PromptPlace.MEMORY, PromptPlace.RECALLED)
+            for note in _note_sentences(notes, place)
+        ],
+        window=trial.model.window,
+        max_tokens=settings.reply_tokens,
+    )
+    answer = await complete(trial.model, request)
+    return without_loops(answer.text, is_looping).strip(), answer
+
+
+def _reply_request(user: str, message: str, language: str) -> ReplyRequest:
     """A reply request for a session that begins with the message."""
     turn = Turn(
         id="message",
@@ -32,7 +56,7 @@ def reply_request(user: str, message: str, language: str) -> ReplyRequest:
     )
 
 
-def note_sentences(facts: Sequence[str], place: PromptPlace) -> list[Contribution]:
+def _note_sentences(facts: Sequence[str], place: PromptPlace) -> list[Contribution]:
     """Facts as contributions at one place in the prompt."""
     return [
         Contribution(

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.engine import complete
-from omoide.mechanisms import REPLY_FORMS, PromptPlace, is_looping
 from omoide_bench.grounded import scenes
-from omoide_bench.running.cached_model import without_loops
 from omoide_bench.running.items import ScoredItem
 from omoide_bench.tasks.base import Measure
-from omoide_bench.tasks.given_notes import note_sentences, reply_request
+from omoide_bench.tasks.given_notes import reply_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,20 +49,10 @@ class GroundedTask:
 
     async def run(self, case: Scene, trial: Trial) -> list[ScoredItem]:
         """One reply, with the product's prompt."""
-        settings = trial.lab.settings
         handed = case.given_notes(trial.method.name)
-        request = REPLY_FORMS[settings.effective_reply_form](
-            reply_request(case.id, case.message, case.language),
-            [
-                note
-                for place in (PromptPlace.MEMORY, PromptPlace.RECALLED)
-                for note in note_sentences(handed, place)
-            ],
-            window=trial.model.window,
-            max_tokens=settings.reply_tokens,
+        reply, answer = await reply_with(
+            handed, case.message, user=case.id, language=case.language, trial=trial
         )
-        answer = await complete(trial.model, request)
-        reply = without_loops(answer.text, is_looping).strip()
         marks = scenes.marks(case, reply)
         scores = {
             "language": float(marks.language),

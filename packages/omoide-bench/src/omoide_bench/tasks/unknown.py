@@ -7,12 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omoide.engine import complete
-from omoide.mechanisms import REPLY_FORMS, PromptPlace, is_looping
-from omoide_bench.running.cached_model import without_loops
 from omoide_bench.running.items import ScoredItem
 from omoide_bench.tasks.base import Measure
-from omoide_bench.tasks.given_notes import note_sentences, reply_request
+from omoide_bench.tasks.given_notes import reply_with
 from omoide_bench.unknown import questions
 
 if TYPE_CHECKING:
@@ -63,22 +60,13 @@ class UnknownTask:
 
     async def run(self, case: UnknownQuestion, trial: Trial) -> list[ScoredItem]:
         """One reply, with the product's prompt; none if the question is not in this arm."""
-        arm, settings = trial.method.name, trial.lab.settings
+        arm = trial.method.name
         if not case.has(arm):
             return []
         handed = case.given_notes(arm)
-        request = REPLY_FORMS[settings.effective_reply_form](
-            reply_request(case.id, case.question, case.language),
-            [
-                note
-                for place in (PromptPlace.MEMORY, PromptPlace.RECALLED)
-                for note in note_sentences(handed, place)
-            ],
-            window=trial.model.window,
-            max_tokens=settings.reply_tokens,
+        reply, answer = await reply_with(
+            handed, case.question, user=case.id, language=case.language, trial=trial
         )
-        answer = await complete(trial.model, request)
-        reply = without_loops(answer.text, is_looping).strip()
         marks = questions.marks(case, reply)
         scores = {"language": float(marks.language)}
         if arm == "unknown":

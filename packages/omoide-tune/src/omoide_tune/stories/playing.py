@@ -60,8 +60,8 @@ async def _all() -> list[Example]:
         drilled = [
             example
             for language in LANGUAGES
-            for drill in drills(language)
-            for example in await play(drill, None)
+            for number, drill in enumerate(drills(language))
+            for example in await play(drill, None, quiet=between(language, number))
         ]
         return [*told, *(example for example in drilled if _in_bounds(example))]
     finally:
@@ -78,6 +78,11 @@ def _quiet(language: str, number: int) -> WrittenTalk | None:
     """A talk that tells nothing lasting, another one for each story."""
     silent = [talk for talk in spoken(language) if not (talk.user or talk.friend or talk.scene)]
     return silent[number % len(silent)] if silent else None
+
+
+def between(language: str, number: int) -> WrittenTalk | None:
+    """For every other drill a quiet talk, lest all that know something note something."""
+    return _quiet(language, number) if number % 2 else None
 
 
 async def play(
