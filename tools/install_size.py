@@ -57,7 +57,7 @@ def main(wheel: str) -> int:
     bare = megabytes - (after.compiled - before.compiled) / 1e6
     for name, count in sorted(added.items(), key=lambda item: -item[1]):
         print(f"{count / 1e6:8.1f} MB  {name}")
-    print(f"core install: {megabytes:.0f} MB (limit {MOST_MB}); {bare:.0f} MB without .pyc")
+    print(f"core install: {megabytes:.1f} MB (limit {MOST_MB}); {bare:.1f} MB without .pyc")
     print(f"distributions: {len(added)} (limit {MOST_DISTRIBUTIONS})")
     print(
         f"python -c 'import omoide': {seconds:.2f} s of CPU, user and system, the interpreter's "
