@@ -100,6 +100,7 @@ async def test_what_the_user_wants_forgotten_goes_into_no_prompt(
     await world.session("ana", request, answers=(answer(entry("forget", 1, facts=(1,))),))
     assert word not in await shown(world, question)
     assert await world.memory.facts("ana") == ()
+    assert not any(word in item.text for item in await world.memory.recall("ana", question))
     await world.session("ana", question, answers=(answer(),))
     assert word not in world.iterator.requests[-1].messages[-1].content
 

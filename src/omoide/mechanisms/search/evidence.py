@@ -105,7 +105,7 @@ class TurnEvidence:
         zeros."""
         import numpy as np
 
-        at, kinds = np.asarray(rows), self.present
+        at, kinds = np.asarray(rows, np.intp), self.present
         values = np.array([getattr(self, kind).take(at) for kind in kinds], np.float64)
         points = values.T * [getattr(self.weights, kind) for kind in kinds]
         order = np.argsort(-np.abs(points), axis=1, kind="stable").tolist()
