@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from omoide.domain import Fact, FactKind, Speaker
 from omoide.errors import BadReply
+from omoide.mechanisms.facts.answer_days import written_days
 from omoide.mechanisms.facts.operations import Action, FormAnswer
-from omoide.mechanisms.facts.reading import first_day, last_day, read_answer
+from omoide.mechanisms.facts.reading import read_answer
 from omoide.prompts.transcript import Line
 
 if TYPE_CHECKING:
@@ -142,11 +143,82 @@ def test_topics_with_ranges_outside_the_session_are_left_out() -> None:
     assert [(one.topic, one.first, one.last) for one in answer.topics] == [("The move", 1, 3)]
 
 
-def test_months_and_years_have_first_and_last_days() -> None:
-    """February of a leap year included; what is no date gives none."""
-    assert (first_day("2028-02"), last_day("2028-02")) == (date(2028, 2, 1), date(2028, 2, 29))
-    assert (first_day("2026"), last_day("2026")) == (date(2026, 1, 1), date(2026, 12, 31))
-    assert first_day("2026-13") is first_day("soon") is first_day("2026-02-30") is None
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("2028-02", date(2028, 2, 1), date(2028, 2, 29)),
+        ("2026", date(2026, 1, 1), date(2026, 12, 31)),
+        ("2026/09/20", date(2026, 9, 20), date(2026, 9, 20)),
+        ("2026.05.20", date(2026, 5, 20), date(2026, 5, 20)),
+        ("2026年5月20日", date(2026, 5, 20), date(2026, 5, 20)),
+        ("2026-05-20T10:00:00+09:00", date(2026, 5, 20), date(2026, 5, 20)),
+        ("2026-09-20 to 2026-09-25", date(2026, 9, 20), date(2026, 9, 25)),
+        ("2026-09-20/2026-09-25", date(2026, 9, 20), date(2026, 9, 25)),
+        ("2027-Q3", date(2027, 7, 1), date(2027, 9, 30)),
+        ("2026-W21", date(2026, 5, 18), date(2026, 5, 24)),
+        ("by 2026-05.", date(2026, 5, 1), date(2026, 5, 31)),
+    ],
+)
+def test_a_day_is_read_as_it_was_meant(text: str, first: date, last: date) -> None:
+    """ISO dates are asked for; other forms that leave no doubt are read as well."""
+    days = written_days(text)
+    assert (days.first, days.last, days.unread) == (first, last, False)
+
+
+@pytest.mark.parametrize("text", ["2026-13", "2026-02-30", "soon", "May 2026", "2026-spring"])
+def test_a_day_that_cannot_be_read_is_flagged(text: str) -> None:
+    """A month by its name is not all of its year, and a fact without its day says so."""
+    assert written_days(text).first is None
+    entry = {"do": "add", "text": "User marries.", "since": text, "until": None}
+    (operation,) = read([entry]).operations
+    assert operation.since is None
+    assert operation.flags == ("a day that it names cannot be read",)
+    assert not read([{**entry, "since": ""}]).operations[0].flags
+
+
+CHANGE = {"do": "add", "facts": [], "text": "User lives in Porto.", "turns": [1]}
+ONE = json.dumps(CHANGE)
+TOPICS = '"topics": [{"topic": "Porto", "first": 1, "last": 1, "summary": "Ana moved."}]'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f'{{"changes": [{ONE},], {TOPICS}}}',
+        f'{{"changes": [{ONE}], {TOPICS},}}',
+        f'{{"changes": [ // she moved\n{ONE}], {TOPICS}}}',
+        f'{{"changes": [{ONE[:-1]}, "since": None}}], {TOPICS}}}',
+        f'F1 keeps its facts [], so:\n{{"changes": [{ONE}], {TOPICS}}}',
+        f'{{"changes": []}}\n```\nOne more:\n```json\n{{"changes": [{ONE}], {TOPICS}}}',
+    ],
+)
+def test_json_with_a_slip_is_read_whole(answer: str) -> None:
+    """A comma too many, a comment, a list in the sentence before it, a second thought."""
+    read = read_answer(answer, known=KNOWN, session=SESSION, language="en")
+    assert [operation.text for operation in read.operations] == [CHANGE["text"]]
+    assert [topic.topic for topic in read.topics] == ["Porto"]
+    assert not read.aside
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f'{{"changes": [{ONE} {ONE}], {TOPICS}}}',
+        f'{{"changes": [{{"do": "add", "text": "User said "no" to it."}}], {TOPICS}}}',
+        f'Known facts [] so far.\n{{"changes": [{ONE} {ONE}]}}',
+    ],
+)
+def test_a_part_of_broken_json_is_not_taken_for_the_whole(answer: str) -> None:
+    """The model is asked again: its topics are no changes, and an empty list is no answer."""
+    with pytest.raises(BadReply):
+        read_answer(answer, known=KNOWN, session=SESSION, language="en")
+
+
+@pytest.mark.parametrize(("word", "action"), [("update", "replace"), ("delete", "end")])
+def test_a_change_by_another_name_is_that_change(word: str, action: str) -> None:
+    """Models that are not held to the schema say what they mean in other words."""
+    (operation,) = read([{"do": word, "facts": [1], "text": "User lives in Porto."}]).operations
+    assert operation.action is Action(action)
 
 
 JSON = st.recursive(

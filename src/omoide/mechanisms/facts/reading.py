@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from calendar import monthrange
-from datetime import date
 from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -15,11 +13,12 @@ from omoide.claims.noted_facts import line_fact, note_lines
 from omoide.domain import FactKind
 from omoide.domain.fact import ASSISTANT, USER
 from omoide.errors import BadReply
+from omoide.mechanisms.facts.answer_days import written_days
 from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside, Topic
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from omoide.domain import Fact
     from omoide.prompts.transcript import Line
@@ -29,7 +28,10 @@ TRIED = 50
 LONGEST = 1000
 """Most characters of one fact."""
 _NUMBER = re.compile(r"\d+")
-_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?![\d-])")
+_NO_JSON = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[]}])|//[^\n]*|\bNone\b', re.DOTALL)
+"""A string, and what JSON does not allow outside of one."""
+_FENCE = re.compile(r"```\w*")
+_SYNONYMS = {"update": Action.REPLACE, "delete": Action.END, "remove": Action.END}
 
 
 def read_answer(
@@ -74,21 +76,49 @@ def _plain_lines(answer: str, language: str) -> FormAnswer:
 
 
 def _object(answer: str) -> dict[str, Any] | None:
-    """The first JSON object with a list of changes, or a bare list as one."""
+    """The last JSON object with a list of changes, since a model may correct itself; or a bare list
+    of changes as one. What is only a part of JSON that cannot be read says nothing of the whole:
+    its topics are no changes, and an empty list in it is no empty answer."""
+    lists: list[dict[str, Any]] = []
+    for text in (answer, _mended(answer)):
+        values = list(_values(text))
+        for value in reversed(values):
+            if isinstance(value, dict) and isinstance(value.get("changes"), list):
+                return value
+            if isinstance(value, list) and _are_changes(value):
+                lists.append({"changes": value})
+    if not lists and _FENCE.sub("", answer).strip() == "[]":
+        return {"changes": []}
+    return lists[0] if lists else None
+
+
+def _values(text: str) -> Iterator[object]:
+    """The JSON objects and lists in a text that stand in no other that can be read."""
     decoder = json.JSONDecoder(strict=False)
     end = 0
-    for opening in islice(re.finditer(r"[\[{]", answer), TRIED):
-        if opening.start() < end:  # inside a value that holds no changes
+    for opening in islice(re.finditer(r"[\[{]", text), TRIED):
+        if opening.start() < end:
             continue
         try:
-            value, end = decoder.raw_decode(answer, opening.start())
+            value, end = decoder.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
             continue
-        if isinstance(value, dict) and isinstance(value.get("changes"), list):
-            return value
-        if isinstance(value, list) and (not value or isinstance(value[0], dict)):
-            return {"changes": value}
-    return None
+        yield value
+
+
+def _are_changes(values: Sequence[object]) -> bool:
+    return bool(values) and all(isinstance(v, dict) and ("do" in v or "text" in v) for v in values)
+
+
+def _mended(answer: str) -> str:
+    """Without the commas before a closing bracket and the comments that JSON does not allow, and
+    with its word for nothing. Strings stay as they are."""
+
+    def mend(found: re.Match[str]) -> str:
+        part = found.group()
+        return part if part[0] == '"' else "null" if part == "None" else ""
+
+    return _NO_JSON.sub(mend, answer)
 
 
 class _Reader:
@@ -106,7 +136,8 @@ class _Reader:
         text = " ".join(_string(entry.get("text")).split())
         facts, unknown = self._facts(entry.get("facts"))
         try:
-            action = Action(_string(entry.get("do")).strip().lower() or _implied(facts, text))
+            do = _string(entry.get("do")).strip().lower() or _implied(facts, text)
+            action = Action(_SYNONYMS.get(do, do))
         except ValueError:
             return SetAside(text=_shown(entry), reason=f"there is no change {entry.get('do')!r}")
         if action in (Action.ADD, Action.REPLACE) and not text:
@@ -117,15 +148,19 @@ class _Reader:
             action = Action.ADD
         if action is Action.FORGET:
             text = ""
-        flags = ["it names a fact that is not known"] if unknown else []
         if action is Action.REPLACE and not facts:
             action = Action.ADD
         if len(text) > LONGEST:
             return SetAside(text=_shown(entry), reason=f"it has more than {LONGEST} characters")
-        kind, since = _kind(_string(entry.get("kind"))), _string(entry.get("since"))
-        until = last_day(_string(entry.get("until")))
-        if until is None and kind is FactKind.EVENT and first_day(since) != last_day(since):
-            until = last_day(since)  # "2024-09" alone: some time in that month
+        kind = _kind(_string(entry.get("kind")))
+        since = written_days(_string(entry.get("since")))
+        ends = written_days(_string(entry.get("until")))
+        until = ends.last
+        if until is None and kind is FactKind.EVENT and since.first != since.last:
+            until = since.last  # "2024-09" alone: some time in that month
+        flags = ["it names a fact that is not known"] if unknown else []
+        if since.unread or ends.unread:
+            flags.append("a day that it names cannot be read")
         return Operation(
             action=action,
             about=self._about(_string(entry.get("about"))),
@@ -133,7 +168,7 @@ class _Reader:
             kind=kind,
             facts=facts,
             turns=self._cited(entry.get("turns")),
-            since=first_day(since),
+            since=since.first,
             until=until,
             says_days="since" in entry and "until" in entry,
             reason=" ".join(_string(entry.get("why")).split())[:LONGEST],
@@ -195,29 +230,6 @@ def _topics(listed: Sequence[object], *, lines: int) -> tuple[Topic, ...]:
                 )
             )
     return tuple(topics)
-
-
-def first_day(text: str) -> date | None:
-    """The first day of a date, month or year in ISO form; None if there is none."""
-    return _day(text, last=False)
-
-
-def last_day(text: str) -> date | None:
-    """The last day of a date, month or year in ISO form; None if there is none."""
-    return _day(text, last=True)
-
-
-def _day(text: str, *, last: bool) -> date | None:
-    match = _DATE.match(text.strip())
-    if match is None:
-        return None
-    year, month, day = (int(part) if part else 0 for part in match.groups())
-    try:
-        if not month:
-            return date(year, 12, 31) if last else date(year, 1, 1)
-        return date(year, month, day or (monthrange(year, month)[1] if last else 1))
-    except ValueError:
-        return None
 
 
 def _numbers(value: object) -> list[int]:
