@@ -31,7 +31,9 @@ from omoide.language.stemming import stem
         ("我喜欢の这个字", "zh"),
         ("저는 서울에 살아요", "ko"),
         ("Tôi sống ở Hà Nội với hai con mèo", "vi"),
+        ("Tên tôi là gì?", "vi"),
         ("Café au lait, s'il vous plaît", "en"),
+        ("Il est né à Nîmes, là où il vit.", "en"),
         ("我在 Google 上班", "zh"),
         ("iPhone 16 Pro を買った", "ja"),
     ],
@@ -162,6 +164,7 @@ def test_content_terms_leave_grammar_out() -> None:
     """Words that every text has do not make two texts alike."""
     assert content_terms("I have the dog") == {"dog"}
     assert "です" not in content_terms("猫です")
+    assert content_terms("Con mèo của tôi tên là gì?") == {"con", "mèo", "tên", "~meo", "~ten"}
 
 
 @given(st.text())

@@ -100,11 +100,15 @@ def _asks(text: str, group: tuple[LanguagePack, ...]) -> bool:
 
 
 def _is_own(language: LanguagePack, text: str, letters: int) -> bool:
-    """Whether a text in the language's script has enough letters or words unique to it."""
+    """Whether a text in the language's script has enough letters or words unique to it, or two of
+    its function words with letters that English has not: "Tên tôi là gì?" has no other sign."""
     how = language.detection
     number = len(how.own.findall(text))
     share = (how.own_share_of_one if number == 1 else 0) or how.own_share
-    return number > 0 and number >= share * letters
+    if number > 0 and number >= share * letters:
+        return True
+    words = {token.strip(_MARKS).casefold() for token in text.split()}
+    return sum(not word.isascii() for word in words & language.words.stop) > 1
 
 
 def dominant_language(texts: Iterable[str], *, default: str = DEFAULT) -> str:
