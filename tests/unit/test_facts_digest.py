@@ -59,6 +59,20 @@ async def test_the_model_sees_both_sides_dated_and_the_facts_with_numbers(make_w
     assert "F1 [2026-01-05] User has two dogs." in second
 
 
+async def test_a_known_fact_shows_what_its_text_leaves_open(make_world: Make) -> None:
+    """A model cannot end on its day, or call by the same name, what it is not told."""
+    world = await make_world(settings=LARGE)
+    told = (
+        change("Mia studies in Oslo.", 1, about="Mia", since="2025-08-01"),
+        change("User is on crutches.", 1, until="2026-03-01"),
+    )
+    await world.session("ana", "Mia studies in Oslo; I'm on crutches.", answers=(answer(*told),))
+    await world.session("ana", "It is cold.", answers=(answer(),))
+    shown = world.iterator.requests[-1].messages[-1].content
+    assert "[2026-01-05; Mia; 2025-08-01/] Mia studies in Oslo." in shown
+    assert "[2026-01-05; /2026-03-01] User is on crutches." in shown
+
+
 async def test_days_are_those_of_the_users_time_zone(make_world: Make) -> None:
     """At seven in the morning in Tokyo it is still yesterday in UTC, where times are stored."""
     world = await make_world(settings=replace(LARGE, timezone="Asia/Tokyo"))
@@ -71,7 +85,7 @@ async def test_days_are_those_of_the_users_time_zone(make_world: Make) -> None:
     [fact] = (await facts(world)).values()
     assert fact.since == date(2026, 1, 7)
     assert "7 January 2026" in fact.text
-    assert f"F1 [2026-01-06] {fact.text}" in second
+    assert f"F1 [2026-01-06; plan; 2026-01-07] {fact.text}" in second
     old = await world.memory.correct("ana", fact.id, "The user starts at the library tomorrow.")
     assert old.since == date(2026, 1, 21)
 

@@ -8,6 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.domain import FactKind
+from omoide.domain.fact import USER
 from omoide.language import pack
 from omoide.mechanisms.facts.operations import Action
 from omoide.mechanisms.facts.reading import read_answer
@@ -72,8 +73,18 @@ class LargeForm:
 
 
 def _fact_line(number: int, fact: Fact) -> str:
-    """A known fact with its number and the day it was said."""
-    return f"F{number} [{fact.said.date().isoformat()}] {fact.text}"
+    """A known fact with its number, the day it was said, and what its text may leave open: whom it
+    is about, its days, and whether it is a plan, a promise or an event."""
+    notes = [fact.said.date().isoformat()]
+    if fact.about != USER:
+        notes.append(fact.about)
+    if fact.kind in (FactKind.PLAN, FactKind.PROMISE, FactKind.EVENT):
+        notes.append(fact.kind.value)
+    if fact.since and fact.since == fact.until:
+        notes.append(fact.since.isoformat())
+    elif fact.since or fact.until:
+        notes.append("/".join(day.isoformat() if day else "" for day in (fact.since, fact.until)))
+    return f"F{number} [{'; '.join(notes)}] {fact.text}"
 
 
 def _session_lines(session: Sequence[Line], language: str) -> Iterator[str]:
