@@ -1,13 +1,17 @@
-"""Replies that repeat themselves endlessly are cut off."""
+"""Replies that repeat themselves endlessly are cut off: a small model's, and only those."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from omoide.mechanisms.reply_forms import is_looping
+from omoide.server.embedded import EngineUpstream
+from omoide.server.run import upstream_of
+from omoide.server.upstream import UpstreamRequest
 
 from .conftest import SETTINGS
 
@@ -31,6 +35,7 @@ class Shop:
                         with self.door:
                             self.serve(hour)
 ```"""
+LOOP = "You could try these: " + "rice cakes, " * 90
 
 
 def begun(text: str) -> list[str]:
@@ -59,9 +64,11 @@ def test_a_run_of_text_four_times_is_a_loop(run: str) -> None:
     assert is_looping(f"So: {run * 4}")
 
 
-async def replied(make_world: Callable[..., Awaitable[World]], answer: str, *, profile: str) -> str:
+async def replied(
+    make_world: Callable[..., Awaitable[World]], answer: str, *, profile: str, reply_form: str = ""
+) -> str:
     """The reply that is recorded when a model of that profile gives this answer."""
-    world = await make_world(settings=replace(SETTINGS, profile=profile))
+    world = await make_world(settings=replace(SETTINGS, profile=profile, reply_form=reply_form))
     world.replier.answers.append(answer)
     said = await (await world.memory.reply("ana", "Show me.")).text()
     (_, turn) = await world.memory.turns("ana")
@@ -76,3 +83,38 @@ async def test_a_reply_with_a_table_or_code_is_kept_whole(
 ) -> None:
     """Nothing of it is lost, whatever the model."""
     assert await replied(make_world, answer, profile=profile) == answer
+
+
+@pytest.mark.parametrize(("profile", "whole"), [("small", False), ("large", True)])
+async def test_only_a_small_models_loop_is_cut_off(
+    make_world: Callable[..., Awaitable[World]], *, profile: str, whole: bool
+) -> None:
+    """What a large model says again and again, it means: a chorus, a row of equal cells."""
+    said = await replied(make_world, LOOP, profile=profile, reply_form="chat")
+    assert (said == LOOP) is whole
+
+
+@pytest.mark.parametrize(("profile", "whole"), [("small", False), ("large", True)])
+async def test_the_server_cuts_off_only_a_small_models_loop(
+    make_world: Callable[..., Awaitable[World]], *, profile: str, whole: bool
+) -> None:
+    """A client's stream from the embedded model ends where it begins to loop; a table in it never
+    does."""
+    for answer, kept in ((LOOP, whole), (TABLE, True)):
+        world = await make_world(settings=replace(SETTINGS, profile=profile))
+        world.replier.answers.append(answer)
+        upstream = upstream_of(world.runtime.settings.model, world.runtime)
+        assert isinstance(upstream, EngineUpstream)
+        assert (await streamed(upstream) == answer) is kept
+
+
+async def streamed(upstream: EngineUpstream) -> str:
+    """The text of a streamed answer."""
+    body = {"messages": [{"role": "user", "content": "Show me."}], "stream": True}
+    forward = UpstreamRequest(
+        method="POST", path="/chat/completions", body=json.dumps(body).encode()
+    )
+    async with upstream.send(forward) as answer:
+        events = b"".join([block async for block in answer.blocks]).decode()
+    chunks = [json.loads(event) for event in events.split("data: ")[1:-1]]
+    return "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks)

@@ -232,8 +232,10 @@ def reply_form_for(settings: Settings) -> str:
 
 
 def cuts_loops(settings: Settings) -> bool:
-    """Whether a reply that has begun to repeat itself endlessly is cut off."""
-    return not lookup(GUARDS, settings.guards, "guards")
+    """Whether a reply that has begun to repeat itself endlessly is cut off. A large model's is not:
+    what it repeats, it means."""
+    flags = lookup(GUARDS, settings.guards, "guards")
+    return profile_of(settings) == "small" and not flags
 
 
 def checks_replies(settings: Settings) -> bool:

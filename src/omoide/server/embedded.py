@@ -41,10 +41,19 @@ class EngineUpstream:
     answer them, unless an adapter claims all requests. The response names what answered.
     """
 
-    def __init__(self, model: ChatModel, embedder: Embedder | None, *, max_tokens: int) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        embedder: Embedder | None,
+        *,
+        max_tokens: int,
+        cut_loops: bool = True,
+    ) -> None:
+        """With `cut_loops`, a streamed answer that repeats itself endlessly is cut off."""
         self._model = model
         self._embedder = embedder
         self._max_tokens = max_tokens
+        self._cut_loops = cut_loops
 
     @property
     def model(self) -> str:
@@ -73,7 +82,9 @@ class EngineUpstream:
                         yield await _called(first, pieces, tools, body=body, author=author)
                     elif body.get("stream"):
                         usage = bool((body.get("stream_options") or {}).get("include_usage"))
-                        events = _events(first, pieces, author=author, usage=usage)
+                        events = _events(
+                            first, pieces, author=author, usage=usage, cut_loops=self._cut_loops
+                        )
                         async with aclosing(events):
                             yield _answer("text/event-stream; charset=utf-8", events)
                     else:
@@ -169,6 +180,7 @@ async def _events(
     *,
     author: str,
     usage: bool,
+    cut_loops: bool,
 ) -> AsyncGenerator[bytes]:
     head = _head("chat.completion.chunk", author)
     yield _event({**head, "choices": [_choice({"role": "assistant", "content": ""})]})
@@ -180,7 +192,7 @@ async def _events(
             elif piece:
                 text += piece
                 yield _event({**head, "choices": [_choice({"content": piece})]})
-                if is_looping(text):
+                if cut_loops and is_looping(text):
                     break
     yield _event({**head, "choices": [_choice({}, finish=done.finish if done else "stop")]})
     if usage and done:
