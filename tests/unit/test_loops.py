@@ -1,4 +1,5 @@
-"""Replies that repeat themselves endlessly are cut off: a small model's, and only those."""
+"""Replies that repeat themselves endlessly: a small model's are kept from it and cut off, and no
+others."""
 
 from __future__ import annotations
 
@@ -8,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.mechanisms.reply_forms import is_looping
-from omoide.server.embedded import EngineUpstream
+from omoide.mechanisms.reply_forms import PENALTY, is_looping
 from omoide.server.run import upstream_of
 from omoide.server.upstream import UpstreamRequest
 
@@ -17,6 +17,8 @@ from .conftest import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from omoide.server.upstream import Upstream
 
     from .conftest import World
 
@@ -104,13 +106,28 @@ async def test_the_server_cuts_off_only_a_small_models_loop(
         world = await make_world(settings=replace(SETTINGS, profile=profile))
         world.replier.answers.append(answer)
         upstream = upstream_of(world.runtime.settings.model, world.runtime)
-        assert isinstance(upstream, EngineUpstream)
         assert (await streamed(upstream) == answer) is kept
 
 
-async def streamed(upstream: EngineUpstream) -> str:
+@pytest.mark.parametrize(("profile", "penalty"), [("small", PENALTY), ("large", 0.0)])
+@pytest.mark.parametrize("form", ["", "chat", "agent", "agent+clock"])
+async def test_only_a_small_model_is_penalised_for_repeating_a_word(
+    make_world: Callable[..., Awaitable[World]], *, profile: str, penalty: float, form: str
+) -> None:
+    """In whatever form it is asked; a client's own penalty is kept."""
+    world = await make_world(settings=replace(SETTINGS, profile=profile, reply_form=form))
+    world.replier.answers += ["I see."] * 3
+    await (await world.memory.reply("ana", "I have a cat.")).text()
+    upstream = upstream_of(world.runtime.settings.model, world.runtime)
+    await streamed(upstream)
+    await streamed(upstream, frequency_penalty=0.7)
+    asked = [request.frequency_penalty for request in world.replier.requests]
+    assert asked == [penalty, penalty, 0.7]
+
+
+async def streamed(upstream: Upstream, **more: float) -> str:
     """The text of a streamed answer."""
-    body = {"messages": [{"role": "user", "content": "Show me."}], "stream": True}
+    body = {"messages": [{"role": "user", "content": "Show me."}], "stream": True, **more}
     forward = UpstreamRequest(
         method="POST", path="/chat/completions", body=json.dumps(body).encode()
     )

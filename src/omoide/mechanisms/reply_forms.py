@@ -14,7 +14,7 @@ memory, so that every user's prompt begins alike and the model's state after the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import Template
 from typing import TYPE_CHECKING, Protocol
 
@@ -213,6 +213,25 @@ def _skill(asked: str, language: str, recalled: str) -> Skill:
 
 PENALTY = 0.4
 """Without a penalty, small models at temperature 0 fall into loops ("rice cakes" ninety times)."""
+
+
+def without_penalty(form: ReplyForm) -> ReplyForm:
+    """The form for a large model, which does not loop: a penalty only keeps it from words that it
+    needs again, such as a name or the bars of a table."""
+
+    def unpenalised(
+        request: ReplyRequest,
+        contributions: Sequence[Contribution],
+        *,
+        window: int,
+        max_tokens: int,
+    ) -> Request:
+        asked = form(request, contributions, window=window, max_tokens=max_tokens)
+        return replace(asked, frequency_penalty=0.0)
+
+    return unpenalised
+
+
 REPEATED = range(6, 81)
 """The lengths of what may be repeated, in characters."""
 

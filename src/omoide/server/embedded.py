@@ -48,12 +48,15 @@ class EngineUpstream:
         *,
         max_tokens: int,
         cut_loops: bool = True,
+        penalty: float = PENALTY,
     ) -> None:
-        """With `cut_loops`, a streamed answer that repeats itself endlessly is cut off."""
+        """With `cut_loops`, a streamed answer that repeats itself endlessly is cut off. `penalty`
+        is the frequency penalty of requests that name none."""
         self._model = model
         self._embedder = embedder
         self._max_tokens = max_tokens
         self._cut_loops = cut_loops
+        self._penalty = penalty
 
     @property
     def model(self) -> str:
@@ -133,7 +136,7 @@ class EngineUpstream:
             temperature=_number(body.get("temperature") or 0.0, "temperature"),
             seed=body.get("seed") if isinstance(body.get("seed"), int) else None,
             stop=(stop,) if isinstance(stop, str) else tuple(map(str, stop)),
-            frequency_penalty=PENALTY if penalty is None else _number(penalty, "penalty"),
+            frequency_penalty=self._penalty if penalty is None else _number(penalty, "penalty"),
             schema=schema if isinstance(schema, dict) else None,
         )
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from omoide.errors import BadInput
-from omoide.mechanisms.parts import cuts_loops
+from omoide.mechanisms.parts import cuts_loops, may_loop
+from omoide.mechanisms.reply_forms import PENALTY
 from omoide.server import logs
 from omoide.server.app import Server, make_app
 from omoide.server.connections import protocol
@@ -46,6 +47,7 @@ def upstream_of(spec: str, runtime: Runtime) -> Upstream:
         runtime.embedder,
         max_tokens=settings.reply_tokens,
         cut_loops=cuts_loops(settings),
+        penalty=PENALTY if may_loop(settings) else 0.0,
     )
 
 
