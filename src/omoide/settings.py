@@ -127,9 +127,9 @@ class Settings:
     """Who the assistant is, for example `a gardener who loves riddles`; an old friend if empty."""
     guards: str = "refuse"
     """What becomes of a model's answer in which the guards find a fault: `refuse` (it is asked for
-    again, and kept out of memory; a reply that loops is cut off) or `flag` (it is taken as it is,
-    and the faults are noted; only an answer that cannot be read is left out). Facts are always
-    flagged."""
+    again, and kept out of memory; a small model's reply that loops is cut off) or `flag` (it is
+    taken as it is, and the faults are noted; only an answer that cannot be read is left out). Facts
+    are always flagged."""
     partner: str = "assistant"
     """Whom the user talks with. `assistant`: what it says about itself is noted only if its persona
     supports it or if it is a promise or advice (with `form` small; `paper` notes both speakers),

@@ -225,7 +225,7 @@ async def test_what_the_model_gets_wrong_is_kept_aside_and_shown(make_world: Mak
 
 
 async def test_a_plan_whose_day_has_passed_is_told_as_such(make_world: Make) -> None:
-    """Months later the prompt says that the day is over, in its verb too."""
+    """Months later the prompt says that the day is over: to a small model in its verb too."""
     world = await make_world(settings=LARGE)
     await world.session(
         "ana",
@@ -239,7 +239,25 @@ async def test_a_plan_whose_day_has_passed_is_told_as_such(make_world: Make) -> 
     assert "has passed" not in before.text
     after = await world.memory.context("ana", "Hello!", at=world.clock.now() + timedelta(days=90))
     assert "12 January 2026" in after.text
-    assert "User was going to move to Bergen" in after.text
+    assert "User will move to Bergen" in after.text
+    assert "the day has passed" in after.text
+    small = await make_world(store=world.store, settings=replace(LARGE, profile="small"))
+    read = await small.memory.context("ana", "Hello!", at=world.clock.now() + timedelta(days=90))
+    assert "User was going to move to Bergen" in read.text
+    assert "the day has passed" in read.text
+
+
+async def test_a_large_model_reads_a_plan_that_is_over_as_it_was_written(make_world: Make) -> None:
+    """What holds beside the plan is not put into the past with it."""
+    world = await make_world(settings=LARGE)
+    plan = "User's sister, who is a nurse, will visit next week."
+    await world.session(
+        "ana",
+        "My sister, who is a nurse, will visit next week.",
+        answers=(answer(change(plan, 1, kind="plan", about="sister")),),
+    )
+    after = await world.memory.context("ana", "Hello!", at=world.clock.now() + timedelta(days=90))
+    assert "User's sister, who is a nurse, will visit" in after.text
     assert "the day has passed" in after.text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from omoide.mechanisms.search.gate import (
     Bars,
     RecallBudget,
     admitted,
+    admitted_facts,
+    admitted_topics,
     is_open,
     judged,
 )
@@ -475,3 +478,37 @@ def test_a_small_model_asks_less_of_a_question_than_of_talk_about_the_other() ->
     assert is_open(asked, BUDGETS["small"])
     assert not is_open(replace(asked, space=""), BUDGETS["small"])
     assert not is_open(replace(asked, known=0.8, addressed=True), BUDGETS["small"])
+
+
+def test_a_strong_model_gets_facts_and_topics_with_a_remark_that_turns_come_to() -> None:
+    """At the same bar, and as near to the best; a small model gets neither."""
+    for kind, admit in ((MemoryKind.FACT, admitted_facts), (MemoryKind.MEMO, admitted_topics)):
+        found = [item(20.0), *(replace(item(score), kind=kind) for score in (9.0, 8.0, 4.0))]
+        remark = replace(SURE, asks=False)
+        assert [i.score for i in admit(found, remark, budget=BUDGETS["large"])] == [9.0, 8.0]
+        assert admit(found, remark, budget=BUDGETS["small"]) == ()
+        bar = BUDGETS["large"].words.said
+        assert admit(found, replace(remark, known=bar), budget=BUDGETS["large"])
+        assert not admit(found, replace(remark, known=bar - 0.01), budget=BUDGETS["large"])
+        few = replace(BUDGETS["large"], said_items=1)
+        assert len(admit(found, remark, budget=few)) == 1
+
+
+@pytest.mark.parametrize(("profile", "brought"), [("large", True), ("small", False)])
+async def test_a_request_that_asks_nothing_brings_a_strong_model_facts(
+    make_world: Callable[..., Awaitable[World]], *, profile: str, brought: bool
+) -> None:
+    """ "Draft …" is no question to a list of words; small talk stays without memory."""
+    settings = replace(SETTINGS, form="small", mechanisms=("search",), profile="large")
+    world = await make_world(settings=replace(settings, mechanisms=("summary", "search")))
+    told = "Our landlord Mr Bloom wants to raise the rent of our flat in June."
+    fact = "User's landlord Mr Bloom will raise the rent of the flat in June 2026."
+    change = {"do": "add", "text": fact, "about": "Mr Bloom", "kind": "plan", "turns": [1]}
+    await world.session("ana", told, answers=(json.dumps({"changes": [change], "topics": []}),))
+    asked = await make_world(
+        store=world.store, clock=world.clock, settings=replace(settings, profile=profile)
+    )
+    request = "Draft a letter to our landlord Mr Bloom about the rent of our flat in June."
+    context = await asked.memory.context("ana", request)
+    assert (MemoryKind.FACT in {c.kind for c in context.recalled}) is brought
+    assert not (await asked.memory.context("ana", "Nice weather today!")).recalled

@@ -24,7 +24,7 @@ from omoide.domain import (
 from omoide.language import estimate_tokens
 from omoide.mechanisms.base import ReplyRequest
 from omoide.mechanisms.search.gate import BUDGETS, Bars, admitted_topics
-from omoide.mechanisms.search.mechanism import OVERVIEW, QUESTION, REMARK, SearchMechanism
+from omoide.mechanisms.search.mechanism import OVERVIEW, QUESTION, SearchMechanism
 from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import with_endings
 from omoide.mechanisms.search.pairs import last_question, pair_turns
@@ -214,14 +214,14 @@ async def test_more_is_searched_for_than_a_prompt_has_room_for() -> None:
     await search.contribute(request("Where do I live?"))
     assert recall.asked["k"] == 50
     await search.contribute(request("The kettle is old."))
-    assert recall.asked["only"] == REMARK
+    assert recall.asked["only"].kinds == {MemoryKind.TURN}
     await search.contribute(request("What did you tell me about the kettle?"))
     assert recall.asked["joined"]
 
 
 async def test_a_large_model_gets_the_topics_that_fit_a_question() -> None:
-    """Before the turns, in the order of time and with their day; none comes to a remark, and none
-    if memory knows nothing about it."""
+    """Before the turns, in the order of time and with their day; none if memory knows nothing about
+    it. A request that is no question to a list of words may get them too."""
     later = replace(item("Tea: They compared kettles.", score=9.0), kind=MemoryKind.MEMO, name=None)
     later = replace(later, speaker=None)
     first = replace(later, id="first", text="Soup: A pot was bought.", score=8.0)
@@ -236,7 +236,7 @@ async def test_a_large_model_gets_the_topics_that_fit_a_question() -> None:
     assert given[0].text.endswith("day: Soup: A pot was bought.")
     assert given[0].time < given[1].time
     await search.contribute(request("The kettle is old."))
-    assert recall.asked["only"] == REMARK
+    assert recall.asked["only"].kinds == OVERVIEW.kinds
     unknown = replace(recall._result.support, known=0.0)
     assert admitted_topics([later], unknown, budget=BUDGETS["large"]) == ()
 

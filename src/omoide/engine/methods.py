@@ -22,11 +22,12 @@ from omoide.mechanisms.parts import (
     checks_replies,
     cuts_loops,
     lookup,
+    may_loop,
     memory_room,
     reply_form_for,
     session_room,
 )
-from omoide.mechanisms.reply_forms import FORMS
+from omoide.mechanisms.reply_forms import FORMS, without_penalty
 from omoide.presets import DEFAULT, PRESETS
 from omoide.settings import preset_named
 
@@ -81,11 +82,12 @@ def make_method(
     paper = PRESETS[settings.preset].settings
     narrow = min(settings.window, parts.model.window) if "window" in paper else None
     window = narrow or parts.model.window
+    form = lookup(FORMS, reply_form_for(settings), "reply form")
     contexts = ContextBuilder(
         store,
         used,
         layers=layers,
-        form=lookup(FORMS, reply_form_for(settings), "reply form"),
+        form=form if may_loop(settings) else without_penalty(form),
         budget=memory_room(settings, window=window),
         room=session_room(settings, window=window),
         company=Participants(

@@ -231,9 +231,15 @@ def reply_form_for(settings: Settings) -> str:
     return usual
 
 
+def may_loop(settings: Settings) -> bool:
+    """Whether the model that replies may repeat itself endlessly. What a large one repeats, it
+    means."""
+    return profile_of(settings) == "small"
+
+
 def cuts_loops(settings: Settings) -> bool:
     """Whether a reply that has begun to repeat itself endlessly is cut off."""
-    return not lookup(GUARDS, settings.guards, "guards")
+    return may_loop(settings) and not lookup(GUARDS, settings.guards, "guards")
 
 
 def checks_replies(settings: Settings) -> bool:

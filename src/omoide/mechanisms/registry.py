@@ -27,6 +27,7 @@ from omoide.mechanisms.parts import (
     WRITERS,
     MechanismParts,
     lookup,
+    profile_of,
     recall_settings,
     repeated_sentences,
     reply_form_for,
@@ -61,6 +62,7 @@ def _summary(parts: MechanismParts) -> Mechanism:
             further=parts.profile.further,
             embedder=parts.embedder,
             near=repeated_sentences(parts.settings),
+            past_verbs=profile_of(parts.settings) == "small",
         )
     return SummaryMechanism(
         store=parts.store,

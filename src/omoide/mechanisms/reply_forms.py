@@ -14,8 +14,7 @@ memory, so that every user's prompt begins alike and the model's state after the
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import Template
 from typing import TYPE_CHECKING, Protocol
 
@@ -214,12 +213,38 @@ def _skill(asked: str, language: str, recalled: str) -> Skill:
 
 PENALTY = 0.4
 """Without a penalty, small models at temperature 0 fall into loops ("rice cakes" ninety times)."""
-_LOOP = re.compile(r"(.{6,80}?)\1{3}$", re.DOTALL)
+
+
+def without_penalty(form: ReplyForm) -> ReplyForm:
+    """The form for a large model, which does not loop: a penalty only keeps it from words that it
+    needs again, such as a name or the bars of a table."""
+
+    def unpenalised(
+        request: ReplyRequest,
+        contributions: Sequence[Contribution],
+        *,
+        window: int,
+        max_tokens: int,
+    ) -> Request:
+        asked = form(request, contributions, window=window, max_tokens=max_tokens)
+        return replace(asked, frequency_penalty=0.0)
+
+    return unpenalised
+
+
+REPEATED = range(6, 81)
+"""The lengths of what may be repeated, in characters."""
 
 
 def is_looping(text: str) -> bool:
-    """Whether a reply has begun to repeat itself endlessly."""
-    return _LOOP.search(text[-400:]) is not None
+    """Whether a reply has begun to repeat itself endlessly: it ends with the same run of text four
+    times. A run without a letter is indentation, a line, or the second row of a table.
+
+    >>> is_looping("I like" + " rice cakes," * 4), is_looping("| --- " * 5 + "|")
+    (True, False)
+    """
+    runs = (text[-length:] for length in REPEATED)
+    return any(text.endswith(run * 4) and any(map(str.isalpha, run)) for run in runs)
 
 
 def context_form(

@@ -67,7 +67,7 @@ DATED = Departure(
 )
 
 PENALTY = Departure(
-    what="Replies are asked for with a frequency penalty of 0.4.",
+    what="Replies of a small model (`profile`) are asked for with a frequency penalty of 0.4.",
     why="The papers name none; without it small models at temperature 0 fall into loops. Wang et "
     "al.'s own prompts are sent without.",
 )

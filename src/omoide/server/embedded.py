@@ -41,10 +41,22 @@ class EngineUpstream:
     answer them, unless an adapter claims all requests. The response names what answered.
     """
 
-    def __init__(self, model: ChatModel, embedder: Embedder | None, *, max_tokens: int) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        embedder: Embedder | None,
+        *,
+        max_tokens: int,
+        cut_loops: bool = True,
+        penalty: float = PENALTY,
+    ) -> None:
+        """With `cut_loops`, a streamed answer that repeats itself endlessly is cut off. `penalty`
+        is the frequency penalty of requests that name none."""
         self._model = model
         self._embedder = embedder
         self._max_tokens = max_tokens
+        self._cut_loops = cut_loops
+        self._penalty = penalty
 
     @property
     def model(self) -> str:
@@ -73,7 +85,9 @@ class EngineUpstream:
                         yield await _called(first, pieces, tools, body=body, author=author)
                     elif body.get("stream"):
                         usage = bool((body.get("stream_options") or {}).get("include_usage"))
-                        events = _events(first, pieces, author=author, usage=usage)
+                        events = _events(
+                            first, pieces, author=author, usage=usage, cut_loops=self._cut_loops
+                        )
                         async with aclosing(events):
                             yield _answer("text/event-stream; charset=utf-8", events)
                     else:
@@ -122,7 +136,7 @@ class EngineUpstream:
             temperature=_number(body.get("temperature") or 0.0, "temperature"),
             seed=body.get("seed") if isinstance(body.get("seed"), int) else None,
             stop=(stop,) if isinstance(stop, str) else tuple(map(str, stop)),
-            frequency_penalty=PENALTY if penalty is None else _number(penalty, "penalty"),
+            frequency_penalty=self._penalty if penalty is None else _number(penalty, "penalty"),
             schema=schema if isinstance(schema, dict) else None,
         )
 
@@ -169,6 +183,7 @@ async def _events(
     *,
     author: str,
     usage: bool,
+    cut_loops: bool,
 ) -> AsyncGenerator[bytes]:
     head = _head("chat.completion.chunk", author)
     yield _event({**head, "choices": [_choice({"role": "assistant", "content": ""})]})
@@ -180,7 +195,7 @@ async def _events(
             elif piece:
                 text += piece
                 yield _event({**head, "choices": [_choice({"content": piece})]})
-                if is_looping(text):
+                if cut_loops and is_looping(text):
                     break
     yield _event({**head, "choices": [_choice({}, finish=done.finish if done else "stop")]})
     if usage and done:

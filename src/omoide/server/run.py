@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from omoide.errors import BadInput
+from omoide.mechanisms.parts import cuts_loops, may_loop
+from omoide.mechanisms.reply_forms import PENALTY
 from omoide.server import logs
 from omoide.server.app import Server, make_app
 from omoide.server.connections import protocol
@@ -40,7 +42,13 @@ def upstream_of(spec: str, runtime: Runtime) -> Upstream:
             "ollama+http://localhost:11434, anthropic+https://api.anthropic.com or "
             "responses+https://api.openai.com/v1"
         )
-    return EngineUpstream(runtime.model, runtime.embedder, max_tokens=settings.reply_tokens)
+    return EngineUpstream(
+        runtime.model,
+        runtime.embedder,
+        max_tokens=settings.reply_tokens,
+        cut_loops=cuts_loops(settings),
+        penalty=PENALTY if may_loop(settings) else 0.0,
+    )
 
 
 def _cannot_listen(config: uvicorn.Config, error: OSError) -> BadInput:

@@ -39,12 +39,15 @@ class FactSummary(SummaryInPrompt):
         further: int = 0,
         embedder: Embedder | None,
         near: int = NEAR,
+        past_verbs: bool = True,
     ) -> None:
-        """With `further`, at most so many other facts that hold follow the summary in a prompt."""
+        """With `further`, at most so many other facts that hold follow the summary in a prompt.
+        With `past_verbs`, a plan whose day has passed is told in the past."""
         super().__init__(store=store, embedder=embedder, near=near)
         self._keeper = keeper
         self._limit = limit
         self._further = further
+        self._past_verbs = past_verbs
 
     async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
         """The summary, and further facts after it."""
@@ -119,10 +122,15 @@ class FactSummary(SummaryInPrompt):
             if fact is not None and fact.gone_from(summary.time, now=request.now):
                 continue
             overdue = fact is not None and fact.overdue(request.now.date())
-            text = past_plan(stated.text, request.language) if overdue else stated.text
+            text = self._past_plan(stated.text, request.language) if overdue else stated.text
             part = part_of(stated) if fact is None or overdue else _part(fact)
             shown.append(ShownSentence(number, replace(stated, text=text), part))
         return shown
+
+    def _past_plan(self, text: str, language: str) -> str:
+        """A plan whose day has passed, with the mark that says so."""
+        told = in_past(text, language) if self._past_verbs else text
+        return f"{told} {vocabulary(language)['plan_passed']}"
 
     async def _digested(self, owner: Owner, number: int) -> bool:
         """Whether a version was made from the session."""
@@ -139,20 +147,19 @@ class FactSummary(SummaryInPrompt):
         return by or (self._keeper.model.name if written.completions else "")
 
 
-def past_plan(text: str, language: str) -> str:
-    """A plan whose day has passed, with the mark that says so. A small model goes by the verb and
-    not by the mark, so the auxiliary, where a language has one, is put into the past
-    (docs/experiments/2026-11-18-five-transcripts.md).
+def in_past(text: str, language: str) -> str:
+    """A plan with its auxiliary, where a language has one, in the past: a small model goes by the
+    verb and not by the mark (docs/experiments/2026-11-18-five-transcripts.md). A large one reads
+    the mark, and the first auxiliary need not be the plan's: "User's sister, who is a nurse, …".
 
-    >>> past_plan("User is moving to Bergen in May 2026.", "en")
-    'User was moving to Bergen in May 2026. (that was the plan; the day has passed)'
+    >>> in_past("User is moving to Bergen in May 2026.", "en")
+    'User was moving to Bergen in May 2026.'
     """
-    words = vocabulary(language)
-    pairs = (pair.partition(" > ") for pair in words["plan_past"].split(", ") if pair)
+    pairs = (p.partition(" > ") for p in vocabulary(language)["plan_past"].split(", ") if p)
     past = {now: then for now, _, then in pairs}
-    if past:
-        text = re.sub(rf"\b(?:{'|'.join(past)})\b", lambda found: past[found[0]], text, count=1)
-    return f"{text} {words['plan_passed']}"
+    if not past:
+        return text
+    return re.sub(rf"\b(?:{'|'.join(past)})\b", lambda found: past[found[0]], text, count=1)
 
 
 def _part(fact: Fact) -> MemoryPart:

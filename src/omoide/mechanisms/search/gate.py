@@ -44,9 +44,9 @@ class RecallBudget:
     about."""
     facts: int
     """Most facts that a question about the user gets besides, of those that the memory in the
-    prompt does not state."""
+    prompt does not state; so does what is no question, if `said_kinds` has facts."""
     topics: int
-    """Most summaries of what was talked about, by topic, that a question gets besides."""
+    """Most summaries of what was talked about, by topic, that come besides."""
     memory: int
     """Most tokens of memory in all, with the summary and other mechanisms."""
     far: float
@@ -57,8 +57,11 @@ class RecallBudget:
     """By words alone, and with an embedder that is not in `spaces`."""
     spaces: Mapping[str, Bars] = field(default_factory=dict)
     """By the name of the embedder's space."""
+    said_kinds: frozenset[MemoryKind]
+    """What may come to what is no question. A list of words takes "Draft a letter to my landlord."
+    for none, so a strong model, which leaves out what does not fit, gets facts and topics too."""
     said_items: int
-    """Most items for what is no question."""
+    """Most items of a kind for what is no question."""
     said_far: float
     """`far` for what is no question."""
     by_time: bool
@@ -87,6 +90,7 @@ BUDGETS: Final = {
         far=4.0,
         words=Bars(asked=0.75, addressed=0.75, said=0.75),
         spaces={"use-multilingual": Bars(asked=0.65, addressed=0.85, said=0.75)},
+        said_kinds=frozenset({MemoryKind.TURN}),
         said_items=3,
         said_far=2.0,
         by_time=False,
@@ -106,6 +110,7 @@ BUDGETS: Final = {
         spaces={
             "use-multilingual": Bars(personal=0.15, asked=0.5, addressed=0.85, said=0.65),
         },
+        said_kinds=frozenset({MemoryKind.TURN, MemoryKind.FACT, MemoryKind.MEMO}),
         said_items=10,
         said_far=4.0,
         by_time=True,
@@ -187,22 +192,20 @@ def admitted(
     are at most `budget.far` behind the best."""
     if not items or not is_open(support, budget):
         return ()
-    far = budget.far if support.asks else min(budget.far, budget.said_far)
-    near = tuple(item for item in items if item.score >= items[0].score - far)
-    return near if support.asks else near[: budget.said_items]
+    return _near(items, support, budget)
 
 
 def admitted_facts(
     items: Sequence[RecalledItem], support: Support, *, budget: RecallBudget
 ) -> tuple[RecalledItem, ...]:
-    """The facts among all recalled items that may go into a prompt: only a question about what
-    memory alone may know gets any, the few that are near the best item."""
-    if not (items and support.asks and support.personal and is_open(support, budget)):
+    """The facts among all recalled items that may go into a prompt, the few that are near the best
+    one: to a question only if it is about what memory alone may know, to what is no question as
+    turns come to it."""
+    fit = support.personal if support.asks else MemoryKind.FACT in budget.said_kinds
+    if not fit or not is_open(support, budget):
         return ()
     facts = [item for item in items if item.kind is MemoryKind.FACT]
-    return tuple(
-        item for item in facts[: budget.facts] if item.score >= facts[0].score - budget.far
-    )
+    return _near(facts[: budget.facts], support, budget)
 
 
 def admitted_topics(
@@ -211,8 +214,17 @@ def admitted_topics(
     """The summaries of topics among all recalled items that may go into a prompt, in the order of
     time. Any question may get them: one for an overview finds more in ten of them than in thirty
     turns."""
-    if not (items and support.asks and is_open(support, budget)):
+    fit = support.asks or MemoryKind.MEMO in budget.said_kinds
+    if not fit or not is_open(support, budget):
         return ()
     topics = [item for item in items if item.kind is MemoryKind.MEMO][: budget.topics]
-    near = (item for item in topics if item.score >= topics[0].score - budget.far)
-    return tuple(sorted(near, key=lambda item: item.time))
+    return tuple(sorted(_near(topics, support, budget), key=lambda item: item.time))
+
+
+def _near(
+    items: Sequence[RecalledItem], support: Support, budget: RecallBudget
+) -> tuple[RecalledItem, ...]:
+    """The items that are near enough to the first of them, which is the best."""
+    far = budget.far if support.asks else min(budget.far, budget.said_far)
+    near = tuple(item for item in items if item.score >= items[0].score - far)
+    return near if support.asks else near[: budget.said_items]

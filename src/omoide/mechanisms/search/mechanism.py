@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from omoide.mechanisms.search.topics import TopicTerms
 
 
-REMARK = RecallFilter(kinds=frozenset({MemoryKind.TURN}))
-"""What may come to a message that asks nothing."""
 QUESTION = RecallFilter(kinds=frozenset({MemoryKind.TURN, MemoryKind.FACT}))
 """What may come to a question."""
 OVERVIEW = RecallFilter(kinds=frozenset({MemoryKind.TURN, MemoryKind.FACT, MemoryKind.MEMO}))
@@ -68,6 +66,7 @@ class SearchMechanism(ReadOnlyMechanism):
         self._budget = budget
         self._replies = replies
         self._question = OVERVIEW if budget.topics else QUESTION
+        self._remark = RecallFilter(kinds=budget.said_kinds)
         self._extra = {MemoryKind.FACT: budget.facts, MemoryKind.MEMO: budget.topics}
 
     async def contribute(self, request: ReplyRequest) -> tuple[Contribution, ...]:
@@ -84,7 +83,7 @@ class SearchMechanism(ReadOnlyMechanism):
             k=max(2 * self._budget.items, TELLING if topics else 0),
             extra=self._extra,
             besides=request.not_recalled - {turn.id for turn in again},
-            only=self._question if asks(request.text) else REMARK,
+            only=self._question if asks(request.text) else self._remark,
             joined=both,
             explained=False,
         )

@@ -227,9 +227,10 @@ class MemoryUnderTest:
             async for piece in pieces:
                 text += piece if isinstance(piece, str) else ""
         first, *more = answers
-        flags = self._settings.guards == "flag"  # a paper's preset takes a reply as it is
+        if context.cut_loops:
+            text = without_loops(text, is_looping)
         return BenchAnswer(
-            text=text.strip() if flags else without_loops(text, is_looping).strip(),
+            text=text.strip(),
             completion=replace(
                 first,
                 prompt_tokens=sum(c.prompt_tokens for c in (first, *more)),
