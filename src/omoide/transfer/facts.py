@@ -53,7 +53,7 @@ def fact(fields: Fields) -> Fact:
         language=fields.name("language"),
         said=fields.time("said"),
         learned=fields.time("learned"),
-        session=fields.whole("session") if fields.has("session") else None,
+        session=fields.place("session") if fields.has("session") else None,
         since=fields.day("since") if fields.has("since") else None,
         until=fields.day("until") if fields.has("until") else None,
         sources=fields.texts("sources"),

@@ -17,6 +17,8 @@ E = TypeVar("E", bound=StrEnum)
 
 LARGEST = 2**53
 """Largest number: beyond it, other JSON readers lose digits."""
+LAST_PLACE = 2**31 - 1
+"""Highest number of a turn, a session or a version."""
 MAX_TEXT_CHARS = 100_000_000
 """In practice no limit: what was recorded once must be restored, whatever the limit is now."""
 
@@ -81,6 +83,13 @@ class Fields:
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
             raise self._wrong(name, "a whole number, 0 or more")
+        return value
+
+    def place(self, name: str) -> int:
+        """The number of a turn, a session or a version among the user's others."""
+        value = self.whole(name)
+        if value > LAST_PLACE:  # the next ones must have numbers too
+            raise self._wrong(name, f"a whole number, 0 to {LAST_PLACE}")
         return value
 
     def number(self, name: str) -> float:

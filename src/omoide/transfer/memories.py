@@ -53,7 +53,7 @@ def event(fields: Fields) -> Event:
         raise BadImport(f"{fields.where}: 'consolidation' must be above 0")
     return Event(
         id=fields.name("id"),
-        session=fields.whole("session"),
+        session=fields.place("session"),
         text=fields.words("text"),
         time=fields.time("time"),
         sources=fields.texts("sources"),
@@ -90,7 +90,7 @@ def memo(fields: Fields) -> Memo:
     """The memo of a record."""
     return Memo(
         id=fields.name("id"),
-        session=fields.whole("session"),
+        session=fields.place("session"),
         topic=fields.text("topic"),
         summary=fields.text("summary"),
         sources=fields.texts("sources"),
@@ -121,7 +121,7 @@ def note(fields: Fields) -> Note:
         key=fields.text("key"),
         text=fields.text("text"),
         time=fields.time("time"),
-        session=fields.whole("session") if fields.has("session") else None,
+        session=fields.place("session") if fields.has("session") else None,
     )
 
 
@@ -146,7 +146,7 @@ def job(fields: Fields) -> UnfinishedJob:
             f"not {task.value!r} and {state.value!r}"
         )
     return UnfinishedJob(
-        session=fields.whole("session"),
+        session=fields.place("session"),
         state=state,
         created=fields.time("created"),
         error=fields.text("error"),

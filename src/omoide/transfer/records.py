@@ -224,8 +224,8 @@ def _version_record(summary: Summary) -> Record:
 def _turn(fields: Fields) -> Turn:
     return Turn(
         id=fields.name("id"),
-        session=fields.whole("session"),
-        position=fields.whole("position"),
+        session=fields.place("session"),
+        position=fields.place("position"),
         speaker=fields.one_of("speaker", Speaker),
         text=fields.words("text"),
         time=fields.time("time"),
@@ -236,7 +236,7 @@ def _turn(fields: Fields) -> Turn:
 
 def _session(fields: Fields) -> Session:
     return Session(
-        number=fields.whole("number"),
+        number=fields.place("number"),
         started=fields.time("started"),
         last=fields.time("last"),
         ended=fields.time("ended") if fields.has("ended") else None,
@@ -248,7 +248,7 @@ def _session(fields: Fields) -> Session:
 def _version(fields: Fields) -> Summary:
     sentences = [Fields(s, f"{fields.where}, a sentence") for s in fields.items("sentences")]
     return Summary(
-        number=fields.whole("number"),
+        number=fields.place("number"),
         sentences=tuple(
             Sentence(
                 text=s.words("text"),
@@ -259,7 +259,7 @@ def _version(fields: Fields) -> Summary:
             for s in sentences
         ),
         origin=fields.one_of("origin", Origin),
-        session=fields.whole("session") if fields.has("session") else None,
+        session=fields.place("session") if fields.has("session") else None,
         time=fields.time("time"),
         language=fields.name("language"),
         restored=fields.whole("restored") if fields.has("restored") else None,
@@ -274,7 +274,7 @@ def _version(fields: Fields) -> Summary:
 
 def _aside(fields: Fields) -> RejectedAnswer:
     return RejectedAnswer(
-        session=fields.whole("session"),
+        session=fields.place("session"),
         text=fields.text("text"),
         problems=fields.texts("problems"),
         model=fields.text("model"),
@@ -286,7 +286,7 @@ def _call(fields: Fields) -> ModelCall:
     return ModelCall(
         purpose=fields.one_of("purpose", CallPurpose),
         model=fields.text("model"),
-        session=fields.whole("session") if fields.has("session") else None,
+        session=fields.place("session") if fields.has("session") else None,
         prompt_tokens=fields.whole("prompt_tokens"),
         completion_tokens=fields.whole("completion_tokens"),
         seconds=fields.number("seconds"),

@@ -73,6 +73,8 @@ BEGINNING = (
     f"{_BOTH} FROM (SELECT item, sum(tf) AS tf FROM postings "  # noqa: S608
     "WHERE owner = ?1 AND term >= ?2 AND term < ?4 AND kind = ?3 GROUP BY item) AS beginning"
 )
+_DENSE, _SPARE = 4, 100_000
+"""An array by position has at most this many places for each turn, and this many in any case."""
 _BYTES_A_TURN = 300
 """Approximate size of a turn: an id of 32 characters, a dictionary entry, seven numbers."""
 
@@ -128,21 +130,42 @@ class TurnTableCache:
             self._cached.pop(owner, None)
 
 
+class RowsByPosition:
+    """The rows of positions; -1 for turns that are newer or gone. An array by position is fastest;
+    after many erasures, or a restored export with a position of its own making, it could be larger
+    than memory, and they are looked up among the others."""
+
+    def __init__(self, positions: Ints) -> None:
+        import numpy as np
+
+        end = int(positions.max(initial=0)) + 1
+        self._sorted: Ints | None = None
+        if end <= _DENSE * len(positions) + _SPARE:
+            self._rows = np.full(end, -1, np.int64)
+            self._rows[positions] = np.arange(len(positions))
+        else:
+            self._rows = np.argsort(positions, kind="stable")
+            self._sorted = positions[self._rows]
+
+    def __call__(self, positions: Ints) -> Ints:
+        """The rows of these positions."""
+        import numpy as np
+
+        if self._sorted is None:
+            return self._rows[np.where(positions < len(self._rows), positions, 0)]
+        places = np.searchsorted(self._sorted, positions)
+        places[places == len(self._sorted)] = 0
+        return np.where(self._sorted[places] == positions, self._rows[places], -1)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PositionedTable:
     """A turn table with a mapping between positions and rows."""
 
     table: TurnTable
-    by_position: Ints
-    """Row by position; -1 if there is none."""
+    rows: RowsByPosition
     positions: Ints
     """Position by row."""
-
-    def rows(self, positions: Ints) -> Ints:
-        """The rows of these positions; -1 for turns that are newer or gone."""
-        import numpy as np
-
-        return self.by_position[np.where(positions < len(self.by_position), positions, 0)]
 
     def by_row(self, compared: Compared) -> Compared:
         """The same with one item per turn; NaN for turns that were not compared."""
@@ -293,18 +316,17 @@ class _OwnerTurns:
             }
             ids = tuple(ids[i] for i in order)
         positions, named = arrays.pop("position"), arrays.pop("named").copy()
-        by_position = np.full(int(positions.max(initial=0)) + 1, -1, np.int64)
-        by_position[positions] = np.arange(len(positions))
-        named[:, 0] = by_position[named[:, 0]]
+        rows = RowsByPosition(positions)
+        named[:, 0] = rows(named[:, 0])
         features = Features(values=arrays.pop("telling"), spans=named)
         turn_table = TurnTable(
             ids=ids,
-            row_by_id=_RowById(ids, self.positions, by_position),
+            row_by_id=_RowById(ids, self.positions, rows),
             speakers=tuple(map(_speaker, self.voices)),
             features=features,
             **arrays,
         )
-        return PositionedTable(table=turn_table, by_position=by_position, positions=positions)
+        return PositionedTable(table=turn_table, rows=rows, positions=positions)
 
 
 class _GrowingArray:
@@ -358,14 +380,16 @@ class _RowById(Mapping[str, int]):
     """Rows by id. Shares the positions with later turn tables, which only add to them: rebuilding
     this for each would take longer than the search."""
 
-    def __init__(self, ids: Sequence[str], positions: _PositionById, rows: Ints) -> None:
+    def __init__(self, ids: Sequence[str], positions: _PositionById, rows: RowsByPosition) -> None:
         self._ids, self._positions, self._rows = ids, positions, rows
 
     def __getitem__(self, name: str) -> int:
-        position = self._positions[name]
-        if position >= len(self._rows):
+        import numpy as np
+
+        row = int(self._rows(np.array([self._positions[name]]))[0])
+        if row < 0:
             raise KeyError(name)
-        return int(self._rows[position])
+        return row
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ids)
