@@ -56,6 +56,9 @@ class Relative:
     birthday, "in 2019"."""
     habit: re.Pattern[str] = NEVER
     """Words of a clause that is true every year if it has no tense: "is busiest in"."""
+    recurring: re.Pattern[str] = NEVER
+    """Words of a clause about what happens again and again, in which "tomorrow" is another day each
+    time: "always", "every". They count only in texts whose writer was asked for dates."""
     periods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for a unit counted from now: "day-1" are those for yesterday. The units are day,
     week, weekend, month and year."""
