@@ -245,7 +245,7 @@ def _without_year(
 
     The tense of the clause decides. Without one it is the next such month unless that is far
     ahead: what a person tells is mostly about to come or has just been. How far depends on the
-    tense of the sentence, and what lasts until a month looks ahead."""
+    tense of the sentence. What lasts until a month, and is not over, looks ahead however far."""
     table = rules.table
     sentence, clause = place.clause(_SENTENCE), place.clause(table.boundary)
     tense, until = _tense_of(clause, table), table.until.search(place.around)
@@ -259,9 +259,11 @@ def _without_year(
     gone = periods.nearest_date(month, number, day=day, future=False)
     if coming.number:
         return ()
-    if tense == "future" or (tense == "past" and not until):
-        return (coming,) if tense == "future" else (gone,)
-    leans = "future" if until and tense is None else _tense_of(sentence, table)
+    if tense == "future" or (until and tense != "past"):
+        return (coming,)
+    if tense == "past" and not until:
+        return (gone,)
+    leans = _tense_of(sentence, table)
     return (coming,) if periods.months_ahead(coming, day=day) <= _FAR[leans] else (gone,)
 
 
