@@ -253,7 +253,8 @@ def _without_year(
     if recurs or table.timeless.search(sentence) or table.unsure.search(sentence):
         return ()
     if "close" in got:
-        return (periods.counted("month", 0, day=day),) if tense == "future" else ()
+        unit = table.spans[got["span"]] if "span" in got else "month"
+        return (periods.counted(unit, 0, day=day),) if tense == "future" else ()
     month, number = _month(got["m"], rules), _number(got["d"], table) if "d" in got else None
     coming = periods.nearest_date(month, number, day=day, future=True)
     gone = periods.nearest_date(month, number, day=day, future=False)
