@@ -52,6 +52,7 @@ AREAS = (
             "language/dates",
             "language/relative",
             "language/periods",
+            "language/places",
             "domain/timeline",
         ),
         ("unit/test_times*", "unit/test_timeline", "unit/test_dates*", "unit/test_human_time"),

@@ -203,6 +203,91 @@ def test_a_range_may_stay_as_it_is_told() -> None:
     assert alone.text == "User flies on 15 December 2026."
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "User's favourite film is The Day After Tomorrow."),
+        ("en", "User works for USA Today in Boston."),
+        ("en", "User's band is called Last Summer."),
+        ("en", "User is reading Tomorrow, and Tomorrow, and Tomorrow."),
+        ("en", "User's motto is 'Don't put off until tomorrow what you can do today'."),
+        ("en", "User’s motto is ‘Don’t put off until tomorrow’."),
+        ("en", 'User\'s alarm says "Leave today at 7".'),
+        ("zh", "用户在《今日说法》工作，喜欢“明天见”。"),
+        ("ja", "ユーザーは映画『明日の記憶』と番組「今日の料理」が好きである。"),
+        ("ko", "사용자는 '오늘의집'에서 일한다."),
+        ("ko", "사용자는 〈어제의 용사들〉을 좋아한다."),
+        ("vi", "Người dùng thích bài 'Ngày mai'."),
+        ("vi", "Người dùng đọc báo Tuổi Trẻ Hôm Nay."),
+    ],
+)
+def test_names_and_quotations_may_stay(language: str, text: str) -> None:
+    """They hold words for days, and speak of none."""
+    dated = with_absolute_dates(text, day=TUESDAY, language=language, names=False)
+    assert dated == DatedText(text=text, since=None, until=None, found=())
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "User wants the Assistant to list tomorrow's meetings every evening."),
+        ("en", "User always pays this month's rent with last month's salary."),
+        ("zh", "用户每天晚上要听明天的日程。"),
+        ("ja", "ユーザーは毎晩明日の予定を聞きたい。"),
+        ("ko", "사용자는 매일 밤 내일 일정을 듣고 싶어 한다."),
+        ("vi", "Người dùng luôn muốn biết lịch ngày mai."),
+    ],
+)
+def test_a_habit_may_stay(language: str, text: str) -> None:
+    """Its "tomorrow" is another day each time."""
+    dated = with_absolute_dates(text, day=TUESDAY, language=language, habits=False)
+    assert dated == DatedText(text=text, since=None, until=None, found=())
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "text"),
+    [
+        ("en", "Tomorrow User flies to Rome.", "On 20 May 2026 User flies to Rome."),
+        (
+            "en",
+            "User flies on Monday. Today they pack.",
+            "User flies on Monday. On 19 May 2026 they pack.",
+        ),
+        (
+            "en",
+            "User saw 'Tomorrow' and will meet Ana this coming Friday.",
+            "User saw 'Tomorrow' and will meet Ana on 22 May 2026.",
+        ),
+        (
+            "en",
+            "User's friends' party is tomorrow, at the Joneses' house.",
+            "User's friends' party is on 20 May 2026, at the Joneses' house.",
+        ),
+        (
+            "en",
+            "User will have lessons every Monday from next week.",
+            "User will have lessons every Monday from the week of 25 May 2026.",
+        ),
+        (
+            "en",
+            "User visited every museum last weekend.",
+            "User visited every museum on the weekend of 16 May 2026.",
+        ),
+        ("zh", "用户从明天起每天跑步。", "用户从2026年5月20日起每天跑步。"),
+        (
+            "vi",
+            "Người dùng gặp bác sĩ vào thứ Tư tuần sau.",
+            "Người dùng gặp bác sĩ vào ngày 27 tháng 5 năm 2026.",
+        ),
+    ],
+)
+def test_times_beside_names_and_habits_are_dated(language: str, said: str, text: str) -> None:
+    """A name of a day has a capital anyway, a sentence begins with one, a habit begins on a day,
+    and what is over was one time."""
+    dated = with_absolute_dates(said, day=TUESDAY, language=language, names=False, habits=False)
+    assert dated.text == text
+
+
 def test_an_unknown_language_is_read_as_english() -> None:
     """As everywhere where a pack is missing."""
     assert written("It is tomorrow.", TUESDAY, "tlh") == "It is on 20 May 2026."

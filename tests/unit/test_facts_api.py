@@ -154,6 +154,15 @@ async def test_a_corrected_plan_gets_the_new_date(make_world: Make) -> None:
     assert "tomorrow" not in new.text
 
 
+async def test_a_name_in_a_correction_is_no_date(make_world: Make) -> None:
+    """The person typed it."""
+    world = await moved(make_world)
+    old = await named(world, CAT)
+    film = "The user's favourite film is The Day After Tomorrow."
+    new = await world.memory.correct("ana", old.id, film)
+    assert (new.text, new.since, new.until) == (film, None, None)
+
+
 async def test_amending_a_sentence_corrects_its_fact(make_world: Make) -> None:
     """The sentence and the fact stay one."""
     world = await moved(make_world)

@@ -430,6 +430,29 @@ def test_a_sentence_that_names_its_days_is_left_alone() -> None:
     assert (fact.text, fact.since, fact.until) == (text, told.since, told.until)
 
 
+def test_a_model_that_was_asked_for_dates_keeps_its_words() -> None:
+    """Names and habits stay as it wrote them and give no days. A relative time is dated all the
+    same, and its words are kept for people to see; those of a small model are not asked for."""
+    film = Operation(
+        action=Action.ADD,
+        text="User's favourite film is The Day After Tomorrow.",
+        turns=("t3",),
+        says_days=True,
+    )
+    rent = replace(film, text="User always pays this month's rent with last month's salary.")
+    first = date(2026, 5, 25)
+    until = date(2026, 5, 31)
+    trip = replace(film, text="User runs every day next week.", since=first, until=until)
+    small = replace(film, text="User sold the car yesterday.", says_days=False)
+    kept, habit, dated, noted = applied(film, rent, trip, small).changes.added
+    for fact, told in ((kept, film), (habit, rent)):
+        assert (fact.text, fact.kind, fact.flags) == (told.text, FactKind.STATE, ())
+        assert (fact.since, fact.until) == (None, None)
+    assert dated.text == "User runs every day in the week of 25 May 2026."
+    assert dated.flags == ("dates were put in place of what the model wrote: next week",)
+    assert (noted.text, noted.flags) == ("User sold the car on 19 May 2026.", ())
+
+
 def test_the_days_of_a_plan_stand_in_its_sentence() -> None:
     """Prompts show the sentence alone; an answer may give the days beside it. A range is left as it
     is told, and the day on which somebody thought of something is no day of it."""

@@ -251,7 +251,7 @@ def _fact_changes(old: Fact | None, text: str, turn: Turn, *, today: date) -> Fa
     if text == old.text:
         again = FactConfirmation(id=old.id, at=turn.time, sources=(turn.id,))
         return FactChanges(confirmed=(again,))
-    dated = with_absolute_dates(text, day=today, language=old.language)
+    dated = with_absolute_dates(text, day=today, language=old.language, names=False)
     redated = old.kind in _DATED and (dated.since or dated.until) is not None
     new = Fact(
         id=fact_id(turn.session, old.about, dated.text),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from omoide.language import periods
 from omoide.language.pack import over_packs, pack
 from omoide.language.periods import Period, unit_and_step
+from omoide.language.places import Place
 from omoide.language.tables import with_numbered_groups
 
 if TYPE_CHECKING:
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
 
     from omoide.language.relative import Relative, Written
 
-_HERE: Final = "⟨⟩"
-"""Stands for the expression in a pack's patterns of what is around it."""
-_AROUND: Final = 24
-"""Characters before and after an expression that say how it is meant."""
-_CLAUSE: Final = 100
-"""Characters before and after it in which its tense is looked for."""
 _PASSES: Final = 4
 """Times that a text is gone through: a date that was written may free the words beside it."""
 _FAR: Final = {"future": 10, None: 8, "past": 6}
@@ -67,41 +62,15 @@ class _Rules:
     """The unit and step of each word of `periods`."""
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Place:
-    """Where an expression is in a text."""
-
-    text: str
-    start: int
-    end: int
-
-    @property
-    def words(self) -> str:
-        """The expression."""
-        return self.text[self.start : self.end]
-
-    @property
-    def around(self) -> str:
-        """What is around the expression, with a mark in its place."""
-        before = self.text[max(0, self.start - _AROUND) : self.start]
-        return before + _HERE + self.text[self.end : self.end + _AROUND]
-
-    def clause(self, boundary: re.Pattern[str]) -> str:
-        """The clause around the expression, with a mark in its place."""
-        before = self.text[max(0, self.start - _CLAUSE) : self.start]
-        after = self.text[self.end : self.end + _CLAUSE]
-        begins = max((match.end() for match in boundary.finditer(before)), default=0)
-        ends = match.start() if (match := boundary.search(after)) else len(after)
-        return before[begins:] + _HERE + after[:ends]
+    capitalised: frozenset[str]
+    """Words that some write with a capital: names of days and months, numbers and units."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Mention:
     """A time expression and what it means."""
 
-    place: _Place
+    place: Place
     meant: tuple[Period, ...]
     """One period, or two of which one is meant."""
     got: Mapping[str, str]
@@ -114,17 +83,38 @@ class _Mention:
         return "d" in self.got and _NUMBER_FOLLOWS.match(after) is not None
 
 
-def with_absolute_dates(text: str, *, day: date, language: str, ranges: bool = True) -> DatedText:
-    """The text as it reads on any day, if it was said on `day`. Unless `ranges`, a day of a month
-    with another number after it ("December 15 to 31") stays as it is, for one that has the days
-    from elsewhere: with the year after its first day a range cannot be read.
+def with_absolute_dates(
+    text: str,
+    *,
+    day: date,
+    language: str,
+    ranges: bool = True,
+    names: bool = True,
+    habits: bool = True,
+) -> DatedText:
+    """The text as it reads on any day, if it was said on `day`.
+
+    Unless `ranges`, a day of a month with another number after it ("December 15 to 31") stays as it
+    is, for one that has the days from elsewhere: with the year after its first day a range cannot
+    be read. Unless `names`, quotations and what has a capital within a sentence stay ("USA Today");
+    unless `habits`, also what moves along with a habit ("always pays this month's rent"): for a
+    writer who was asked for dates, so that what still looks relative may be meant as it is.
 
     >>> with_absolute_dates("User will move to Oslo next week.", day=date(2026, 5, 19),
     ...                     language="en").text
     'User will move to Oslo in the week of 25 May 2026.'
     """
     rules = _rules(language)
-    mentions = list(_mentions(text, rules, day))
+
+    def mentions_in(text: str) -> list[_Mention]:
+        return [
+            mention
+            for mention in _mentions(text, rules, day)
+            if (names or not _is_name(mention.place, rules))
+            and (habits or not _recurs(mention.place, rules.table))
+        ]
+
+    mentions = mentions_in(text)
     since, until = _covered(mentions, rules.table, day)
     found: list[str] = []
     for _ in range(_PASSES):
@@ -133,8 +123,25 @@ def with_absolute_dates(text: str, *, day: date, language: str, ranges: bool = T
             break
         found += [mention.place.words for mention in replaced]
         text = _replaced(text, replaced, rules)
-        mentions = list(_mentions(text, rules, day))
+        mentions = mentions_in(text)
     return DatedText(text=text, since=since, until=until, found=tuple(found))
+
+
+def _is_name(place: Place, rules: _Rules) -> bool:
+    """Whether it may be a name or a title, or is quoted."""
+    return place.has_capitals(besides=rules.capitalised) or place.quoted
+
+
+def _recurs(place: Place, table: Relative) -> bool:
+    """Whether it belongs to a habit, so that it is another time each time. A habit may begin or end
+    on a day, and a clause that is over tells of one time."""
+    clause = place.clause(table.boundary)
+    bounded = table.since.search(place.around) or table.until.search(place.around)
+    return (
+        not bounded
+        and table.recurring.search(clause) is not None
+        and _tense_of(clause, table) != "past"
+    )
 
 
 def _replaced(text: str, mentions: list[_Mention], rules: _Rules) -> str:
@@ -152,6 +159,8 @@ def _rules(language: str) -> _Rules:
     texts = [table.fixed.pattern, *(rule.pattern for rule in (*table.absolute, *table.rules))]
     numbered = enumerate(with_numbered_groups(texts))
     alternatives = "|".join(f"(?P<rule{i}>{text})" for i, text in numbered)
+    weekdays = (name for names in table.weekday_names for name in names)
+    named = (*weekdays, *table.month_names, *table.season_names, *table.numbers, *table.spans)
     begins = r"\b(?=\w)" if pack(language).words.bounded else ""
     return _Rules(
         table=table,
@@ -172,6 +181,7 @@ def _rules(language: str) -> _Rules:
             for number, names in enumerate(table.weekday_names)
             for name in names
         },
+        capitalised=frozenset(" ".join(named).casefold().split()),
     )
 
 
@@ -186,7 +196,7 @@ def _mentions(text: str, rules: _Rules, day: date) -> Iterator[_Mention]:
             for name, words in match.groupdict().items()
             if words is not None and not name.startswith("rule")
         }
-        place = _Place(text=text, start=match.start(), end=match.end())
+        place = Place(text=text, start=match.start(), end=match.end())
         try:
             meant = _meant(got, place, rules, day)
         except (ValueError, OverflowError):  # month 13, or beyond the calendar
@@ -198,7 +208,7 @@ def _mentions(text: str, rules: _Rules, day: date) -> Iterator[_Mention]:
             yield _Mention(place=place, meant=meant, got=got, relative=relative)
 
 
-def _meant(got: Mapping[str, str], place: _Place, rules: _Rules, day: date) -> tuple[Period, ...]:
+def _meant(got: Mapping[str, str], place: Place, rules: _Rules, day: date) -> tuple[Period, ...]:
     """The period that an expression means, or the two that it may mean; none if that is unsure."""
     table = rules.table
     if "left" in got:
@@ -228,14 +238,14 @@ def _meant(got: Mapping[str, str], place: _Place, rules: _Rules, day: date) -> t
 
 
 def _without_year(
-    got: Mapping[str, str], place: _Place, rules: _Rules, day: date
+    got: Mapping[str, str], place: Place, rules: _Rules, day: date
 ) -> tuple[Period, ...]:
     """The month, or the day of a month, that is meant where no year is said; none if it comes
     every year.
 
     The tense of the clause decides. Without one it is the next such month unless that is far
     ahead: what a person tells is mostly about to come or has just been. How far depends on the
-    tense of the sentence, and what lasts until a month looks ahead."""
+    tense of the sentence. What lasts until a month, and is not over, looks ahead however far."""
     table = rules.table
     sentence, clause = place.clause(_SENTENCE), place.clause(table.boundary)
     tense, until = _tense_of(clause, table), table.until.search(place.around)
@@ -243,15 +253,18 @@ def _without_year(
     if recurs or table.timeless.search(sentence) or table.unsure.search(sentence):
         return ()
     if "close" in got:
-        return (periods.counted("month", 0, day=day),) if tense == "future" else ()
+        unit = table.spans[got["span"]] if "span" in got else "month"
+        return (periods.counted(unit, 0, day=day),) if tense == "future" else ()
     month, number = _month(got["m"], rules), _number(got["d"], table) if "d" in got else None
     coming = periods.nearest_date(month, number, day=day, future=True)
     gone = periods.nearest_date(month, number, day=day, future=False)
     if coming.number:
         return ()
-    if tense == "future" or (tense == "past" and not until):
-        return (coming,) if tense == "future" else (gone,)
-    leans = "future" if until and tense is None else _tense_of(sentence, table)
+    if tense == "future" or (until and tense != "past"):
+        return (coming,)
+    if tense == "past" and not until:
+        return (gone,)
+    leans = _tense_of(sentence, table)
     return (coming,) if periods.months_ahead(coming, day=day) <= _FAR[leans] else (gone,)
 
 
@@ -302,7 +315,7 @@ def _number(said: str, table: Relative) -> int:
     return table.numbers[said] if said in table.numbers else int(said)
 
 
-def _tense(place: _Place, table: Relative) -> str | None:
+def _tense(place: Place, table: Relative) -> str | None:
     """Whether the clause of an expression, or else its sentence, is about the past or the future;
     None if it does not tell."""
     if table.unsure.search(place.clause(_SENTENCE)):

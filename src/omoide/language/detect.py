@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from omoide.language.pack import DEFAULT, over_packs, pack, packs
+from omoide.language.places import QUOTED
 from omoide.language.tables import NEVER
 
 if TYPE_CHECKING:
@@ -20,11 +21,6 @@ _LETTER = re.compile(r"[^\W\d_]")
 _MARKS = ".,:;!?…()\"'“”‘’。、，！？「」『』《》«»"
 _WORD = 3
 """Letters of a word in a script where they say more than Latin ones, about."""
-_QUOTED = re.compile(
-    r"「[^「」]*」|『[^『』]*』|《[^《》]*》|“[^“”]*”|‘[^‘’]*’|«[^«»]*»|"
-    r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)'
-)
-"""What somebody quotes, in the marks of any language, and titles."""
 
 
 @over_packs
@@ -116,7 +112,7 @@ def dominant_language(texts: Iterable[str], *, default: str = DEFAULT) -> str:
     quoted does not count, unless a text is nothing else: it may be in any language."""
     weight: dict[str, int] = {}
     for whole in texts:
-        text = outside if _LETTER.search(outside := _QUOTED.sub(" ", whole)) else whole
+        text = outside if _LETTER.search(outside := QUOTED.sub(" ", whole)) else whole
         if language := detect_language(text, default=""):
             size = len(text) * pack(language).detection.density
             weight[language] = weight.get(language, 0) + size

@@ -45,8 +45,8 @@ class Relative:
     """Expressions, tried in order. Groups: period (a word of `periods`), way, weekday, m and d,
     season, weekend, n and span (a day if left out) with ago or ahead, vague (how long) with ago or
     ahead; within marks what counts only in a clause about the future, as does close (the end of
-    the month), left what stays as it is; part (of the day or month), whose (a possessive) and tail
-    (see `tails`) are written with the date."""
+    the month, or of the span), left what stays as it is; part (of the day or month), whose (a
+    possessive) and tail (see `tails`) are written with the date."""
     absolute: tuple[re.Pattern[str], ...] = ()
     """Dates with a year: groups y, m, d, season. They stay."""
     fixed: re.Pattern[str] = NEVER
@@ -56,6 +56,9 @@ class Relative:
     birthday, "in 2019"."""
     habit: re.Pattern[str] = NEVER
     """Words of a clause that is true every year if it has no tense: "is busiest in"."""
+    recurring: re.Pattern[str] = NEVER
+    """Words of a clause about what happens again and again, in which "tomorrow" is another day each
+    time: "always", "every". They count only in texts whose writer was asked for dates."""
     periods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for a unit counted from now: "day-1" are those for yesterday. The units are day,
     week, weekend, month and year."""

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 UNSUPPORTED = "no turn supports it"
 OUTRANKED = "it contradicts a fact from a more trusted source, which still holds"
+REWRITTEN = "dates were put in place of what the model wrote"
 UNASKED = "no line of the user asks for it"
 
 
@@ -248,17 +249,25 @@ class _Application:
             sources=sources,
             trust=self._trust(operation, text, sources),
             reason=operation.reason,
-            flags=operation.flags,
+            flags=(*operation.flags, *_rewritten(operation, dated)),
         )
 
     def _dated(self, operation: Operation, day: date) -> DatedText:
         """The sentence with absolute dates. One whose days the answer gives beside it is left alone
-        if it names them, and a range ("December 15 to 31") in any case."""
+        if it names them, and a range ("December 15 to 31") in any case. A model that was asked for
+        dates writes names, quotations and habits as they are."""
         first, last = operation.since or operation.until, operation.until or operation.since
         text, beside = operation.text, operation.says_days and first is not None
         if beside and first and last and names_days(text, first, last, said=day):
             return DatedText(text=text, since=None, until=None, found=())
-        return with_absolute_dates(text, day=day, language=self._language, ranges=not beside)
+        return with_absolute_dates(
+            text,
+            day=day,
+            language=self._language,
+            ranges=not beside,
+            names=not operation.says_days,
+            habits=beside or not operation.says_days,
+        )
 
     def _replacing(self, new: Fact, operation: Operation) -> Fact:
         """The new fact, once it has ended those that it replaces. A plan ends what holds until then
@@ -348,6 +357,12 @@ class _Application:
             language=self._language,
             known=[self._known[id_].text for id_ in operation.facts if operation.text],
         )
+
+
+def _rewritten(operation: Operation, dated: DatedText) -> Iterable[str]:
+    """What to tell people if a model that was asked for dates wrote others: its own words."""
+    if operation.says_days and dated.found:
+        yield f"{REWRITTEN}: {'; '.join(dated.found)}"
 
 
 def fact_id(session: int, about: str, text: str) -> str:
