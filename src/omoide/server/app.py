@@ -97,8 +97,10 @@ class Server:
                     await runtime.exchanges.settled()
             except TimeoutError:
                 log.warning("stopped with writes still pending: the grace time ran out")
-            await self.upstream.close()
-            await runtime.close_parts()
+            try:
+                await self.upstream.close()
+            finally:
+                await runtime.close_parts()
 
     async def _store_what_waits(self) -> None:
         """Store what a former process could not, before anything new is said; and make sure that
