@@ -77,7 +77,7 @@ class Server:
     async def run(self) -> AsyncIterator[None]:
         """Do background work; on exit, finish pending writes and close."""
         runtime, options = self.runtime, self.options
-        names = {key.tenant for key in self.keys.list()} or {runtime.settings.tenant}
+        names = {key.tenant for key in await self.keys.current()} or {runtime.settings.tenant}
         for name in sorted(names):  # other tenants start with their first request
             runtime.memory(name)
         try:
