@@ -63,6 +63,15 @@ def test_revoking_is_noted(rows: KeyStore) -> None:
     assert list(rows.read()) == [replace(ROW, revoked=ROW.created + 5), other]
 
 
+def test_what_is_known_is_what_would_be_read(rows: KeyStore) -> None:
+    """Or nothing, and then it has to be read."""
+    rows.add(ROW)
+    assert rows.fresh() is None
+    assert rows.read() == rows.fresh()
+    rows.revoke(ROW.id, ROW.created + 5)
+    assert rows.fresh() is None
+
+
 def test_keys_open_the_door(rows: KeyStore) -> None:
     """Made, found by the secret alone, and revoked."""
     keys = ApiKeys(rows)
@@ -85,4 +94,5 @@ def test_another_server_hears_of_it_within_a_second(tmp_path: Path) -> None:
     command.revoke(ROW.id, 5)
     assert [row.revoked for row in server.read()] == [None]
     now[0] = 1.0
+    assert server.fresh() is None
     assert [row.revoked for row in server.read()] == [5]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from omoide.adapters.stores.sql import slices
 from omoide.adapters.stores.sql.archive import SqlArchive
@@ -13,17 +15,21 @@ from omoide.adapters.stores.sql.external import (
     is_vanishing_owner,
     vanishing_owner_name,
 )
+from omoide.adapters.stores.sql.store import SqlStore
 from omoide.domain import FactChanges
 from omoide.ports import Erased
+from omoide.ports.store import IndexTraces
 from omoide.testing.contracts.making import (
     ANN,
     BOB,
     HOUR,
+    SPACE,
     event,
     fact,
     memo,
     note,
     rejected,
+    rows,
     say,
     sentence,
     tell,
@@ -134,3 +140,42 @@ def test_names_of_erased_owners_are_told_from_those_of_users() -> None:
     assert is_erased_owner(vanishing_owner_name(7))
     assert is_erased_owner(erased_owner_name(7))
     assert not is_erased_owner("erased 7")
+
+
+@pytest.mark.parametrize(
+    "open_store", [stores.sqlite_file, pytest.param(stores.postgres, marks=pytest.mark.heavy)]
+)
+@pytest.mark.parametrize(
+    ("table", "item", "left"),
+    [
+        ("postings", "item", IndexTraces(postings=2)),
+        ("vectors", "item", IndexTraces(vectors=1)),
+        ("outlines", "position", IndexTraces(outlines=1)),
+    ],
+)
+async def test_rows_that_an_erasure_forgot_are_found_without_their_turn(
+    tmp_path: Path, open_store: stores.Maker, table: str, item: str, left: IndexTraces
+) -> None:
+    """Each table by itself, though no search would lead to them any more."""
+    store = await open_store(tmp_path)
+    assert isinstance(store, SqlStore)
+    [turn, _] = await tell(store, ANN, "green tea", "black coffee")
+    await store.index.put(ANN, SPACE, ids=[turn.id], vectors=rows((1, 0, 0)))
+    mark = await store.archive.erasure_mark(ANN)
+
+    def read(connection: Connection) -> list[Any]:
+        found = connection.execute(f"SELECT * FROM {table} WHERE {item} = 1")  # noqa: S608
+        return found.fetchall()
+
+    kept = await store.database.read(ANN.tenant, read)
+
+    def put_back(connection: Connection) -> None:
+        places = ", ".join("?" * len(kept[0]))
+        connection.executemany(f"INSERT INTO {table} VALUES ({places})", kept)  # noqa: S608
+
+    await store.archive.erase(ANN, turns=[turn.id])
+    words = ["green", "tea"]
+    assert await store.archive.traces(ANN, [turn], terms=words, mark=mark) == IndexTraces()
+    await store.database.write(ANN.tenant, put_back)
+    assert await store.archive.traces(ANN, [turn], terms=words, mark=mark) == left
+    await store.close()

@@ -169,13 +169,14 @@ async def serving(
     mechanisms: Sequence[str | Mechanism] | None = None,
     spool: Spool | None = None,
     replaying: bool = True,
+    keys: ApiKeys | None = None,
 ) -> AsyncIterator[Bench]:
     """A bench whose server runs. Its upstream is in memory, unless a URL is given. Without
     `replaying`, what waits is stored only when a test says so."""
     upstairs = Upstairs()
     clock = FrozenClock()
     replier, iterator = ScriptedModel(name="replier"), ScriptedModel(name="iterator")
-    keys = ApiKeys(folder / "keys")
+    keys = keys or ApiKeys(folder / "keys")
     store = store or await SqliteStore.open(":memory:")
     runtime = Runtime(
         settings,

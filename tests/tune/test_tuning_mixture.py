@@ -171,7 +171,9 @@ def test_a_side_is_a_matter_of_the_key_alone() -> None:
     """And about as many are held out as is asked for."""
     held = sum(is_held_out("own", str(n), share=0.2) for n in range(2000))
     assert 340 < held < 460
-    assert is_held_out("own", "7") == is_held_out("own", "7")
+    first = [is_held_out("own", str(n), share=0.2) for n in range(50)]
+    assert [is_held_out("own", str(n), share=0.2) for n in reversed(range(50))] == first[::-1]
+    assert first != [is_held_out("other", str(n), share=0.2) for n in range(50)]
 
 
 def test_notes_are_thorough_as_far_as_there_are_long_ones() -> None:

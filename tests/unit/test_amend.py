@@ -9,7 +9,8 @@ import pytest
 
 from omoide.cli.status import memory_status
 from omoide.cli.views import version_line
-from omoide.domain import Origin
+from omoide.domain import Origin, Owner
+from omoide.engine import titles
 from omoide.errors import BadInput, StaleVersion, StoreFull
 from omoide.transfer import to_record
 from omoide.transfer.files import JsonElement
@@ -18,6 +19,7 @@ from omoide.transfer.restore import read_contents
 if TYPE_CHECKING:
     from .conftest import World
 
+ANA = Owner(tenant="default", user="ana")
 OSLO = "The user lives in Oslo."
 BERGEN = "The user lives in Bergen."
 
@@ -91,6 +93,31 @@ async def test_of_two_corrections_at_once_the_later_is_told(world: World) -> Non
     said = [turn.text for turn in await world.memory.turns("ana")]
     assert said[-1] == BERGEN
     assert "The user lives in Rome." not in said
+
+
+async def test_a_correction_that_comes_too_late_takes_nothing_along(world: World) -> None:
+    """Titles and an application's notes stay, and so do sentences and sessions that came
+    meanwhile."""
+    await remembered(world)
+    await world.memory.put_note("ana", kind="app.agent", key="state", text="step 7 of 9")
+    await world.memory.rename("ana", 1, "My cat")
+    commit = world.store.summaries.commit
+
+    async def meanwhile(owner: object, summary: object) -> None:
+        world.store.summaries.commit = commit  # type: ignore[method-assign]
+        await world.memory.amend("ana", OSLO, BERGEN)
+        await commit(owner, summary)  # type: ignore[arg-type]
+
+    world.store.summaries.commit = meanwhile  # type: ignore[method-assign]
+    with pytest.raises(StaleVersion):
+        await world.memory.amend("ana", OSLO, "The user lives in Rome.")
+    notes = await world.store.notes.read(ANA)
+    assert {(note.kind, note.text) for note in notes} >= {
+        ("app.agent", "step 7 of 9"),
+        (titles.KIND, "My cat"),
+    }
+    assert all(session.turns for session in await world.memory.sessions("ana"))
+    assert not any(session.open for session in await world.memory.sessions("ana"))
 
 
 async def test_a_correction_that_cannot_be_kept_leaves_nothing(world: World) -> None:

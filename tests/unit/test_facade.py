@@ -19,8 +19,8 @@ from omoide import Memory, Settings, Speaker, SyncMemory, Utterance, When
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.cli.main import cli
 from omoide.engine.runtime import Runtime
-from omoide.errors import StoreCorrupt
-from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
+from omoide.errors import StoreCorrupt, StoreError
+from omoide.testing import FrozenClock, HashEmbedder, InMemoryStore, ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -145,6 +145,49 @@ def test_closing_twice_and_breaking_a_reply_off() -> None:
     told = [r["text"] for r in memory.export("ana") if r.get("kind") == "turn"]
     assert told == ["Count.", "One is first."]
     memory.close()
+    memory.close()
+
+
+class Part:
+    """Something that a runtime owns; `error` is raised when it is closed."""
+
+    def __init__(self, name: str, closed: list[str], error: Exception | None = None) -> None:
+        self._name, self._closed, self._error = name, closed, error
+
+    async def close(self) -> None:
+        """Close it, or fail to."""
+        self._closed.append(self._name)
+        if self._error:
+            raise self._error
+
+
+async def test_a_part_that_cannot_be_closed_leaves_no_other_open() -> None:
+    """All are closed in their order, and the error is raised."""
+    closed: list[str] = []
+    parts = [
+        Part("model", closed),
+        Part("store", closed, StoreError("the disk is gone")),
+        Part("spool", closed),
+    ]
+    runtime = Runtime(Settings(), store=InMemoryStore(), clock=FrozenClock(), owns=parts)
+    with pytest.raises(StoreError, match="the disk is gone"):
+        await runtime.close()
+    assert closed == ["model", "store", "spool"]
+
+
+def test_a_memory_that_cannot_be_closed_leaves_no_thread() -> None:
+    """The error is raised once; closing it again does nothing."""
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[Memory]:
+        runtime = Runtime(Settings(), store=InMemoryStore(), clock=FrozenClock())
+        yield runtime.memory()
+        raise StoreError("the disk is gone")
+
+    memory = SyncMemory(opening())
+    with pytest.raises(StoreError, match="the disk is gone"):
+        memory.close()
+    assert not memory._thread.is_alive()
     memory.close()
 
 

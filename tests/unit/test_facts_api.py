@@ -13,7 +13,7 @@ from omoide.engine.forgetting import find_fact, forget
 from omoide.engine.memory_folder import SUMMARY
 from omoide.engine.memory_tool import memory_tool
 from omoide.engine.versions import When
-from omoide.errors import BadInput, NoSuchFact, StaleVersion
+from omoide.errors import BadInput, NoSuchFact, StaleVersion, StoreFull
 
 from .fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved
 
@@ -187,6 +187,25 @@ async def test_a_correction_that_fails_leaves_the_facts_alone(make_world: Make) 
     world.store.summaries.commit = commit  # type: ignore[method-assign]
     assert await world.memory.turns("ana") == turns
     assert await named(world, BERGEN) == old
+
+
+async def test_a_correction_whose_fact_cannot_be_replaced_is_digested_later(
+    make_world: Make,
+) -> None:
+    """The version and the words that it cites stay, in a session that is open until it is idle."""
+    world = await moved(make_world)
+    apply = world.store.facts.apply
+
+    async def full(owner: object, changes: object) -> None:
+        raise StoreFull("no space is left")
+
+    world.store.facts.apply = full  # type: ignore[method-assign]
+    with pytest.raises(StoreFull):
+        await world.memory.amend("ana", BERGEN, ROME)
+    world.store.facts.apply = apply  # type: ignore[method-assign]
+    assert ROME in [sentence.text for sentence in (await world.memory.summary("ana")).sentences]
+    assert (await world.memory.turns("ana"))[-1].text == ROME
+    assert [session.open for session in await world.memory.sessions("ana")] == [False, False, True]
 
 
 async def test_rolling_back_brings_the_facts_of_then_back(make_world: Make) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,9 @@ from omoide import plugins
 from omoide.adapters.embedders import embedder_named
 from omoide.adapters.models.catalogue import PluggedModel, resolve
 from omoide.adapters.stores.plugged import open_plugged
-from omoide.bootstrap import chat_model, key_rows, migrate, open_memory
+from omoide.bootstrap import chat_model, key_rows, migrate, open_memory, open_runtime
 from omoide.cli.main import cli
-from omoide.errors import BadInput, BadPlugin, BadPrompt, UnknownModel
+from omoide.errors import BadInput, BadPlugin, BadPrompt, StoreError, UnknownModel
 from omoide.mechanisms.registry import BUILT_IN, MECHANISMS
 from omoide.plugins import Group, Registry
 from omoide.prompts import render
@@ -37,11 +38,21 @@ DIARY = MechanismEntry(
 )
 WRONG = "not an entry"
 
+CLOSED = []
+
+class Model(ScriptedModel):
+    async def close(self):
+        CLOSED.append(self.name)
+
+class Embedder(HashEmbedder):
+    async def close(self):
+        CLOSED.append(self.space.name)
+
 def model(spec, settings):
-    return ScriptedModel(["hello"], name=spec)
+    return Model(["hello"], name=spec)
 
 def embedder(spec, settings):
-    return HashEmbedder(name=spec)
+    return Embedder(name=spec)
 
 async def store(url, settings):
     from omoide.bootstrap import temporary_store
@@ -119,6 +130,18 @@ def test_two_packages_with_one_name(site: Path) -> None:
     plugins.forget()
     with pytest.raises(BadPlugin, match=r"both provide 'diary'"):
         MECHANISMS["diary"]
+
+
+@pytest.mark.usefixtures("site")
+async def test_models_are_closed_if_the_database_cannot_be_opened(tmp_path: Path) -> None:
+    """Whoever opens a memory gets either all of it or an error, and nothing to close."""
+    (tmp_path / "no database").mkdir()
+    settings = Settings(db=tmp_path / "no database", model="echo", embedder="mine")
+    closed = importlib.import_module("plugged_in").CLOSED
+    closed.clear()
+    with pytest.raises(StoreError):
+        await open_runtime(settings)
+    assert closed == ["echo", "mine"]
 
 
 @pytest.mark.usefixtures("site")

@@ -10,6 +10,7 @@ import pytest
 
 from omoide.domain import Receipt
 from omoide.errors import BadInput
+from omoide.ports.store import IndexTraces
 
 if TYPE_CHECKING:
     from omoide.domain import Owner
@@ -44,8 +45,9 @@ async def test_a_receipt_counts_what_was_removed_and_searched(world: World) -> N
     assert whole is not None
     assert (whole.scope, whole.clean, whole.removed["turns"]) == ("user", True, 2)
     assert set(whole.searched.values()) == {2, 0, whole.searched["terms"]}
+    assert whole.searched["vectors"] == 2
     kinds = {"sentences", "facts", "events", "memos", "notes", "rejected"}
-    assert whole.searched.keys() == kinds | {"turns", "terms", "sessions"}
+    assert whole.searched.keys() == kinds | {"turns", "terms", "vectors", "sessions"}
 
 
 @pytest.mark.parametrize(
@@ -107,8 +109,8 @@ class ForgetfulArchive:
 @pytest.mark.parametrize(
     ("target", "found"),
     [
-        ({}, {"turns", "sentences"}),
-        ({"session": 2}, {"turns", "sessions", "sentences"}),
+        ({}, {"turns", "terms", "vectors", "sentences"}),
+        ({"session": 2}, {"turns", "terms", "vectors", "sessions", "sentences"}),
         ({"sentences": ["The user lives in Bergen."]}, {"sentences"}),
     ],
 )
@@ -123,3 +125,51 @@ async def test_what_is_left_is_found(
     assert not receipt.clean
     assert set(receipt.found) == found
     assert await world.memory.is_genuine(receipt)
+
+
+class Unfinished:
+    """An archive whose erasures leave something in the search index."""
+
+    def __init__(self, store: Store, left: IndexTraces) -> None:
+        self._archive, self._left = store.archive, left
+
+    async def traces(self, *_: object, **__: object) -> IndexTraces:
+        """What is left."""
+        return self._left
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._archive, name)
+
+
+@pytest.mark.parametrize(
+    ("left", "found"),
+    [
+        (IndexTraces(postings=1), ("terms",)),
+        (IndexTraces(vectors=1), ("vectors",)),
+        (IndexTraces(outlines=1), ("turns",)),
+    ],
+)
+async def test_what_is_left_in_the_search_index_is_found(
+    world: World, left: IndexTraces, found: tuple[str, ...]
+) -> None:
+    """Though the turn is gone, and so no search leads to it."""
+    await filled(world)
+    world.runtime.store.archive = Unfinished(world.store, left)  # type: ignore[assignment]
+    receipt = (await world.memory.erase("ana", session=2)).receipt
+    assert receipt is not None
+    assert receipt.found == found
+    assert not receipt.clean
+
+
+async def test_a_receipt_of_an_earlier_version_is_still_genuine(world: World) -> None:
+    """Which kinds were searched then is part of what was signed."""
+    key = await world.store.archive.receipt_key()
+    old = Receipt(
+        id="r",
+        time=world.clock.now(),
+        tenant="default",
+        user="ana",
+        scope="user",
+        searched={"turns": 2, "terms": 5},
+    ).signed(key)
+    assert await world.memory.is_genuine(Receipt.from_json(old.to_json()))

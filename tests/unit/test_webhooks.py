@@ -17,7 +17,7 @@ import pytest
 
 from omoide.adapters.webhooks import HttpWebhooks
 from omoide.bootstrap import open_runtime
-from omoide.domain import JobState, JobTask
+from omoide.domain import JobState, JobTask, Owner
 from omoide.domain.webhook import WebhookEvent, WebhookKind, signed_headers, verify
 from omoide.engine.webhooks import SOON
 from omoide.engine.worker import DELIVERIES
@@ -134,6 +134,32 @@ async def test_work_that_was_given_up_is_told(make_world: Make) -> None:
     (event,) = receiver.events
     assert event["type"] == "job.dead"
     assert event["data"] == {"number": dead.id, "task": "digest", "session": 1}
+
+
+async def test_work_without_a_session_is_told_without_reading_what_was_said(
+    make_world: Make,
+) -> None:
+    """Embedding that was given up, say: the user may have said a million things."""
+    receiver = Receiver()
+    world = await make_world(webhooks=sender(receiver))
+    await world.memory.record("ana", "I have a cat called Miso.")
+    owner = Owner(tenant="default", user="ana")
+    queue = world.store.jobs
+    embed = await queue.claim("default", worker="w", now=world.clock.now(), lease=SOON)
+    assert embed is not None
+    await queue.set_state(embed, state=JobState.DEAD, error="the embedder cannot be used")
+    await queue.enqueue(owner, JobTask.NOTIFY, session=None, at=world.clock.now())
+    read: list[object] = []
+
+    async def reading(*_: object, **wanted: object) -> tuple[()]:
+        read.append(wanted)
+        return ()
+
+    world.store.turns.read = reading  # type: ignore[method-assign]
+    await world.memory.run_jobs()
+    (event,) = receiver.events
+    assert event["data"] == {"number": embed.id, "task": "embed", "session": None}
+    assert read == []
 
 
 async def test_a_receiver_that_is_away_is_tried_again_with_the_same_event(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from omoide.bootstrap.chat_models import chat_model
 from omoide.bootstrap.surroundings import make_spool, make_telemetry, make_webhooks
-from omoide.engine.runtime import Runtime
+from omoide.engine.runtime import Runtime, close_all
 from omoide.errors import BadInput, MissingExtra
 from omoide.settings import Address, Settings
 
@@ -55,38 +55,42 @@ async def open_runtime(
     closes them. Cheap: models are loaded, and weights fetched (reported to `progress`), when they
     are first needed."""
     owned: list[Closeable] = []
-    if model is None and settings.model != NO_MODEL:
-        model = chat_model(settings, settings.model, progress=progress)
-        owned.append(model)
-    if summariser is None and settings.summary_model not in ("", settings.model):
-        summariser = chat_model(settings, settings.summary_model, progress=progress)
-        owned.append(summariser)
-    if embedder is None:
-        embedder = make_embedder(settings)
-        owned += [embedder] if embedder is not None else []
-    if store is None:
-        store = await _configured_store(settings, create=create)
-        owned.append(store)
-    if (spool := make_spool(settings)) is not None:
-        owned.append(spool)
-    clock = clock or SystemClock()
-    if (webhooks := make_webhooks(settings, clock)) is not None:
-        owned.append(webhooks)
-    return Runtime(
-        settings,
-        store=store,
-        clock=clock,
-        model=model,
-        summariser=summariser,
-        embedder=embedder,
-        mechanisms=mechanisms,
-        text_tools=text_tools(settings),
-        spool=spool,
-        webhooks=webhooks,
-        telemetry=make_telemetry(settings),
-        name=worker_name(),
-        owns=owned,
-    )
+    async with AsyncExitStack() as opened:
+        opened.push_async_callback(close_all, owned)
+        if model is None and settings.model != NO_MODEL:
+            model = chat_model(settings, settings.model, progress=progress)
+            owned.append(model)
+        if summariser is None and settings.summary_model not in ("", settings.model):
+            summariser = chat_model(settings, settings.summary_model, progress=progress)
+            owned.append(summariser)
+        if embedder is None:
+            embedder = make_embedder(settings)
+            owned += [embedder] if embedder is not None else []
+        if store is None:
+            store = await _configured_store(settings, create=create)
+            owned.append(store)
+        if (spool := make_spool(settings)) is not None:
+            owned.append(spool)
+        clock = clock or SystemClock()
+        if (webhooks := make_webhooks(settings, clock)) is not None:
+            owned.append(webhooks)
+        runtime = Runtime(
+            settings,
+            store=store,
+            clock=clock,
+            model=model,
+            summariser=summariser,
+            embedder=embedder,
+            mechanisms=mechanisms,
+            text_tools=text_tools(settings),
+            spool=spool,
+            webhooks=webhooks,
+            telemetry=make_telemetry(settings),
+            name=worker_name(),
+            owns=owned,
+        )
+        opened.pop_all()
+        return runtime
 
 
 @asynccontextmanager

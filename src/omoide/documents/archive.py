@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import FactErasure, MemoryKind, TurnPlace
 from omoide.errors import ConflictingTurn
 from omoide.ports import Erased
+from omoide.ports.store import IndexTraces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, KeysView, Mapping, Sequence
@@ -37,6 +38,16 @@ class DocumentArchive:
     async def erasure_mark(self, owner: Owner) -> str:
         """See `Archive.erasure_mark`."""
         return (await self._records.read(owner)).erasure_mark
+
+    async def traces(
+        self, owner: Owner, turns: Sequence[Turn], *, terms: Sequence[str], mark: str
+    ) -> IndexTraces:
+        """See `Archive.traces`. Postings are made of the turns, and go with them."""
+        del terms
+        record = await self._records.read(owner)
+        if not record.identity or record.identity != mark.rpartition(".")[0]:
+            return IndexTraces()
+        return IndexTraces(vectors=record.count_vectors(MemoryKind.TURN, [t.id for t in turns]))
 
     async def receipt_key(self) -> bytes:
         """See `Archive.receipt_key`."""

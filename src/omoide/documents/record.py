@@ -169,9 +169,16 @@ class Record:
 
     def drop_vectors(self, kind: MemoryKind, ids: Iterable[str]) -> None:
         """Remove the vectors of items in every space."""
-        gone = {f"/{kind}/{name}" for name in ids}
-        for key in [k for k in self.vectors if k[k.index("/") :] in gone]:
+        for key in self._vectors_of(kind, ids):
             del self.vectors[key]
+
+    def count_vectors(self, kind: MemoryKind, ids: Iterable[str]) -> int:
+        """How many vectors items have, in every space."""
+        return len(self._vectors_of(kind, ids))
+
+    def _vectors_of(self, kind: MemoryKind, ids: Iterable[str]) -> list[str]:
+        named = {f"/{kind}/{name}" for name in ids}
+        return [key for key in self.vectors if key[key.index("/") :] in named]
 
     def refuse_erased(
         self,

@@ -40,7 +40,9 @@ class DocumentTurns:
         def work(record: Record) -> RecordedTurns:
             if answers is not None and not any(turn.id == answers for turn in record.turns):
                 return RecordedTurns((), new=frozenset())
-            _take_back(record, replaces)
+            emptied = _take_back(record, replaces)
+            if not said:
+                record.sessions = {n: s for n, s in record.sessions.items() if n not in emptied}
             return _append(record, said, key=session, idle=idle)
 
         return await self._records.change(owner, work)
@@ -108,14 +110,15 @@ class DocumentTurns:
         return tuple(turns if last is None else turns[len(turns) - min(max(last, 0), len(turns)) :])
 
 
-def _take_back(record: Record, ids: Sequence[str]) -> None:
-    """Remove turns of open sessions that are about to be replaced."""
+def _take_back(record: Record, ids: Sequence[str]) -> set[int]:
+    """Remove turns of open sessions. Returns the sessions that this leaves empty."""
     gone = [t for t in record.turns if t.id in ids and record.sessions[t.session].open]
     for turn in gone:
         session = record.sessions[turn.session]
         record.sessions[turn.session] = replace(session, turns=session.turns - 1)
     record.turns = [turn for turn in record.turns if turn not in gone]
     record.drop_vectors(MemoryKind.TURN, [turn.id for turn in gone])
+    return {turn.session for turn in gone if not record.sessions[turn.session].turns}
 
 
 def _append(

@@ -90,9 +90,10 @@ class Corrections:
 
         The correction is recorded as a turn of the user's, in its own session that ends at once and
         is not digested; that turn supports the new sentence and fact. Raises `StaleVersion` if the
-        summary does not contain the sentence or was rewritten meanwhile. A failure leaves nothing
-        behind, as long as the store can still be written. If it is cancelled once it has begun to
-        write, it finishes writing first.
+        summary does not contain the sentence or was rewritten meanwhile. Then nothing of it stays,
+        as long as the store can still be written. If only the fact could not be replaced, the
+        session stays open, and is digested like any other once it is idle. If it is cancelled once
+        it has begun to write, it finishes writing first.
         """
         _check_line(text)
         newest = await self._versions.find(owner, When(), now=now)
@@ -175,7 +176,8 @@ class Corrections:
     async def _write(
         self, owner: Owner, correction: _Correction, *, now: datetime
     ) -> tuple[Summary, FactChanges]:
-        """Write the new version, the fact, and the turn that they cite, or none of them."""
+        """Write the turn, the version that cites it, and the fact; if the version cannot be
+        written, take the turn back, which only an open session allows."""
         newest, text = correction.newest, correction.text
         said = correction.said or text
         name = f"{EDIT}{uuid.uuid4().hex}"
@@ -184,7 +186,6 @@ class Corrections:
         )
         (turn,) = await self._store.turns.append(owner, [new], session=name, idle=timedelta.max)
         try:
-            await self._store.turns.end(owner, session=turn.session, at=now, digest=False)
             today = turn.time.astimezone(self._timezone).date()
             changes = _fact_changes(correction.fact, text, turn, today=today)
             edited = replace(
@@ -198,11 +199,15 @@ class Corrections:
                 language=newest.language,
             )
             await self._store.summaries.commit(owner, edited)
-            await self._apply(owner, changes)
         except OmoideError:
-            with suppress(StoreError):
-                await self._store.archive.erase(owner, session=turn.session)
+            with suppress(StoreError):  # an erasure would take all notes along
+                await self._store.turns.append(
+                    owner, [], session=name, idle=timedelta.max, replaces=[turn.id]
+                )
             raise
+        await self._apply(owner, changes)
+        with suppress(StoreError):  # then it ends when idle
+            await self._store.turns.end(owner, session=turn.session, at=now, digest=False)
         return edited, changes
 
     async def _apply(self, owner: Owner, changes: FactChanges) -> None:

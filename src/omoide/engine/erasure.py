@@ -74,6 +74,7 @@ class Erasures:
             return erased
 
     async def _erase(self, owner: Owner, target: ErasureTarget) -> Erased:
+        mark = await self.store.archive.erasure_mark(owner)
         doomed = await self._doomed(owner, target)
         named = await self.store.notes.read(owner, kind=titles.KIND)
         chosen = await self.store.notes.read(owner, kind=methods.KIND)
@@ -89,7 +90,7 @@ class Erasures:
             kept = await titles.put_back(self.store, owner, named, erased=doomed)
             kept += await methods.put_back(self.store, owner, chosen)
             erased = replace(erased, notes=erased.notes - kept)
-        search = _Search(store=self.store, owner=owner, target=target, doomed=doomed)
+        search = _Search(store=self.store, owner=owner, target=target, doomed=doomed, mark=mark)
         await search.run()
         receipt = Receipt(
             id=uuid.uuid4().hex,
@@ -148,6 +149,8 @@ class _Search:
     owner: Owner
     target: ErasureTarget
     doomed: Sequence[Turn]
+    mark: str
+    """The owner's erasure mark of before."""
     searched: dict[str, int] = field(default_factory=dict)
     found: list[str] = field(default_factory=list)
 
@@ -171,15 +174,16 @@ class _Search:
         self._look("rejected", (((), (r.text, *r.problems)) for r in rejected))
 
     async def _look_for_turns(self) -> None:
-        """Look for the turns by id, by session, and by their words."""
+        """Look for the turns by id and by session, and for what the search index has of them."""
         ids = sorted(turn.id for turn in self.doomed)
-        left = {turn.id for turn in await self.store.turns.read(self.owner, ids=ids)}
+        left = await self.store.turns.read(self.owner, ids=ids)
         words = self._words()
-        for term in words:
-            hits = await self.store.index.search_words(self.owner, [term], k=len(ids) + 1)
-            left |= {hit.id for hit in hits}.intersection(ids)
-        self._note("turns", len(ids), found=bool(left))
-        self._note("terms", len(words), found=False)
+        traces = await self.store.archive.traces(
+            self.owner, self.doomed, terms=words, mark=self.mark
+        )
+        self._note("turns", len(ids), found=bool(left or traces.outlines))
+        self._note("terms", len(words), found=bool(traces.postings))
+        self._note("vectors", len(ids), found=bool(traces.vectors))
         sessions = await self.store.turns.sessions(self.owner)
         same = any(session.number == self.target.session for session in sessions)
         self._note("sessions", len(sessions), found=same)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -60,6 +60,13 @@ class Closeable(Protocol):
 
     async def close(self) -> None:
         """Release its resources."""
+
+
+async def close_all(parts: Sequence[Closeable]) -> None:
+    """Close the parts in order, all of them even if one fails. Raises the last error."""
+    async with AsyncExitStack() as closing:
+        for part in reversed(parts):  # the stack calls the last first
+            closing.push_async_callback(part.close)
 
 
 class Missing:
@@ -287,13 +294,14 @@ class Runtime:
 
     async def close(self) -> None:
         """Wait for pending writes, then close the parts it owns."""
-        await self.exchanges.settled()
-        await self.close_parts()
+        try:
+            await self.exchanges.settled()
+        finally:
+            await self.close_parts()
 
     async def close_parts(self) -> None:
         """Close the parts it owns at once, without waiting for pending writes."""
-        for part in self._owns:
-            await part.close()
+        await close_all(self._owns)
 
     async def __aenter__(self) -> Runtime:
         return self

@@ -267,8 +267,10 @@ class SyncMemory:
         """Stop the background work and close everything. Calling it again does nothing."""
         if self._loop.is_closed():
             return
-        self._run(self._leave())
-        self._stop()
+        try:
+            self._run(self._leave())
+        finally:
+            self._stop()
 
     def __enter__(self) -> SyncMemory:
         return self
@@ -286,11 +288,13 @@ class SyncMemory:
 
     async def _leave(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}
-        await self._opening.__aexit__(None, None, None)
-        left = [task for task in others if not task.done()]
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        try:
+            await self._opening.__aexit__(None, None, None)
+        finally:
+            left = [task for task in others if not task.done()]
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         while self._begun:

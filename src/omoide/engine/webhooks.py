@@ -68,9 +68,11 @@ class Webhooks:
         return [*([] if digest_failed else await self._updates(job)), *events]
 
     async def _updates(self, job: Job) -> list[WebhookEvent]:
+        if job.session is None:
+            return []  # nothing was digested
         turns = await self.store.turns.read(job.owner, session=job.session)
-        if job.session is None or not turns:
-            return []  # nothing was digested, or it was erased since
+        if not turns:
+            return []  # it was erased since
         newest = await self.store.summaries.find(job.owner)
         facts = {fact.id: fact for fact in await self.store.facts.read(job.owner)}
         learned = [fact for fact in facts.values() if fact.session == job.session]

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
-DELIVERIES = 20
-"""The same for a webhook, whose receiver may be away for hours: about three."""
 TRIES = 8
 """After this many failed tries a job is dead and waits for a person."""
+DELIVERIES = 20
+"""The same for a webhook, whose receiver may be away for hours: about three."""
 LONGEST = timedelta(minutes=15)
 """The longest delay between two tries of a job that waits for a vector store or a model to come
 back. Such a job is never given up."""

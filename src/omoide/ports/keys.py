@@ -26,8 +26,12 @@ class StoredKey:
 
 
 class KeyStore(Protocol):
-    """Stores API keys, in the database or in a file beside it. Calls block briefly; `read` runs at
-    every request."""
+    """Stores API keys, in the database or in a file beside it. All calls but `fresh` may block for
+    seconds, if a database is out of reach or locked; a server makes them in threads."""
+
+    def fresh(self) -> Sequence[StoredKey] | None:
+        """What `read` would return, if that is known without asking the database; else None. Never
+        blocks: it runs at every request."""
 
     def read(self) -> Sequence[StoredKey]:
         """All keys, oldest first, at most one second out of date. Empty if there is no database

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omoide.server.keys import Scope
+from omoide.server.keys import Scope, matching
 from omoide.server.options import is_loopback
 from omoide.server.problems import HttpProblem
 
@@ -51,12 +51,13 @@ class Access:
         self._tenant = tenant
         self._buckets = RateLimiter(options.rate, now=now)
 
-    def admit(self, headers: Headers, needs: frozenset[Scope]) -> Caller:
+    async def admit(self, headers: Headers, needs: frozenset[Scope]) -> Caller:
         """The caller. Raises `HttpProblem` with 401, 403 or 429."""
-        if not self._keys.any():
+        keys = await self._keys.current()
+        if not keys:
             self._check_local(headers)
             return Caller(tenant=self._tenant, scopes=EVERYTHING)
-        key = self._keys.find(_secret(headers))
+        key = matching(keys, _secret(headers))
         if key is None:
             raise HttpProblem(
                 401,

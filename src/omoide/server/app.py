@@ -77,7 +77,7 @@ class Server:
     async def run(self) -> AsyncIterator[None]:
         """Do background work; on exit, finish pending writes and close."""
         runtime, options = self.runtime, self.options
-        names = {key.tenant for key in self.keys.list()} or {runtime.settings.tenant}
+        names = {key.tenant for key in await self.keys.current()} or {runtime.settings.tenant}
         for name in sorted(names):  # other tenants start with their first request
             runtime.memory(name)
         try:
@@ -97,8 +97,10 @@ class Server:
                     await runtime.exchanges.settled()
             except TimeoutError:
                 log.warning("stopped with writes still pending: the grace time ran out")
-            await self.upstream.close()
-            await runtime.close_parts()
+            try:
+                await self.upstream.close()
+            finally:
+                await runtime.close_parts()
 
     async def _store_what_waits(self) -> None:
         """Store what a former process could not, before anything new is said; and make sure that

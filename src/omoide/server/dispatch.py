@@ -72,7 +72,7 @@ class Dispatcher:
         caller = (
             Caller(tenant="", scopes=EVERYTHING)
             if row.needs is None
-            else self._access.admit(request.headers, row.needs)
+            else await self._access.admit(request.headers, row.needs)
         )
         request.state.caller = caller
         query = self._query(row, request)

@@ -2,9 +2,10 @@
 
 They are stored in a small SQLite file beside the database, or in the database itself if that is a
 database server. `omoide keys revoke` takes effect at once for all running servers (within a second
-if the keys are in a database server). A key is `omo_<id>_<secret>`. The id is public; the secret,
-256 random bits, is shown once and stored only as a BLAKE2b hash with its own salt. A slower hash is
-unnecessary, because the secret cannot be guessed and every request pays for the hash.
+if the keys are in a database server; `current_keys` has what counts while that is out of reach). A
+key is `omo_<id>_<secret>`. The id is public; the secret, 256 random bits, is shown once and stored
+only as a BLAKE2b hash with its own salt. A slower hash is unnecessary, because the secret cannot be
+guessed and every request pays for the hash.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from typing import TYPE_CHECKING
 from omoide.domain.text import checked_name, normal_name
 from omoide.errors import BadInput, StoreError
 from omoide.ports.keys import StoredKey
+from omoide.server.current_keys import CurrentKeys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from omoide.ports.keys import KeyStore
 
@@ -82,6 +84,7 @@ class ApiKeys:
 
     def __init__(self, rows: Path | KeyStore) -> None:
         self._rows = KeyFile(rows) if isinstance(rows, Path) else rows
+        self._current = CurrentKeys(self._rows)
 
     @classmethod
     def for_file(cls, database: Path) -> ApiKeys:
@@ -121,7 +124,7 @@ class ApiKeys:
     def revoke(self, prefix: str, *, at: datetime) -> ApiKey:
         """Revoke a key, from the next request on."""
         id_ = prefix.removeprefix("omo_").split("_")[0]
-        row = self._row(id_)
+        row = _with_id(self._rows.read(), id_)
         if row is None:
             raise BadInput(f"there is no key {prefix[:14]!r}: see omoide keys list")
         if row.revoked is None:
@@ -131,15 +134,25 @@ class ApiKeys:
 
     def find(self, secret: str) -> ApiKey | None:
         """The key with this secret, if there is one and it was not revoked."""
-        match = _FORM.fullmatch(secret)
-        row = self._row(match.group(1)) if match else None
-        if match is None or row is None:
-            return None
-        valid = hmac.compare_digest(_hash(match.group(2), row.salt), row.hash)
-        return _key(row) if valid and row.revoked is None else None
+        return matching(self._rows.read(), secret)
 
-    def _row(self, id_: str) -> StoredKey | None:
-        return next((row for row in self._rows.read() if row.id == id_), None)
+    async def current(self) -> Sequence[StoredKey]:
+        """All keys as they are stored, without blocking the event loop. For `matching`."""
+        return await self._current.read()
+
+
+def _with_id(rows: Iterable[StoredKey], id_: str) -> StoredKey | None:
+    return next((row for row in rows if row.id == id_), None)
+
+
+def matching(rows: Iterable[StoredKey], secret: str) -> ApiKey | None:
+    """The key with this secret, if there is one and it was not revoked."""
+    match = _FORM.fullmatch(secret)
+    row = _with_id(rows, match.group(1)) if match else None
+    if match is None or row is None:
+        return None
+    valid = hmac.compare_digest(_hash(match.group(2), row.salt), row.hash)
+    return _key(row) if valid and row.revoked is None else None
 
 
 class KeyFile:
@@ -150,23 +163,33 @@ class KeyFile:
         self._stamp: tuple[int, int, int] | None = None
         self._cached: tuple[StoredKey, ...] = ()
 
+    def fresh(self) -> tuple[StoredKey, ...] | None:
+        """See `KeyStore.fresh`. None if the file has changed since it was read."""
+        return self._cached if self._found() == self._stamp else None
+
     def read(self) -> tuple[StoredKey, ...]:
         """See `KeyStore.read`. Cached until the file changes."""
+        stamp = self._found()
+        if stamp != self._stamp:
+            self._cached = self._read() if stamp else ()
+            self._stamp = stamp
+        return self._cached
+
+    def _found(self) -> tuple[int, int, int] | None:
+        """What changes with the file; None if there is none."""
         try:
             stat = self._path.stat()
         except FileNotFoundError:
-            self._stamp, self._cached = None, ()
-            return self._cached
-        stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-        if stamp != self._stamp:
-            with self._open(create=False) as connection:
-                rows = connection.execute(
-                    f"SELECT {_COLUMNS} FROM keys ORDER BY created, rowid"  # noqa: S608
-                ).fetchall()
-            names = _COLUMNS.split(", ")
-            self._cached = tuple(StoredKey(**dict(zip(names, row, strict=True))) for row in rows)
-            self._stamp = stamp
-        return self._cached
+            return None
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
+    def _read(self) -> tuple[StoredKey, ...]:
+        with self._open(create=False) as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM keys ORDER BY created, rowid"  # noqa: S608
+            ).fetchall()
+        names = _COLUMNS.split(", ")
+        return tuple(StoredKey(**dict(zip(names, row, strict=True))) for row in rows)
 
     def add(self, row: StoredKey) -> None:
         """See `KeyStore.add`."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.datastructures import Headers
 
+from omoide.errors import OmoideError
 from omoide.server.access import EVERYTHING, Access
 from omoide.server.connections import protocol
-from omoide.server.problems import HttpProblem, answer
+from omoide.server.problems import HttpProblem, answer, problem_of
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -32,14 +33,15 @@ class KeyRequired:
         """Pass the request on, or answer with the reason it was refused."""
         if scope["type"] == "http":
             try:
-                self._admit(Headers(scope=scope))
-            except HttpProblem as problem:
+                await self._admit(Headers(scope=scope))
+            except (HttpProblem, OmoideError) as error:
+                problem = error if isinstance(error, HttpProblem) else problem_of(error)
                 await answer(problem, path=scope["path"])(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _admit(self, headers: Headers) -> None:
-        if self._access.admit(headers, EVERYTHING).tenant != self._tenant:
+    async def _admit(self, headers: Headers) -> None:
+        if (await self._access.admit(headers, EVERYTHING)).tenant != self._tenant:
             raise HttpProblem(403, "forbidden", "this API key belongs to another tenant")
 
 

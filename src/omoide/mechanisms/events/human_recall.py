@@ -247,7 +247,6 @@ class HumanRecall:
         *,
         now: datetime,
         days: float = 90.0,
-        relevance: float = 1.0,
         newest: int | None = None,
     ) -> tuple[ForgettingCurve, ...]:
         """The forgetting curve of each event that is not superseded, or of the `newest` ones, in
@@ -258,7 +257,7 @@ class HumanRecall:
             if not event.superseded_by and event.time <= now
         ]
         return tuple(
-            curve(event, now=now, relevance=relevance, days=days, knobs=self.knobs)
+            curve(event, now=now, days=days, knobs=self.knobs)
             for event in current[-newest if newest else 0 :]
         )
 

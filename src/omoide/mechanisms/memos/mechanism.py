@@ -233,7 +233,6 @@ class ChosenMemos(CompressedMemos):
         compressor: Compressor,
         choice: MemoRetrieval,
         trigger: MemoTrigger | None = None,
-        k: int | None = None,
         room: int | None = None,
     ) -> None:
         super().__init__(
@@ -242,7 +241,6 @@ class ChosenMemos(CompressedMemos):
             compressor=compressor,
             retrieval=choice,
             trigger=trigger,
-            k=k,
             room=room,
         )
 
@@ -273,7 +271,6 @@ class MemoChat(ChosenMemos):
         writer: MemoMaker,
         choice: MemoRetrieval,
         trigger: MemoTrigger | None = None,
-        k: int | None = None,
         room: int | None = None,
     ) -> None:
         super().__init__(
@@ -282,6 +279,5 @@ class MemoChat(ChosenMemos):
             compressor=NoCompression(),
             choice=choice,
             trigger=trigger,
-            k=k,
             room=room,
         )

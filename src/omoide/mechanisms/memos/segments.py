@@ -53,13 +53,13 @@ BY_WORDS = SegmentationSettings(price=2.0, words=1.0, blur=0.25)
 
 
 async def segments(
-    turns: Sequence[Turn], *, embedder: Embedder | None, cuts: SegmentationSettings | None = None
+    turns: Sequence[Turn], *, embedder: Embedder | None
 ) -> tuple[tuple[Turn, ...], ...]:
     """Split the turns into segments of one topic each, in order, without leaving any out."""
     if len(turns) < 4:
         return (tuple(turns),) if turns else ()
     texts = [spoken(turn) for turn in turns]
-    measured = cuts or (WITH_VECTORS.get(embedder.space.name) if embedder else None)
+    measured = WITH_VECTORS.get(embedder.space.name) if embedder else None
     vectors = await embedder.embed(texts) if embedder is not None and measured else None
     chosen = measured or BY_WORDS
     split: list[tuple[Turn, ...]] = []

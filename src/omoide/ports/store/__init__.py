@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from omoide.ports.store.archive import Archive, Erased
+from omoide.ports.store.archive import Archive, Erased, IndexTraces
 from omoide.ports.store.facts import FactStore
 from omoide.ports.store.index import (
     ExternalVectors,
@@ -31,6 +31,7 @@ __all__ = [
     "FactStore",
     "Features",
     "Hit",
+    "IndexTraces",
     "JobStore",
     "JoinedReads",
     "Ledger",

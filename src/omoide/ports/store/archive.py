@@ -31,6 +31,16 @@ class Erased:
     """The signed receipt; `Memory.erase` adds it."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class IndexTraces:
+    """How many entries of the search index are left of erased turns."""
+
+    postings: int = 0
+    vectors: int = 0
+    outlines: int = 0
+    """What else is stored of a turn for the ranking."""
+
+
 class Archive(Protocol):
     """Lists, restores and erases owners."""
 
@@ -43,6 +53,13 @@ class Archive(Protocol):
     async def erasure_mark(self, owner: Owner) -> str:
         """A text that changes whenever something of the owner is erased, by any process. Empty if
         nothing is stored about the owner. For caches of what may quote the owner."""
+
+    async def traces(
+        self, owner: Owner, turns: Sequence[Turn], *, terms: Sequence[str], mark: str
+    ) -> IndexTraces:
+        """Look for what a search index may still hold of turns after they were erased, of their
+        postings those of these terms. It does not go by the turns, which are gone: `mark` is the
+        owner's `erasure_mark` of before, for the owner may be gone too."""
 
     async def receipt_key(self) -> bytes:
         """A secret of this database, with which receipts of erasures are signed. Made when it is

@@ -42,7 +42,8 @@ class TurnStore(Protocol):
 
         `replaces` are ids of turns that these take the place of, such as a reply that broke off.
         Those in sessions that are still open are removed in the same transaction. It is not an
-        erasure: their bytes may remain in the files.
+        erasure: their bytes may remain in the files. If nothing is said in their place, a session
+        that they leave empty goes with them.
 
         Postings for full-text search are written, and an EMBED job is queued unless one is
         waiting, in the same transaction.

@@ -76,8 +76,10 @@ class JoinedStore:
 
     async def close(self) -> None:
         """See `Store.close`."""
-        await asyncio.to_thread(self._vectors.close)
-        await self._store.close()
+        try:
+            await asyncio.to_thread(self._vectors.close)
+        finally:
+            await self._store.close()
 
 
 async def join_vectors(store: SqlStore, settings: Settings) -> JoinedStore:

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 _COLUMNS = "id, tenant, name, scopes, salt, hash, created, revoked"
 _FRESH = 1.0
 """Seconds for which keys are cached."""
+_BOUNDED: dict[str, Any] = {
+    "connect_timeout": 5,
+    "tcp_user_timeout": 5000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+}
+"""So that no thread waits for a machine that vanished: libpq may wait for hours by default."""
 
 
 class PostgresKeys:
@@ -36,13 +44,19 @@ class PostgresKeys:
         self._until = float("-inf")
         self._known: tuple[StoredKey, ...] = ()
 
+    def fresh(self) -> tuple[StoredKey, ...] | None:
+        """See `KeyStore.fresh`."""
+        return self._known if self._now() < self._until else None
+
     def read(self) -> tuple[StoredKey, ...]:
         """See `KeyStore.read`."""
-        if self._now() >= self._until:
-            rows = self._run(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")  # noqa: S608
-            names = _COLUMNS.split(", ")
-            self._known = tuple(StoredKey(**dict(zip(names, row, strict=True))) for row in rows)
-            self._until = self._now() + _FRESH
+        if (fresh := self.fresh()) is not None:
+            return fresh
+        asked = self._now()
+        rows = self._run(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")  # noqa: S608
+        names = _COLUMNS.split(", ")
+        self._known = tuple(StoredKey(**dict(zip(names, row, strict=True))) for row in rows)
+        self._until = asked + _FRESH
         return self._known
 
     def add(self, row: StoredKey) -> None:
@@ -60,7 +74,7 @@ class PostgresKeys:
         where = without_password(self._url)
         with (
             translate_errors(where),
-            psycopg.connect(self._url, connect_timeout=5, **KWARGS) as connection,
+            psycopg.connect(self._url, **_BOUNDED, **KWARGS) as connection,
         ):
             prepare(connection, where, partitions=self._partitions)
             cursor = connection.execute(statement.encode(), values)

@@ -9,14 +9,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql import slices
-from omoide.adapters.stores.sql.erased_rows import erase_owner, erase_turns, remove_session
+from omoide.adapters.stores.sql.erased_rows import (
+    erase_owner,
+    erase_turns,
+    index_traces,
+    remove_session,
+)
 from omoide.adapters.stores.sql.erasing import ErasureRequest, erasure_plan
 from omoide.adapters.stores.sql.external import is_erased_owner
 from omoide.adapters.stores.sql.items import TURNS, postings_of
 from omoide.adapters.stores.sql.restoring import restore_turns
-from omoide.adapters.stores.sql.rows import erasure_mark, locked_owner_id, owner_id
+from omoide.adapters.stores.sql.rows import erasure_mark, locked_owner_id, marked_owner, owner_id
 from omoide.domain import Owner
 from omoide.ports import Erased
+from omoide.ports.store import IndexTraces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,6 +114,15 @@ class SqlArchive:
             return erasure_mark(*row) if row else ""
 
         return await self._database.read(owner.tenant, work)
+
+    async def traces(
+        self, owner: Owner, turns: Sequence[Turn], *, terms: Sequence[str], mark: str
+    ) -> IndexTraces:
+        """See `Archive.traces`."""
+        if not mark:
+            return IndexTraces()
+        look = partial(index_traces, turns=turns, terms=terms, owner=marked_owner(mark))
+        return await self._database.read(owner.tenant, look)
 
     async def receipt_key(self) -> bytes:
         """See `Archive.receipt_key`."""

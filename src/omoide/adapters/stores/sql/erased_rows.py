@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from omoide.adapters.stores.sql.items import TURNS, remove
 from omoide.adapters.stores.sql.summaries import versions
 from omoide.ports import Erased
+from omoide.ports.store import IndexTraces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from omoide.adapters.stores.sql.connection import Connection
     from omoide.adapters.stores.sql.items import Posting
+    from omoide.domain import Turn
 
 _OWNED = (
     "postings vectors embedded recalls events memos fact_sources facts notes outlines turns "
@@ -72,6 +74,31 @@ def erase_turns(
         "WHERE owner = ?1 AND number IN (SELECT value FROM json_each(?2))",
         (owner, sorted({row[0] for row in affected})),
     )
+
+
+def index_traces(
+    connection: Connection, *, owner: int, turns: Sequence[Turn], terms: Sequence[str]
+) -> IndexTraces:
+    """See `Archive.traces`."""
+    positions = [turn.position for turn in turns]
+    [(postings,)] = connection.execute(
+        "SELECT count(*) FROM postings WHERE owner = ? "
+        "AND term IN (SELECT value FROM json_each(?)) AND kind = ? "
+        "AND item IN (SELECT value FROM json_each(?))",
+        (owner, list(terms), TURNS.kind, positions),
+    )
+    [(vectors,)] = connection.execute(
+        "SELECT count(*) FROM vectors INDEXED BY vectors_item WHERE owner = ? "
+        "AND space IN (SELECT id FROM spaces) AND kind = ? "
+        "AND item IN (SELECT value FROM json_each(?))",
+        (owner, TURNS.kind, positions),
+    )
+    [(outlines,)] = connection.execute(
+        "SELECT count(*) FROM outlines WHERE owner = ? "
+        "AND position IN (SELECT value FROM json_each(?))",
+        (owner, positions),
+    )
+    return IndexTraces(postings=postings, vectors=vectors, outlines=outlines)
 
 
 def remove_session(connection: Connection, owner: int, session: int) -> None:

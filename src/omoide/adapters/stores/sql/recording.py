@@ -52,7 +52,10 @@ def record(
     replaces: Sequence[str] = (),
 ) -> RecordedTurns:
     """Record the new turns of `said`, and return a turn for each of them, in order."""
-    if not said or (answers is not None and not _exists(connection, owner, answers)):
+    if answers is not None and not _exists(connection, owner, answers):
+        return RecordedTurns((), new=frozenset())
+    if not said:
+        _take_back_whole(connection, owner, replaces)
         return RecordedTurns((), new=frozenset())
     number, mark = ensured_owner(connection, owner)
     if replaces:
@@ -84,15 +87,28 @@ def _exists(connection: Connection, owner: Owner, turn: str) -> bool:
     return rows.fetchone() is not None
 
 
-def _take_back(connection: Connection, owner: int, ids: Sequence[str]) -> None:
-    """Remove turns of open sessions that are about to be replaced."""
+def _take_back(connection: Connection, owner: int, ids: Sequence[str]) -> set[int]:
+    """Remove turns of open sessions. Returns the sessions that they were of."""
     rows: list[Any] = connection.execute(
-        "SELECT position, text FROM turns INDEXED BY turns_id WHERE owner = ?1 "  # noqa: S608
+        "SELECT position, text, session FROM turns INDEXED BY turns_id WHERE owner = ?1 "  # noqa: S608
         "AND id IN (SELECT value FROM json_each(?2)) AND session IN "
         f"(SELECT number FROM {OPEN_SESSIONS} WHERE owner = ?1 AND ended IS NULL)",
         (owner, list(ids)),
     ).fetchall()
-    remove_turns(connection, owner, dict(rows))
+    remove_turns(connection, owner, {position: text for position, text, _ in rows})
+    return {session for _, _, session in rows}
+
+
+def _take_back_whole(connection: Connection, owner: Owner, ids: Sequence[str]) -> None:
+    """Remove turns of open sessions that nothing takes the place of, and the sessions that they
+    leave empty."""
+    number = locked_owner_id(connection, owner) if ids else None
+    if number is None:
+        return
+    for session in _take_back(connection, number, ids):
+        connection.execute(
+            "DELETE FROM sessions WHERE owner = ? AND number = ? AND turns = 0", (number, session)
+        )
 
 
 @dataclass(kw_only=True)

@@ -81,6 +81,11 @@ def erasure_mark(number: int, erasures: int) -> str:
     return f"{number}.{erasures}"
 
 
+def marked_owner(mark: str) -> int:
+    """The number of the owner whose erasure mark that is."""
+    return int(mark.partition(".")[0])
+
+
 def ensured_owner(connection: Connection, owner: Owner) -> tuple[int, str]:
     """Like `ensured_owner_id`, with the owner's erasure mark."""
     while True:

@@ -406,7 +406,7 @@ def _numbers(text: str) -> Ints:
 
 
 def _speaker(voice: str) -> NamedSpeaker:
-    """A speaker, and the name after a space if one is known (`LOAD`)."""
+    """A speaker, and the name after a space if one is known (`_VOICE`)."""
     who, space, name = voice.partition(" ")
     return NamedSpeaker(speaker=Speaker(who), name=name if space else None)
 

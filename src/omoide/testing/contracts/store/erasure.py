@@ -8,6 +8,7 @@ import pytest
 
 from omoide.domain import JobState, JobTask, Origin, Owner
 from omoide.ports import Erased
+from omoide.ports.store import IndexTraces
 from omoide.testing.contracts.making import (
     ANN,
     ANN_ELSEWHERE,
@@ -131,6 +132,28 @@ class ErasureContract(StoreSuite):
             (),
         ]
         assert [await view(store, owner) for owner in (BOB, ANN_ELSEWHERE)] == others
+
+    async def test_what_a_search_index_holds_of_turns_erasure(self, store: Store) -> None:
+        """It is counted, and nothing of it remains: neither of some turns nor of all, whose owner
+        is gone."""
+        for owner in (ANN, BOB):
+            await fill(store, owner)
+        turns = await store.turns.read(ANN)
+        mark = await store.archive.erasure_mark(ANN)
+        words = ["green", "tea"]
+
+        async def traces(*positions: int) -> IndexTraces:
+            chosen = [turn for turn in turns if turn.position in positions]
+            return await store.archive.traces(ANN, chosen, terms=words, mark=mark)
+
+        assert (await traces(3, 4)).vectors == 2
+        await store.archive.erase(ANN, session=2)
+        assert await traces(3, 4) == IndexTraces()
+        assert (await traces(1, 2, 3, 4)).vectors == 2
+        await store.archive.erase(ANN)
+        await tell(store, ANN, "green tea")
+        assert await traces(1, 2, 3, 4, 5, 6) == IndexTraces()
+        assert await store.archive.traces(ANN, turns, terms=words, mark="") == IndexTraces()
 
     async def test_numbers_are_never_used_again_erasure(self, store: Store) -> None:
         """Positions and session numbers of erased data are never assigned again."""

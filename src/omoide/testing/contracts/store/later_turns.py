@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.domain import JobTask, Speaker
+from omoide.domain import JobTask, Note, Speaker
 from omoide.testing.contracts.making import ANN, BOB, HOUR, MINUTE, START, say, tell
 from omoide.testing.contracts.store.base import StoreSuite
 
@@ -72,6 +72,29 @@ class LaterTurnsContract(StoreSuite):
         )
         texts = [turn.text for turn in await store.turns.read(ANN)]
         assert texts == ["question", "half an answ", "answer"]
+
+    async def test_a_turn_is_taken_back(self, store: Store) -> None:
+        """With nothing in its place, from an open session only; the session goes once it is empty,
+        and its number is not given again. Notes stay, for nothing was erased."""
+        await tell(store, ANN, "ended", key="one")
+        await store.turns.end(ANN, at=START + HOUR)
+        await tell(store, ANN, "kept", "slip", key="two")
+        await tell(store, ANN, "alone", key="three")
+        await tell(store, BOB, "alone", key="three")
+        note = Note(kind="app.x", key="k", text="slip", time=START)
+        await store.notes.put(ANN, note)
+        mark = await store.archive.erasure_mark(ANN)
+        gone = ["ended", "slip", "alone", "unknown"]
+        back = await store.turns.append(ANN, [], session=None, idle=HOUR, replaces=gone)
+        assert back == ()
+        assert [turn.text for turn in await store.turns.read(ANN)] == ["ended", "kept"]
+        sessions = await store.turns.sessions(ANN)
+        assert [(s.number, s.turns) for s in sessions] == [(1, 1), (2, 1)]
+        assert [turn.text for turn in await store.turns.read(BOB)] == ["alone"]
+        assert await store.notes.read(ANN) == (note,)
+        assert await store.archive.erasure_mark(ANN) == mark
+        await tell(store, ANN, "later", key="three")
+        assert [s.number for s in await store.turns.sessions(ANN)] == [1, 2, 4]
 
     async def test_a_session_from_the_future_ends(self, store: Store) -> None:
         """A wrong clock keeps no session open; those of the present stay open."""
