@@ -18,18 +18,13 @@ from omoide.language import periods
 from omoide.language.pack import over_packs, pack
 from omoide.language.periods import Period, unit_and_step
 from omoide.language.tables import with_numbered_groups
+from omoide.language.tense import SENTENCE, Place, tense_at, tense_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from omoide.language.relative import Relative, Written
 
-_HERE: Final = "⟨⟩"
-"""Stands for the expression in a pack's patterns of what is around it."""
-_AROUND: Final = 24
-"""Characters before and after an expression that say how it is meant."""
-_CLAUSE: Final = 100
-"""Characters before and after it in which its tense is looked for."""
 _PASSES: Final = 4
 """Times that a text is gone through: a date that was written may free the words beside it."""
 _FAR: Final = {"future": 10, None: 8, "past": 6}
@@ -37,7 +32,6 @@ _FAR: Final = {"future": 10, None: 8, "past": 6}
 has none. Chosen on half of 627 labelled notes (docs/experiments/2026-11-18-bare-months.md)."""
 _NUMBER_FOLLOWS: Final = re.compile(r"\W*\w{0,7}\W*\d{1,2}(?!\d)")
 """A number after at most one word."""
-_SENTENCE: Final = re.compile(r"[.!?。！？\n]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +50,16 @@ class DatedText:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NamedPeriod:
+    """A period that a text names, and where."""
+
+    start: int
+    end: int
+    first: date
+    last: date
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Rules:
     """The compiled rules of one language."""
 
@@ -70,38 +74,10 @@ class _Rules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Place:
-    """Where an expression is in a text."""
-
-    text: str
-    start: int
-    end: int
-
-    @property
-    def words(self) -> str:
-        """The expression."""
-        return self.text[self.start : self.end]
-
-    @property
-    def around(self) -> str:
-        """What is around the expression, with a mark in its place."""
-        before = self.text[max(0, self.start - _AROUND) : self.start]
-        return before + _HERE + self.text[self.end : self.end + _AROUND]
-
-    def clause(self, boundary: re.Pattern[str]) -> str:
-        """The clause around the expression, with a mark in its place."""
-        before = self.text[max(0, self.start - _CLAUSE) : self.start]
-        after = self.text[self.end : self.end + _CLAUSE]
-        begins = max((match.end() for match in boundary.finditer(before)), default=0)
-        ends = match.start() if (match := boundary.search(after)) else len(after)
-        return before[begins:] + _HERE + after[:ends]
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Mention:
     """A time expression and what it means."""
 
-    place: _Place
+    place: Place
     meant: tuple[Period, ...]
     """One period, or two of which one is meant."""
     got: Mapping[str, str]
@@ -135,6 +111,20 @@ def with_absolute_dates(text: str, *, day: date, language: str, ranges: bool = T
         text = _replaced(text, replaced, rules)
         mentions = list(_mentions(text, rules, day))
     return DatedText(text=text, since=since, until=until, found=tuple(found))
+
+
+def named_periods(text: str, *, day: date, language: str) -> tuple[NamedPeriod, ...]:
+    """The periods that a text, said on `day`, names, in order. Where one of two is meant, it is
+    from the first day of the one to the last of the other."""
+    return tuple(
+        NamedPeriod(
+            start=mention.place.start,
+            end=mention.place.end,
+            first=mention.meant[0].first,
+            last=mention.meant[-1].last,
+        )
+        for mention in _mentions(text, _rules(language), day)
+    )
 
 
 def _replaced(text: str, mentions: list[_Mention], rules: _Rules) -> str:
@@ -186,7 +176,7 @@ def _mentions(text: str, rules: _Rules, day: date) -> Iterator[_Mention]:
             for name, words in match.groupdict().items()
             if words is not None and not name.startswith("rule")
         }
-        place = _Place(text=text, start=match.start(), end=match.end())
+        place = Place(text=text, start=match.start(), end=match.end())
         try:
             meant = _meant(got, place, rules, day)
         except (ValueError, OverflowError):  # month 13, or beyond the calendar
@@ -198,7 +188,7 @@ def _mentions(text: str, rules: _Rules, day: date) -> Iterator[_Mention]:
             yield _Mention(place=place, meant=meant, got=got, relative=relative)
 
 
-def _meant(got: Mapping[str, str], place: _Place, rules: _Rules, day: date) -> tuple[Period, ...]:
+def _meant(got: Mapping[str, str], place: Place, rules: _Rules, day: date) -> tuple[Period, ...]:
     """The period that an expression means, or the two that it may mean; none if that is unsure."""
     table = rules.table
     if "left" in got:
@@ -208,7 +198,7 @@ def _meant(got: Mapping[str, str], place: _Place, rules: _Rules, day: date) -> t
     if "period" in got:
         unit, step = rules.counted[got["period"]]
         return (_within(periods.counted(unit, step, day=day), got, rules),)
-    tense = _tense(place, table)
+    tense = tense_at(place, table)
     if ("within" in got and tense != "future") or ("ahead" in got and tense == "past"):
         return ()
     if "vague" in got:
@@ -228,7 +218,7 @@ def _meant(got: Mapping[str, str], place: _Place, rules: _Rules, day: date) -> t
 
 
 def _without_year(
-    got: Mapping[str, str], place: _Place, rules: _Rules, day: date
+    got: Mapping[str, str], place: Place, rules: _Rules, day: date
 ) -> tuple[Period, ...]:
     """The month, or the day of a month, that is meant where no year is said; none if it comes
     every year.
@@ -237,8 +227,8 @@ def _without_year(
     ahead: what a person tells is mostly about to come or has just been. How far depends on the
     tense of the sentence, and what lasts until a month looks ahead."""
     table = rules.table
-    sentence, clause = place.clause(_SENTENCE), place.clause(table.boundary)
-    tense, until = _tense_of(clause, table), table.until.search(place.around)
+    sentence, clause = place.clause(SENTENCE), place.clause(table.boundary)
+    tense, until = tense_of(clause, table), table.until.search(place.around)
     recurs = tense is None and table.habit.search(clause)
     if recurs or table.timeless.search(sentence) or table.unsure.search(sentence):
         return ()
@@ -251,7 +241,7 @@ def _without_year(
         return ()
     if tense == "future" or (tense == "past" and not until):
         return (coming,) if tense == "future" else (gone,)
-    leans = "future" if until and tense is None else _tense_of(sentence, table)
+    leans = "future" if until and tense is None else tense_of(sentence, table)
     return (coming,) if periods.months_ahead(coming, day=day) <= _FAR[leans] else (gone,)
 
 
@@ -300,26 +290,6 @@ def _month(said: str, rules: _Rules) -> int:
 
 def _number(said: str, table: Relative) -> int:
     return table.numbers[said] if said in table.numbers else int(said)
-
-
-def _tense(place: _Place, table: Relative) -> str | None:
-    """Whether the clause of an expression, or else its sentence, is about the past or the future;
-    None if it does not tell."""
-    if table.unsure.search(place.clause(_SENTENCE)):
-        return None
-    for boundary in (table.boundary, _SENTENCE):
-        clause = place.clause(boundary)
-        if table.past.search(clause) or table.future.search(clause):
-            return _tense_of(clause, table)
-    return None
-
-
-def _tense_of(text: str, table: Relative) -> str | None:
-    """Whether a text is about the past or the future; None if it is about neither or both."""
-    past, future = table.past.search(text), table.future.search(text)
-    if bool(past) == bool(future):
-        return None
-    return "past" if past else "future"
 
 
 def _covered(
