@@ -135,6 +135,14 @@ def test_a_line_that_is_not_understood_is_named() -> None:
         read_stories("relative: soon\n\n# Title\n@ 2026-01-01\nB: Hello\n", "en")
 
 
+def test_a_file_may_begin_with_its_first_story() -> None:
+    """No story is lost where nothing stands before it."""
+    days = "@ 2026-01-01\nU: Hello\ntold name: Nora\n"
+    stories = read_stories(f"# One\n{days}# Two\n{days}", "en")
+    assert [story.title for story in stories] == ["One", "Two"]
+    assert [story.sessions[0].lines for story in stories] == [(("U", "Hello"),)] * 2
+
+
 async def test_a_story_is_run_and_its_faults_are_listed() -> None:
     """A model that notes one fact a session gives one present fact, and a list of the rest."""
     said = ["User lives in Oslo.", "User has a cat, Miso.", "User sings in a choir."]

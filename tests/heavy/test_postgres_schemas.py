@@ -13,7 +13,7 @@ import pytest
 from omoide.adapters.stores.postgres import PostgresStore
 from omoide.domain import Owner
 from omoide.language.terms import terms
-from omoide.testing.contracts.making import ANN, tell
+from omoide.testing.contracts.making import ANN, BOB, tell
 from tests.facts import disagreeing
 from tests.postgres import databases
 from tests.postgres_schemas import load, postgres_fixtures
@@ -101,3 +101,20 @@ async def test_words_beside_chinese_are_found_in_an_older_database() -> None:
     assert rows(url, "SELECT count(*) FROM postings WHERE term LIKE 'google工%'") == [(0,)]
     forced = "SELECT count(*) FROM pg_class WHERE relname IN ('turns', 'postings', 'owners') "
     assert rows(url, f"{forced} AND relforcerowsecurity") == [(3,)]
+
+
+async def test_older_turns_name_the_days_that_a_new_turn_would() -> None:
+    """Until schema 8 a month to come was stored as the one before, for every owner."""
+    url = databases().create("days")
+    store = await PostgresStore.open(url)
+    for owner in (ANN, BOB):
+        await tell(store, owner, "We will fly to Tokyo in December.", "I like tea")
+    await store.close()
+    days = "SELECT named FROM outlines ORDER BY owner, position"
+    written = rows(url, days)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("UPDATE outlines SET named = '738855 738885' WHERE position = 1")
+        connection.execute("UPDATE omoide_meta SET value = '8' WHERE name = 'schema'")
+    store = await PostgresStore.open(url, create=False)
+    await store.close()
+    assert rows(url, days) == written

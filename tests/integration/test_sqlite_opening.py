@@ -84,7 +84,7 @@ async def test_new_file(tmp_path: Path) -> None:
     pragmas = ["application_id", "user_version", "page_size", "journal_mode"]
     values = [connection.execute(f"PRAGMA {name}").fetchall()[0][0] for name in pragmas]
     connection.close()
-    assert values == [APPLICATION_ID, 9, 16384, "wal"]
+    assert values == [APPLICATION_ID, 10, 16384, "wal"]
 
 
 async def test_missing(tmp_path: Path) -> None:

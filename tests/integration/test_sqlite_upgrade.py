@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from datetime import date
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,7 @@ def schema(path: Path) -> set[tuple[Any, ...]]:
         found |= {(name, *row) for row in db.execute(f"PRAGMA table_xinfo({name})")}
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-    assert db.execute("PRAGMA user_version").fetchall() == [(9,)]
+    assert db.execute("PRAGMA user_version").fetchall() == [(10,)]
     db.close()
     return found
 
@@ -263,3 +264,24 @@ async def test_words_beside_chinese_are_found_in_an_older_file(tmp_path: Path) -
     db = apsw.Connection(str(path))
     assert db.execute("SELECT * FROM outlines").fetchall() == outlines
     db.close()
+
+
+async def test_older_turns_name_the_days_that_a_new_turn_would(tmp_path: Path) -> None:
+    """Until schema 9 a month to come was stored as the one before; days that were right stay."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    await tell(store, ANN, "We will fly to Tokyo in December.", "I like tea", "In May 2020 I ran.")
+    await store.close()
+    db = apsw.Connection(str(path))
+    days = "SELECT named FROM outlines ORDER BY position"
+    written = db.execute(days).fetchall()
+    db.execute("UPDATE outlines SET named = '738855 738885' WHERE position = 1")  # the one before
+    db.execute("PRAGMA user_version = 9")
+    db.close()
+    store = await SqliteStore.open(path)
+    await store.close()
+    db = apsw.Connection(str(path))
+    assert db.execute(days).fetchall() == written
+    db.close()
+    first, last = (date.fromordinal(int(day)) for day in str(written[0][0]).split())
+    assert (first, last) == (date(START.year, 12, 1), date(START.year, 12, 31))

@@ -50,6 +50,7 @@ AREAS = (
         (
             "language/times",
             "language/dates",
+            "language/tense",
             "language/relative",
             "language/periods",
             "language/places",

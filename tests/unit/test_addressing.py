@@ -167,6 +167,98 @@ def test_a_correction_becomes_a_note(language: str, said: str, note: str) -> Non
     assert from_user(said, language) == note
 
 
+PASTS = """
+arose ate awoke beat became began bent bet bit bled blew bound bought bred broke broadcast brought
+built burnt burst came cast caught chose clung cost crept cut dealt did drank dreamt drew drove dug
+dwelt fed fell felt fit fled flew flung forbade forecast foresaw forgave forgot fought found froze
+gave got grew ground had heard held hid hit hung hurt kept knelt knew knit laid lay leant leapt
+learnt led left lent let lit lost made meant met misled mistook misunderstood outgrew overcame
+overheard overslept overtook paid put quit ran rang read rebuilt redid repaid retook rewrote rid
+rode rose said sang sank sat saw sent set shed shone shook shot shrank shut slept slid slit slung
+sold sought spat sped spelt spent spilt split spoilt spoke sprang spread spun stank stole stood
+strode strove struck stuck stung sublet swam swept swore swung taught thought threw thrust told took
+tore trod underwent understood undertook undid unwound upheld upset was wed went wept wet withdrew
+withheld withstood woke won wore wound wove wrote babysat ghostwrote overrode moved
+visited studied agreed
+""".split()
+"""Of regular verbs, too."""
+PRESENTS = """
+work works teach teaches play plays carry carries do does have has go goes watch watches am is live
+lives like likes want wants study studies need needs feed feeds succeed succeeds fix fixes miss
+misses wash washes buzz buzzes try tries say says enjoy enjoys echo echoes rely relies reply replies
+apply applies focus focuses telemark telemarks crochet crochets don't doesn't haven't hasn't
+""".split()
+
+
+@pytest.mark.parametrize("past", PASTS)
+@pytest.mark.parametrize("subject", ["I", "You"])
+def test_what_is_over_stays_so_in_a_note(subject: str, past: str) -> None:
+    """A past tense has no "s", and a verb that is the same in both tenses may be one."""
+    assert from_user(f"{subject} {past} it.", "en") == f"The user {past} it."
+    assert from_user(f"I {past} it.", "en", instead_of="The assistant sang.") == (
+        f"The assistant {past} it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "note"), list(zip(PRESENTS[::2], PRESENTS[1::2], strict=True)), ids=PRESENTS[::2]
+)
+def test_what_is_so_agrees_in_a_note(said: str, note: str) -> None:
+    """The third person of verbs in the present tense, known or not, and after an adverb."""
+    assert from_user(f"I {said} here.", "en") == f"The user {note} here."
+    assert from_user(f"I actually {said} here.", "en") == f"The user actually {note} here."
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "note"),
+    [
+        ("en", "I put milk in my tea every day.", "The user puts milk in their tea every day."),
+        ("en", "I can't swim and want to learn.", "The user can't swim and wants to learn."),
+        ("en", "I won’t eat meat.", "The user won't eat meat."),
+        ("en", "I’m ill.", "The user is ill."),
+        ("en", "I'm ill and live here.", "The user is ill and lives here."),
+        ("en", "I'll move to Faro.", "The user will move to Faro."),
+        ("en", "You and your sister live here.", "The user and their sister live here."),
+        ("en", "I rest because I'm ill.", "The user rests because they are ill."),
+        ("en", "I said I was born in Faro.", "The user said they were born in Faro."),
+        ("en", "I taught myself to read.", "The user taught themselves to read."),
+        ("en", "I met Al. My dog liked him.", "The user met Al. Their dog liked him."),
+        ("en", "I read about World War I.", "The user read about World War I."),
+        ("en", "I know that you can sing.", "The user knows that they can sing."),
+        ("zh", "我在学习自我管理。", "用户在学习自我管理。"),
+        ("ja", "私の妹は医者だ。", "ユーザーの妹は医者だ。"),
+        ("ja", "俺、猫が好きだ。", "ユーザーは猫が好きだ。"),
+        ("ja", "私も猫が好きだ。", "ユーザーも猫が好きだ。"),
+        ("ja", "私立大学に通う。", "ユーザーは私立大学に通う。"),
+        ("ko", "내 여동생은 의사다.", "사용자의 여동생은 의사다."),
+        ("ko", "당신은 서울에 산다.", "사용자는 서울에 산다."),
+        ("ko", "난 배를 만들었다.", "사용자는 배를 만들었다."),
+        ("ko", "나이 때문에 그만뒀다.", "사용자는 나이 때문에 그만뒀다."),
+        ("vi", "Bạn gái tôi là bác sĩ.", "Bạn gái người dùng là bác sĩ."),
+        ("vi", "Tôi sống một mình.", "Người dùng sống một mình."),
+        ("vi", "Chúng tôi sống ở Huế.", "Chúng tôi sống ở Huế."),
+        ("vi", "Con mèo của bạn tên Miu.", "Con mèo của người dùng tên Miu."),
+    ],
+)
+def test_the_rest_of_a_correction_is_in_the_third_person(
+    language: str, said: str, note: str
+) -> None:
+    """Pronouns become the user's, and words that only look like one stay."""
+    assert from_user(said, language) == note
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        ("The user actually lives in Faro.", "You actually live in Faro."),
+        ("The assistant built a plan.", "I built a plan."),
+    ],
+)
+def test_adverbs_and_past_tenses_are_known_to_the_reader_too(note: str, said: str) -> None:
+    """The verb after any adverb agrees."""
+    assert to_user(note, "en") == said
+
+
 @pytest.mark.parametrize(
     ("language", "notes", "said"),
     [

@@ -130,12 +130,24 @@ def test_the_list_shows_the_layers() -> None:
     assert shown == LAYERS
 
 
-def test_the_walks_name_files_that_exist() -> None:
-    """Files of the core that docs/architecture.md names are there."""
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)", page))
-    core = ROOT / "src/omoide"
-    assert {name for name in named if not any(found_at(name, core))} == set()
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "docs/architecture.md", *sorted(DECISIONS.glob("*.md"))],
+    ids=lambda page: page.stem,
+)
+def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
+    """Of the core or the repository: a file, and what it is said to define."""
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py)(?:: (\w+)\(\))?`", text)
+    missing = [(name, function) for name, function in named if not defines(name, function)]
+    assert missing == []
+
+
+def defines(name: str, function: str) -> bool:
+    """Whether there is such a file, with that function if one is named."""
+    wanted = f"def {function}(" if function else ""
+    files = found_at(name, ROOT / "src/omoide")
+    return any(wanted in file.read_text(encoding="utf-8") for file in files)
 
 
 def found_at(name: str, core: Path) -> list[Path]:

@@ -171,6 +171,13 @@ async def test_days_that_are_named(store: SqliteStore) -> None:
     assert found[0] == "On 16 March 2023 we all danced."
 
 
+async def test_a_month_without_a_year_is_the_one_that_was_meant(store: SqliteStore) -> None:
+    """A plan is found by the month to come, what was done by the month that is over."""
+    await tell(store, "We will fly to Tokyo in October.", "I planted tulips in October.")
+    best = [texts(await search(store, f"October {year}?"))[0] for year in (2023, 2022)]
+    assert best == ["We will fly to Tokyo in October.", "I planted tulips in October."]
+
+
 async def test_nothing_from_the_future_nor_twice(store: SqliteStore) -> None:
     """What was said later, or is in the prompt already, is left out before anything is ranked."""
     await tell(store, "tea one", at=NOW - 9 * DAY, key="a")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omoide.language.dates import with_absolute_dates
 from omoide.language.times import day_numbers, spans
 
 SAID = date(2023, 6, 14)  # a Wednesday
@@ -19,9 +20,18 @@ SAID = date(2023, 6, 14)  # a Wednesday
         ("on 3 March 2022", "2022-03-03", "2022-03-03"),
         ("March 3rd, 2022", "2022-03-03", "2022-03-03"),
         ("the 3rd of March", "2023-03-03", "2023-03-03"),
-        ("on 20 December", "2022-12-20", "2022-12-20"),  # the past is meant
+        ("We met on 20 December", "2022-12-20", "2022-12-20"),
         ("in May 2022", "2022-05-01", "2022-05-31"),
-        ("in August", "2022-08-01", "2022-08-31"),
+        ("in August", "2023-08-01", "2023-08-31"),  # near enough ahead
+        ("We swam there in August", "2022-08-01", "2022-08-31"),
+        ("We will swim there in August", "2023-08-01", "2023-08-31"),
+        ("See you on Friday, I will cook", "2023-06-16", "2023-06-16"),
+        ("on 3 August next year", "2024-08-03", "2024-08-03"),
+        ("来年の4月に引っ越す", "2024-04-01", "2024-04-30"),
+        ("我打算8月去北京", "2023-08-01", "2023-08-31"),
+        ("8월에 부산으로 갈 예정이다", "2023-08-01", "2023-08-31"),
+        ("Tôi sẽ về quê ngày 3 tháng 8", "2023-08-03", "2023-08-03"),
+        ("30 June or in May, if we could", "2023-05-01", "2023-05-31"),  # no note is dated so
         ("in 2021", "2021-01-01", "2021-12-31"),
         ("summer of 2022", "2022-06-01", "2022-08-31"),
         ("winter 2022", "2022-12-01", "2023-02-28"),
@@ -88,6 +98,28 @@ def test_expressions(text: str, first: str, last: str) -> None:
 def test_no_time_is_named(text: str) -> None:
     """Words that look like times, and days that do not exist, are none."""
     assert spans(text, SAID) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "We will fly to Tokyo in April."),
+        ("en", "We flew to Tokyo in April."),
+        ("en", "My exam will be on March 20."),
+        ("en", "Moving out by the end of November."),
+        ("en", "I have been here since October."),
+        ("zh", "我打算4月搬家。"),
+        ("ja", "4月に引っ越す予定だ。"),
+        ("ko", "4월에 이사할 예정이다."),
+        ("vi", "Tôi sẽ chuyển nhà vào ngày 5 tháng 4."),
+    ],
+)
+@given(said=st.dates(min_value=date(1990, 1, 1), max_value=date(2090, 1, 1)))
+def test_search_and_notes_read_the_same_year(language: str, text: str, said: date) -> None:
+    """A month without a year is the same month for the search and in the note of it."""
+    noted = with_absolute_dates(text, day=said, language=language)
+    [(first, last)] = spans(text, said)
+    assert (noted.since or first, noted.until or last) == (first, last)
 
 
 def test_in_order_of_mention() -> None:

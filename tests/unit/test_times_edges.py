@@ -14,9 +14,9 @@ WEDNESDAY = date(2023, 6, 14)
 @pytest.mark.parametrize(
     ("text", "first", "last"),
     [
-        ("in July", "2023-07-01", "2023-07-31"),  # less than a month ahead: the next one
-        ("on 14 July", "2023-07-14", "2023-07-14"),
-        ("on 15 July", "2022-07-15", "2022-07-15"),  # more than a month ahead: the past one
+        ("if in July", "2023-07-01", "2023-07-31"),  # less than a month ahead: the next one
+        ("if on 14 July", "2023-07-14", "2023-07-14"),
+        ("if on 15 July", "2022-07-15", "2022-07-15"),  # more than a month ahead: the past one
         ("last June", "2022-06-01", "2022-06-30"),  # not the June that it is
         ("last July", "2022-07-01", "2022-07-31"),
         ("next June", "2024-06-01", "2024-06-30"),
@@ -42,7 +42,10 @@ def test_a_season_has_passed_only_after_its_last_day() -> None:
 @pytest.mark.parametrize("day", range(14, 21))
 @pytest.mark.parametrize("back", range(7))
 def test_a_weekday_is_the_latest_one(day: int, back: int) -> None:
-    """Whatever the day on which it is said, and also if it is that day itself."""
+    """Whatever the day on which it is said. The day itself is "today" for whoever says when: only
+    without a tense it may be that one."""
     said_on = date(2023, 6, day)
     meant = said_on - timedelta(back)
-    assert spans(f"We met on {meant:%A}.", said_on) == [(meant, meant)]
+    assert spans(f"Lunch on {meant:%A}.", said_on) == [(meant, meant)]
+    met = said_on - timedelta(back or 7)
+    assert spans(f"We met on {met:%A}.", said_on) == [(met, met)]

@@ -19,6 +19,7 @@ from omoide.language.pack import over_packs, pack
 from omoide.language.periods import Period, unit_and_step
 from omoide.language.places import Place
 from omoide.language.tables import with_numbered_groups
+from omoide.language.tense import SENTENCE, recurs, tense_at, tense_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +33,6 @@ _FAR: Final = {"future": 10, None: 8, "past": 6}
 has none. Chosen on half of 627 labelled notes (docs/experiments/2026-11-18-bare-months.md)."""
 _NUMBER_FOLLOWS: Final = re.compile(r"\W*\w{0,7}\W*\d{1,2}(?!\d)")
 """A number after at most one word."""
-_SENTENCE: Final = re.compile(r"[.!?。！？\n]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,16 @@ class DatedText:
     """Last day of it, equal to `since` for one day; None likewise ("since June")."""
     found: tuple[str, ...]
     """The expressions that were replaced."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedPeriod:
+    """A period that a text names, and where."""
+
+    start: int
+    end: int
+    first: date
+    last: date
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +121,7 @@ def with_absolute_dates(
             mention
             for mention in _mentions(text, rules, day)
             if (names or not _is_name(mention.place, rules))
-            and (habits or not _recurs(mention.place, rules.table))
+            and (habits or not recurs(mention.place, rules.table))
         ]
 
     mentions = mentions_in(text)
@@ -132,15 +142,17 @@ def _is_name(place: Place, rules: _Rules) -> bool:
     return place.has_capitals(besides=rules.capitalised) or place.quoted
 
 
-def _recurs(place: Place, table: Relative) -> bool:
-    """Whether it belongs to a habit, so that it is another time each time. A habit may begin or end
-    on a day, and a clause that is over tells of one time."""
-    clause = place.clause(table.boundary)
-    bounded = table.since.search(place.around) or table.until.search(place.around)
-    return (
-        not bounded
-        and table.recurring.search(clause) is not None
-        and _tense_of(clause, table) != "past"
+def named_periods(text: str, *, day: date, language: str) -> tuple[NamedPeriod, ...]:
+    """The periods that a text, said on `day`, names, in order. Where one of two is meant, it is
+    from the first day of the one to the last of the other."""
+    return tuple(
+        NamedPeriod(
+            start=mention.place.start,
+            end=mention.place.end,
+            first=mention.meant[0].first,
+            last=mention.meant[-1].last,
+        )
+        for mention in _mentions(text, _rules(language), day)
     )
 
 
@@ -218,7 +230,7 @@ def _meant(got: Mapping[str, str], place: Place, rules: _Rules, day: date) -> tu
     if "period" in got:
         unit, step = rules.counted[got["period"]]
         return (_within(periods.counted(unit, step, day=day), got, rules),)
-    tense = _tense(place, table)
+    tense = tense_at(place, table)
     if ("within" in got and tense != "future") or ("ahead" in got and tense == "past"):
         return ()
     if "vague" in got:
@@ -247,8 +259,8 @@ def _without_year(
     ahead: what a person tells is mostly about to come or has just been. How far depends on the
     tense of the sentence. What lasts until a month, and is not over, looks ahead however far."""
     table = rules.table
-    sentence, clause = place.clause(_SENTENCE), place.clause(table.boundary)
-    tense, until = _tense_of(clause, table), table.until.search(place.around)
+    sentence, clause = place.clause(SENTENCE), place.clause(table.boundary)
+    tense, until = tense_of(clause, table), table.until.search(place.around)
     recurs = tense is None and table.habit.search(clause)
     if recurs or table.timeless.search(sentence) or table.unsure.search(sentence):
         return ()
@@ -264,7 +276,7 @@ def _without_year(
         return (coming,)
     if tense == "past" and not until:
         return (gone,)
-    leans = _tense_of(sentence, table)
+    leans = tense_of(sentence, table)
     return (coming,) if periods.months_ahead(coming, day=day) <= _FAR[leans] else (gone,)
 
 
@@ -313,26 +325,6 @@ def _month(said: str, rules: _Rules) -> int:
 
 def _number(said: str, table: Relative) -> int:
     return table.numbers[said] if said in table.numbers else int(said)
-
-
-def _tense(place: Place, table: Relative) -> str | None:
-    """Whether the clause of an expression, or else its sentence, is about the past or the future;
-    None if it does not tell."""
-    if table.unsure.search(place.clause(_SENTENCE)):
-        return None
-    for boundary in (table.boundary, _SENTENCE):
-        clause = place.clause(boundary)
-        if table.past.search(clause) or table.future.search(clause):
-            return _tense_of(clause, table)
-    return None
-
-
-def _tense_of(text: str, table: Relative) -> str | None:
-    """Whether a text is about the past or the future; None if it is about neither or both."""
-    past, future = table.past.search(text), table.future.search(text)
-    if bool(past) == bool(future):
-        return None
-    return "past" if past else "future"
 
 
 def _covered(

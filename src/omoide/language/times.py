@@ -1,7 +1,8 @@
 """Time expressions: the days a text mentions, resolved against the day it was said.
 
 Each pack defines how its language names days (`[dates]`); this module interprets the parts of an
-expression. No model, no dictionary: a few regular expressions, about 0.1 ms a turn.
+expression. No model, no dictionary: a few regular expressions, about 0.1 ms a turn. What has no
+year ("in April", "on Friday") means the day that it means in a note (`omoide.language.dates`).
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from datetime import date, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from omoide.language.dates import named_periods
+from omoide.language.detect import detect_language
 from omoide.language.pack import over_packs, packs
 from omoide.language.tables import Dates, with_numbered_groups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from omoide.language.dates import NamedPeriod
     from omoide.language.pack import LanguagePack
 
 Span = tuple[date, date]
@@ -112,6 +116,22 @@ def spans(text: str, said_on: date) -> list[Span]:
     '2022-05-01'
     """
     text = unicodedata.normalize("NFKC", text)
+    found: list[tuple[Span, re.Match[str] | None]] = []
+    done = 0
+    for match, calendar in _matches(text):
+        if match.start() >= done:
+            done = match.end()
+            parts = calendar.parts(match)
+            if (span := _resolved(parts, calendar, said_on)) is not None:
+                found.append((span, match if _lacks_year(parts) else None))
+    if all(match is None for _, match in found):
+        return [span for span, _ in found]
+    named = named_periods(text, day=said_on, language=detect_language(text))
+    return [(_named_at(match, named) if match else None) or span for span, match in found]
+
+
+def _matches(text: str) -> list[tuple[re.Match[str], _Calendar]]:
+    """What may be a date, in the order of beginning, the longest first."""
     ascii_only = text.isascii()
     matches = [
         (match, calendar)
@@ -120,14 +140,24 @@ def spans(text: str, said_on: date) -> list[Span]:
         for match in calendar.pattern.finditer(text)
     ]
     matches.sort(key=lambda pair: (pair[0].start(), -pair[0].end()))
-    found: list[Span] = []
-    done = 0
-    for match, calendar in matches:
-        if match.start() >= done:
-            done = match.end()
-            if (span := _resolved(calendar.parts(match), calendar, said_on)) is not None:
-                found.append(span)
-    return found
+    return matches
+
+
+def _named_at(match: re.Match[str], named: Sequence[NamedPeriod]) -> Span | None:
+    """The period of the expression that this match is in."""
+    return next(
+        (
+            (period.first, period.last)
+            for period in named
+            if period.start < match.end() and match.start() < period.end
+        ),
+        None,
+    )
+
+
+def _lacks_year(got: Mapping[str, str]) -> bool:
+    """Whether only the text around it can tell which day is meant: "in April", "on Friday"."""
+    return "weekday" in got or ("m" in got and "y" not in got)
 
 
 def day_numbers(text: str, said_on: date) -> list[tuple[int, int]]:
@@ -230,5 +260,6 @@ def _season(year: int, first: int) -> Span:
 
 
 def _likely_year(month: int, day: int, said_on: date) -> int:
-    """The latest year in which the date is at most a month ahead: people mostly mean the past."""
+    """The latest year in which the date is at most a month ahead, where the words around it do not
+    tell: people mostly mean the past."""
     return said_on.year - ((month, day) > (said_on.month + 1, said_on.day))

@@ -25,18 +25,18 @@ before. Alternatives are divided by `|`; words that must come together are joine
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass
 from enum import StrEnum
-from importlib import resources
 from typing import TYPE_CHECKING
 
-from omoide.errors import BadInput
 from omoide.language import LANGUAGES
-from omoide_bench.stories.reading import StorySession, Wording
+from omoide_bench.stories.reading import Wording
+from omoide_bench.story_lines import packaged_text, split_stories
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from datetime import date
+
+    from omoide_bench.story_lines import StorySession, StoryText
 
 
 class MessageKind(StrEnum):
@@ -107,8 +107,7 @@ class FriendStory:
 
 def load(language: str) -> tuple[FriendStory, ...]:
     """The stories of one language."""
-    text = (resources.files(__package__) / f"{language}.txt").read_text("utf-8")
-    return read_stories(text, language)
+    return read_stories(packaged_text(__package__, language), language)
 
 
 def load_all() -> tuple[FriendStory, ...]:
@@ -118,60 +117,40 @@ def load_all() -> tuple[FriendStory, ...]:
 
 def read_stories(text: str, language: str) -> tuple[FriendStory, ...]:
     """The stories of a file. Raises `BadInput` that names the first line that is not understood."""
-    parts = f"\n{text}".split("\n# ")[1:]
-    return tuple(
-        _story(part.splitlines(), id_=f"{language}-{number}", language=language)
-        for number, part in enumerate(parts, 1)
-    )
+    _, stories = split_stories(text, language)
+    return tuple(_story(story, language) for story in stories)
 
 
-@dataclass(kw_only=True)
-class _Draft:
-    """A story while it is read."""
+def _story(story: StoryText, language: str) -> FriendStory:
+    notes: list[Note] = []
+    messages: list[FriendMessage] = []
 
-    days: list[tuple[date, list[tuple[str, str]]]] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-    messages: list[FriendMessage] = field(default_factory=list)
+    def take(line: str, sessions: list[StorySession]) -> None:
+        if line.startswith("= "):
+            notes.append(_note(line[2:].strip(), sessions))
+        else:
+            kind, rest = line.split(": ", 1)
+            messages.append(_message(MessageKind(kind), rest))
 
-
-def _story(lines: Sequence[str], *, id_: str, language: str) -> FriendStory:
-    title, *body = lines
-    draft = _Draft()
-    for line in filter(str.strip, body):
-        try:
-            _take(line.strip(), draft)
-        except (ValueError, IndexError) as error:
-            raise BadInput(
-                f"story {id_}: wanted '@ day', 'U: …', 'A: …', '= note' or "
-                f"'{'|'.join(MessageKind)}: … => …', got {line[:80]!r}; see {__name__}"
-            ) from error
+    kinds = f", '= note' or '{'|'.join(MessageKind)}: … => …'"
+    *sessions, last = story.sessions(take, kinds=kinds, see=__name__)
     return FriendStory(
-        id=id_,
+        id=story.id,
         language=language,
-        title=title.strip(),
-        sessions=tuple(StorySession(day=day, lines=tuple(said)) for day, said in draft.days[:-1]),
-        notes=tuple(draft.notes),
-        day=draft.days[-1][0],
-        messages=tuple(draft.messages),
+        title=story.title,
+        sessions=tuple(sessions),
+        notes=tuple(notes),
+        day=last.day,
+        messages=tuple(messages),
     )
 
 
-def _take(line: str, draft: _Draft) -> None:
-    """Add one line to the draft. Raises `ValueError` or `IndexError` if it is not understood."""
-    if line.startswith("@ "):
-        draft.days.append((date.fromisoformat(line[2:].strip()), []))
-    elif line.startswith(("U: ", "A: ")):
-        draft.days[-1][1].append((line[0], line[3:].strip()))
-    elif line.startswith("= "):
-        said = draft.days[-1][1]
-        draft.notes.append(
-            Note(text=line[2:].strip(), session=len(draft.days) - 1, line=len(said) - 1)
-        )
-        if said[-1][0] != "U":
-            raise ValueError(line)
-    else:
-        kind, rest = line.split(": ", 1)
-        draft.messages.append(_message(MessageKind(kind), rest))
+def _note(text: str, sessions: list[StorySession]) -> Note:
+    """A note of what was said last. Raises `ValueError` if the user did not say it."""
+    said = sessions[-1].lines
+    if said[-1][0] != "U":
+        raise ValueError(text)
+    return Note(text=text, session=len(sessions) - 1, line=len(said) - 1)
 
 
 def _message(kind: MessageKind, rest: str) -> FriendMessage:

@@ -23,19 +23,18 @@ by `|`; words that must be in the same fact are joined by `&`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time, timedelta
-from importlib import resources
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING
 
-from omoide.errors import BadInput
 from omoide.language import LANGUAGES
+from omoide_bench.story_lines import packaged_text, split_stories
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-LINE_GAP = timedelta(minutes=1)
-_BEGIN = time(19, 30, tzinfo=UTC)
+    from omoide_bench.story_lines import StorySession, StoryText
+
 _KINDS = ("told", "changed", "dated")
 
 
@@ -80,21 +79,6 @@ class ExpectedFact:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StorySession:
-    """One talk."""
-
-    day: date
-    lines: tuple[tuple[str, str], ...]
-    """`U` for the user or `A` for the assistant, and the text."""
-
-    def timed(self) -> Iterator[tuple[str, str, datetime]]:
-        """The lines with their times, an evening's talk."""
-        begin = datetime.combine(self.day, _BEGIN)
-        for number, (who, text) in enumerate(self.lines):
-            yield who, text, begin + number * LINE_GAP
-
-
-@dataclass(frozen=True, kw_only=True)
 class Story:
     """Sessions of one user, weeks apart, and what was told in them."""
 
@@ -111,8 +95,7 @@ class Story:
 
 def load(language: str) -> tuple[Story, ...]:
     """The stories of one language."""
-    text = (resources.files(__package__) / f"{language}.txt").read_text("utf-8")
-    return read_stories(text, language)
+    return read_stories(packaged_text(__package__, language), language)
 
 
 def load_all() -> tuple[Story, ...]:
@@ -122,58 +105,37 @@ def load_all() -> tuple[Story, ...]:
 
 def read_stories(text: str, language: str) -> tuple[Story, ...]:
     """The stories of a file. Raises `BadInput` that names the first line that is not understood."""
-    head, *rest = text.split("\n# ")
+    head, stories = split_stories(text, language)
     words = dict(line.split(":", 1) for line in head.splitlines() if ":" in line)
     return tuple(
         replace(
-            _story(part.splitlines(), id_=f"{language}-{number}", language=language),
+            _story(story, language),
             relative=_listed(words.get("relative", "")),
             ended=_listed(words.get("ended", "")),
         )
-        for number, part in enumerate(rest, 1)
+        for story in stories
     )
 
 
-@dataclass(kw_only=True)
-class _Draft:
-    """A story while it is read."""
+def _story(story: StoryText, language: str) -> Story:
+    facts: list[ExpectedFact] = []
 
-    sessions: list[tuple[date, list[tuple[str, str]]]] = field(default_factory=list)
-    facts: list[ExpectedFact] = field(default_factory=list)
-
-
-def _story(lines: Sequence[str], *, id_: str, language: str) -> Story:
-    title, *body = lines
-    draft = _Draft()
-    for line in filter(str.strip, body):
-        try:
-            _take(line.strip(), draft)
-        except (ValueError, IndexError) as error:
-            raise BadInput(
-                f"story {id_}: wanted '@ day', 'U: …', 'A: …' or "
-                f"'{'|'.join(_KINDS)} name: …', got {line[:80]!r}; see {__name__}"
-            ) from error
-    return Story(
-        id=id_,
-        language=language,
-        title=title.strip(),
-        sessions=tuple(StorySession(day=day, lines=tuple(said)) for day, said in draft.sessions),
-        facts=tuple(draft.facts),
-    )
-
-
-def _take(line: str, draft: _Draft) -> None:
-    """Add one line to the draft. Raises `ValueError` or `IndexError` if it is not understood."""
-    if line.startswith("@ "):
-        draft.sessions.append((date.fromisoformat(line[2:].strip()), []))
-    elif line.startswith(("U: ", "A: ")):
-        draft.sessions[-1][1].append((line[0], line[3:].strip()))
-    else:
+    def take(line: str, sessions: list[StorySession]) -> None:
+        del sessions  # a fact is of the whole story
         kind, rest = line.split(" ", 1)
         name, wording = rest.split(": ", 1)
         if kind not in _KINDS:
             raise ValueError(kind)
-        draft.facts.append(_fact(kind, name, wording))
+        facts.append(_fact(kind, name, wording))
+
+    kinds = f" or '{'|'.join(_KINDS)} name: …'"
+    return Story(
+        id=story.id,
+        language=language,
+        title=story.title,
+        sessions=story.sessions(take, kinds=kinds, see=__name__),
+        facts=tuple(facts),
+    )
 
 
 def _fact(kind: str, name: str, wording: str) -> ExpectedFact:

@@ -18,12 +18,14 @@ from psycopg_pool import ConnectionPool
 
 from omoide.adapters.stores.postgres.connection import PostgresConnection, PostgresDatabase
 from omoide.adapters.stores.postgres.failures import translate_errors
-from omoide.adapters.stores.sql.reindexing import reindex
+from omoide.adapters.stores.sql.reindexing import redate, reindex
 from omoide.errors import StoreError, StoreMissing, StoreTooNew
 from omoide.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from omoide.adapters.stores.sql.connection import Connection
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -33,6 +35,8 @@ PARTITIONS = 16
 
 _SPLIT_OTHERWISE = 8
 """The first schema whose texts are split into terms as they are now."""
+_DATED_OTHERWISE = 9
+"""The first schema whose turns name the days that they name now."""
 _MIGRATION_LOCK = 0x6F6D6F6964650001  # "omoide", and the number of the lock
 _SET_UP = """
 SET lock_timeout = '{patience}ms';
@@ -156,18 +160,22 @@ def prepare(
             connection.execute(statements.encode())
             _partition(connection, int(count))  # the next step may fill what this one created
         if 0 < version < _SPLIT_OTHERWISE:
-            _reindex(connection)
+            _past_policies(connection, reindex)
+        if 0 < version < _DATED_OTHERWISE:
+            _past_policies(connection, redate)
         _set_meta(connection, "schema", len(_steps()))
         _set_meta(connection, "written_by", __version__)
         _close_partitions(connection)
 
 
-def _reindex(connection: psycopg.Connection[Any]) -> None:
-    """Write postings again, past the policies, which would hide every row."""
+def _past_policies(
+    connection: psycopg.Connection[Any], rewrite: Callable[[Connection], None]
+) -> None:
+    """Write something again past the policies, which would hide every row."""
     tables = ("owners", "turns", "events", "memos", "facts", "postings", "outlines")
     for table in tables:
         connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY".encode())
-    reindex(PostgresConnection(connection))
+    rewrite(PostgresConnection(connection))
     for table in tables:
         connection.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY".encode())
 

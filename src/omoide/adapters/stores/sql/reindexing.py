@@ -1,7 +1,8 @@
-"""Writes postings again for texts that an older version split into other terms.
+"""Writes again what an older version computed otherwise from the texts: postings and named days.
 
 Until schema 8 (SQLite) and 7 (PostgreSQL) a word and the Chinese, Japanese or Korean after it were
-one term: "Google工作" was found by neither. Runs once, in the transaction of the migration.
+one term: "Google工作" was found by neither. Until schema 9 (SQLite) and 8 (PostgreSQL) "We will fly
+in April" named the April before. Each runs once, in the transaction of the migration.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.items import ITEM_TABLES, TURNS, counted
+from omoide.adapters.stores.sql.rows import from_micros
+from omoide.adapters.stores.sql.turn_tables import spans_text
 from omoide.language.terms import CJK, informativeness, is_prefix, last_characters, latin, terms
+from omoide.mechanisms.search.features import spans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,27 +31,42 @@ _CHUNK = 2000
 
 def reindex(connection: Connection) -> None:
     """Write the postings of such items again."""
-    for (owner,) in connection.execute("SELECT id FROM owners ORDER BY id").fetchall():
+    for owner in _owners(connection):
         for table in ITEM_TABLES:
-            for item, words in _glued(connection, owner, table):
-                _rewrite(connection, owner, table, item, words)
+            found = (
+                f"SELECT {table.item}, {table.words} FROM {table.table} "  # noqa: S608
+                f"WHERE owner = ? AND {table.item} > ? AND {table.hidden} IS NULL "
+                f"ORDER BY {table.item} LIMIT {_CHUNK}"
+            )
+            for item, words in _rows(connection, owner, found):
+                if _GLUED.search(unicodedata.normalize("NFKC", words)):
+                    _rewrite(connection, owner, table, item, words)
 
 
-def _glued(connection: Connection, owner: int, table: ItemTable) -> Iterator[tuple[int, str]]:
-    """Items that a search finds and whose text has a word next to unspaced characters."""
+def redate(connection: Connection) -> None:
+    """Write the days that turns name again, where they name any."""
+    dated = (
+        "SELECT position, text, time, named FROM turns JOIN outlines USING (owner, position) "  # noqa: S608
+        f"WHERE owner = ? AND position > ? AND named <> '' ORDER BY position LIMIT {_CHUNK}"
+    )
+    for owner in _owners(connection):
+        for position, text, time, old in _rows(connection, owner, dated):
+            if (new := spans_text(spans_of(text, from_micros(time).date()))) != old:
+                connection.execute(
+                    "UPDATE outlines SET named = ? WHERE owner = ? AND position = ?",
+                    (new, owner, position),
+                )
+
+
+def _owners(connection: Connection) -> list[int]:
+    return [owner for (owner,) in connection.execute("SELECT id FROM owners ORDER BY id")]
+
+
+def _rows(connection: Connection, owner: int, query: str) -> Iterator[Any]:
+    """The rows of an owner, by their first column, a chunk at a time."""
     last = -1
-    while True:
-        rows: list[Any] = connection.execute(
-            f"SELECT {table.item}, {table.words} FROM {table.table} "  # noqa: S608
-            f"WHERE owner = ? AND {table.item} > ? AND {table.hidden} IS NULL "
-            f"ORDER BY {table.item} LIMIT {_CHUNK}",
-            (owner, last),
-        ).fetchall()
-        for item, words in rows:
-            if _GLUED.search(unicodedata.normalize("NFKC", words)):
-                yield item, words
-        if len(rows) < _CHUNK:
-            return
+    while rows := connection.execute(query, (owner, last)).fetchall():
+        yield from rows
         last = rows[-1][0]
 
 

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import apsw
 
-from omoide.adapters.stores.sql.reindexing import reindex
+from omoide.adapters.stores.sql.reindexing import redate, reindex
 from omoide.adapters.stores.sql.rows import from_micros
 from omoide.adapters.stores.sql.turn_tables import spans_text
 from omoide.adapters.stores.sqlite.cipher import checked_key, is_encrypted, unlock
@@ -57,6 +57,8 @@ _WRITE = apsw.SQLITE_OPEN_READWRITE
 _READ = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 _SPLIT_OTHERWISE = 9
 """The first schema whose texts are split into terms as they are now."""
+_DATED_OTHERWISE = 10
+"""The first schema whose turns name the days that they name now."""
 _creating = threading.Lock()
 
 
@@ -225,6 +227,8 @@ class SqliteOpening:
                 connection.execute(f"PRAGMA user_version = {number}")
             if version < _SPLIT_OTHERWISE:
                 reindex(connection)
+            if version < _DATED_OTHERWISE:
+                redate(connection)
             connection.execute(
                 "INSERT OR REPLACE INTO meta VALUES ('written_by', ?)", (__version__,)
             )

@@ -19,10 +19,15 @@ OF_ASSISTANT = re.compile("(?:The a|A)ssistant(?= |'s|’s)")
 _NOT_TOLD = r"(?<!\bcalled )(?<!\bnamed )(?<!\bis )(?<!\bare )"
 """A name that is itself what is told stays: "The user is called Ana"."""
 _ADVERBS = (
-    "also always already currently just mainly mostly never no longer now often really recently "
-    "regularly sometimes soon still usually probably"
+    "almost also always already both even ever first just never now often once only quite rather "
+    "seldom sometimes soon still then too twice"
 )
-_ADVERB = rf"(?:(?:{'|'.join([*_ADVERBS.split(), 'no longer'])}) )*"
+_NO_ADVERBS = "ally apply bully comply fly imply multiply rally rely reply supply tally"
+"""Verbs that end as adverbs do."""
+_ADVERB = (
+    rf"(?:(?:{'|'.join(_ADVERBS.split())}|no longer|(?:kind|sort) of"
+    rf"|(?!(?:{'|'.join(_NO_ADVERBS.split())})\b)[a-z]+ly) )*"
+)
 _JOINS = (
     "so because that and but or while when whether if since where as after before until although"
 )
@@ -66,7 +71,7 @@ _PRONOUN = re.compile(
     rf"(?P<verb> {_ADVERB}[a-z']+)?|(?P<own>[Hh]is|[Tt]heir|[Hh]er(?= [\w'-]))"
     r"|(?P<object>[Hh]im|[Tt]hem|[Hh]er)|(?P<self>(?:him|her|them)sel(?:f|ves)))\b"
 )
-_MODALS = frozenset("can could will would should must may might had did".split())
+_MODALS = frozenset("can cannot could will would shall should ought must may might had did".split())
 _ME = re.compile(
     r"\b(with|to|for|from|by|about|asks|asked|tells|told|thanks|thanked|calls|called|trusts) "
     r"the assistant\b(?= (?:to|about|that|for|on|in|with|how|and|when|if|what|why|not)\b|\W*$)"
@@ -98,29 +103,29 @@ def to_user(text: str, *, name: str, about_user: bool) -> str:
 
 def from_user(text: str) -> str:
     """See `omoide.language.addressing.from_user`."""
-    said = re.sub(r"^(?:I'm|You're)\b", "The user is", text)
-    said = re.sub(r"^(?:I've|You've)\b", "The user has", said)
-    said = re.sub(
-        rf"^(?:I|You) ({_ADVERB})([a-z']+)", lambda m: f"The user {m[1]}{_third(m[2])}", said
-    )
-    said = re.sub(r"^(?:My|Your)\b", "The user's", said)
+    said = re.sub(r"^(?:My|Your)\b", "The user's", _with_subject(text, "The user", "I|You"))
     if said == text:
         return text
-    said = re.sub(rf"\b(and|but|or) ({_ADVERB})({_BASES})\b", _agree_back, said)
-    said = re.sub(r"\b(?:my|your)\b", "their", said)
-    said = re.sub(r"(?<=[;,] )(?:you|I)\b", "they", said)
-    said = re.sub(r"\b(since|when|because|that|if|and|while) (?:you|I)\b", r"\1 they", said)
-    return re.sub(r"\b(?:me|you|I)\b", "them", said)
+    for first, third in _THIRD_PERSON:
+        said = first.sub(third, said)
+    return re.sub(r"(?<=[.!?] )the(?:y|ir|irs|m|mselves)\b", lambda m: m[0].capitalize(), said)
+
+
+def _with_subject(text: str, subject: str, pronouns: str) -> str:
+    """The text with the subject of its first clause, and with verbs that agree."""
+    said = re.sub(r"^(I|You)['’](m|re|ve|ll)\b", lambda m: f"{m[1]} {_WHOLE[m[2]]}", text)
+    begun = re.match(rf"^(?:{pronouns}) ({_ADVERB})([a-z'’]+)", said)
+    if begun is None:
+        return text
+    verb = _third(begun[2].replace("’", "'"), recurs=bool(_HABIT.search(said)))
+    rest = said[begun.end() :]
+    rest = re.sub(rf"\b(and|but|or) ({_ADVERB})({_BASES})\b", _agree_back, rest)
+    return f"{subject} {begun[1]}{verb}{rest}"
 
 
 def from_assistant(text: str) -> str:
     """See `omoide.language.addressing.from_user`."""
-    said = re.sub(r"^I'm\b", "The assistant is", text)
-    said = re.sub(r"^I've\b", "The assistant has", said)
-    said = re.sub(
-        rf"^I ({_ADVERB})([a-z']+)", lambda m: f"The assistant {m[1]}{_third(m[2])}", said
-    )
-    said = re.sub(r"^My\b", "The assistant's", said)
+    said = re.sub(r"^My\b", "The assistant's", _with_subject(text, "The assistant", "I"))
     return re.sub(r"\byou(r?)\b", lambda m: "the user's" if m[1] else "the user", said)
 
 
@@ -137,7 +142,7 @@ def _first_person(text: str) -> str:
 def _own_clause(match: re.Match[str]) -> str:
     """With "I", if a verb follows: "The assistant manager helped" stays."""
     verb = match[2]
-    known = verb in _FORMS or verb in _PAST or verb in _MODALS or verb.endswith(("ed", "s"))
+    known = verb in _FORMS or verb in _MODALS or verb.endswith("s") or _is_past(verb)
     return f"I {match[1]}{_first(verb)}" if known else match[0]
 
 
@@ -176,28 +181,87 @@ def second(verb: str) -> str:
     return verb[:-1]
 
 
-def _third(verb: str) -> str:
-    """The reverse of `second`, for the present tense; modal verbs and the past stay."""
-    verb = {"am": "are", "'m": "are"}.get(verb, verb)
+def _third(verb: str, *, recurs: bool = False) -> str:
+    """The reverse of `second`, for the present tense; modal verbs and the past stay, and what is
+    no verb. A verb that is the same in both tenses stays too, unless it is said to recur."""
+    verb = {"am": "are"}.get(verb, verb)
     if verb in _BACK:
         return _BACK[verb]
-    if verb in _MODALS or verb.endswith("ed") or verb in _PAST:
+    if verb in _MODALS or verb in _NO_VERBS or verb.endswith("n't") or _is_past(verb):
         return verb
-    if verb.endswith(("s", "sh", "ch", "x", "o")):
+    if verb in _SAME_IN_PAST and not recurs:
+        return verb
+    if verb.endswith(("s", "sh", "ch", "x", "zz", "o")):
         return f"{verb}es"
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
         return f"{verb[:-1]}ies"
     return f"{verb}s"
 
 
-_PAST = frozenset(
-    "went got took made came saw said told bought began became grew met left lost found kept felt "
-    "thought taught caught brought broke chose drove ate fell flew forgot gave knew ran sold sent "
-    "slept spoke spent swam wrote won wore moved".split()
+def _is_past(verb: str) -> bool:
+    """Whether a verb is in the past tense and in no other."""
+    regular = verb.endswith("ed") and verb not in _NOT_PAST
+    return regular or verb in _PAST or verb.endswith(_PAST_ENDS)
+
+
+_PAST_ENDS = tuple(
+    """
+    bought broke brought built came caught did drew drove flew fought gave got grew heard held
+    knew laid made paid ran sat shot slept sold spent spoke stood taught thought threw told took
+    wove wrote
+    """.split()
 )
+"""Past tenses that others end in: understood, overslept, babysat. No present tense does."""
+_PAST = frozenset(
+    """
+    arose ate awoke bade been befell began bent besought bit blew bore bound burnt chose clung
+    crept dealt dove drank dreamt dug dwelt fell felt flung forbade foresaw forsook found froze
+    ground had hid hung kept knelt lay leant leapt learnt left lent lit lost meant met overate
+    overhung overrode oversaw rang rode rose said sang sank saw sent shod shone shook shrank
+    slew slid slung slunk smelt snuck sought spat spelt spilt spoilt sprang spun stank stole
+    strode strove struck strung stuck stung sung swam swept swore swung tore trod underwent
+    unwound was went wept woke won wore wound wrought wrung
+    """.split()
+)
+"""The other past tenses that do not end in "ed". There are no more: new verbs are regular."""
+_SAME_IN_PAST = frozenset(
+    """
+    beat bet bid broadcast burst bust cast cost cut fit forecast hit hurt input knit let misread
+    offset proofread put quit read reread reset rid set shed shut slit split spread sublet thrust
+    upset wed wet
+    """.split()
+)
+_WHOLE = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
+"""What is short for it after an apostrophe."""
+_HABIT = re.compile(r"\b(?:always|often|usually|regularly|sometimes|currently|mostly|every|each)\b")
+_NOT_PAST = frozenset(
+    "bleed breed embed exceed feed heed need proceed seed speed succeed weed".split()
+)
+"""Present tenses that end as the past does."""
+_NO_VERBS = frozenset("and or nor who whom whose as at by for from in of on to with".split())
+"""What may follow a subject in place of its verb: "You and your sister live in Porto"."""
 
 
 _BASES = "|".join(second(verb) for verb in f"{_SECOND_VERBS} {_WITH_TO}".split())
+
+
+_THIRD_PERSON = tuple(
+    (re.compile(first), third)
+    for first, third in (
+        (r"\b(?:[Mm]y|[Yy]our)\b", "their"),
+        (r"\bof mine\b", "of theirs"),
+        (r"\byours\b", "theirs"),
+        (r"\b(?:my|your)self\b", "themselves"),
+        (r"\b(?:I(?: am|['’]m)|[Yy]ou(?: are|['’]re))\b", "they are"),
+        (r"\b(?:I was|[Yy]ou were)\b", "they were"),
+        (r"\b(?:I wasn|[Yy]ou weren)(?=['’]t\b)", "they weren"),
+        (r"\bI\b(?=[ '’])|\bYou\b|(?<=[;,] )you\b", "they"),
+        (r"\b(since|when|because|that|if|and|while) you\b", r"\1 they"),
+        (rf"\byou(?= (?:have|do|{'|'.join(sorted(_MODALS))})\b)", "they"),
+        (r"\b(?:[Mm]e|you)\b", "them"),
+    )
+)
+"""Words for the user after the beginning of a note, and what a note has in their place."""
 
 
 def _agree_back(match: re.Match[str]) -> str:

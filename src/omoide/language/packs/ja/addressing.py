@@ -7,7 +7,8 @@ import re
 
 NAMED = re.compile(r"ユーザー[（(](\w{1,12})[）)]")
 OF_ASSISTANT = re.compile("アシスタント(?=[はがも])")
-_SELF = re.compile("^(?:私|わたし|僕|ぼく|俺|あなた|ユーザー)[はが]、?")
+_USER = re.compile("(?<![一-龥])(?:私|わたし|僕|ぼく|俺|あなた)(?=[はがもにのをとへ])")
+"""Not in 公私 or 私立."""
 
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
@@ -22,10 +23,10 @@ def to_user(text: str, *, name: str, about_user: bool) -> str:
 
 def from_user(text: str) -> str:
     """See `omoide.language.addressing.from_user`."""
-    topic = re.match("[^、。]{1,12}は", text)
-    if text.startswith("ユーザー") or (topic and not _SELF.match(text)):
-        return text
-    return f"ユーザーは{_SELF.sub('', text)}"
+    said = _USER.sub("ユーザー", re.sub("^(?:私|わたし|僕|ぼく|俺|あなた)、", "ユーザーは", text))
+    if said.startswith("ユーザー") or re.match("[^、。]{1,12}は", said):
+        return said
+    return f"ユーザーは{said}"
 
 
 def from_assistant(text: str) -> str:

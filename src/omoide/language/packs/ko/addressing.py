@@ -8,7 +8,13 @@ import re
 NAMED = re.compile("사용자 ?[（(]([가-힣]{2,5})[）)]")
 OF_ASSISTANT = re.compile("어시스턴트(?:는|가|도)(?= )")
 _OWN = {"어시스턴트는": "나는", "어시스턴트가": "내가", "어시스턴트도": "나도"}
-_SELF = re.compile("^(?:나|저|내|제|당신|너|사용자)(?:는|가|은) ")
+_USER = re.compile(
+    r"(?<!\S)(?:(?:나|저|너)(는|도|를|의|에게|한테)|당신(은|이|을|의|도|에게|한테)|[내제네](가)) "
+)
+_AFTER_VOWEL = {"은": "는", "이": "가", "을": "를"}
+"""Particles as they are after 사용자."""
+_USERS = re.compile(r"(?:^|(?<=[.!?] ))(?:내|제) (?!\d)")
+"""Only where a sentence begins: 한 달 내 is "within a month"."""
 
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
@@ -27,10 +33,16 @@ def to_user(text: str, *, name: str, about_user: bool) -> str:
 
 def from_user(text: str) -> str:
     """See `omoide.language.addressing.from_user`."""
-    topic = re.match(r"\S{1,8}[은는] ", text)
-    if text.startswith("사용자") or (topic and not _SELF.match(text)):
-        return text
-    return f"사용자는 {_SELF.sub('', text)}"
+    said = _USERS.sub("사용자의 ", re.sub("^난 ", "나는 ", text))
+    said = _USER.sub(_with_particle, said)
+    if said.startswith("사용자") or re.match(r"\S{1,8}[은는] ", said):
+        return said
+    return f"사용자는 {said}"
+
+
+def _with_particle(match: re.Match[str]) -> str:
+    said = match[1] or match[2] or match[3]
+    return f"사용자{_AFTER_VOWEL.get(said, said)} "
 
 
 def from_assistant(text: str) -> str:

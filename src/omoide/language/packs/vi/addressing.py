@@ -5,6 +5,14 @@ from __future__ import annotations
 import re
 
 NAMED = re.compile(r"Người dùng, ([A-ZĐÀ-Ỹ][\w-]*(?: [A-ZĐÀ-Ỹ][\w-]*)*),")
+_NOT_FRIEND = (
+    r"(?<!người )(?<!các )(?<!những )(?<!nhóm )(?<!kết )(?<!làm )(?<!một )(?<!tình )"
+    r"bạn(?! (?:gái|trai|bè|thân|học|đời|cùng|của|tôi|mình|nhỏ|cũ|tốt|ấy)\b)"
+)
+_YOU = re.compile(rf"\b{_NOT_FRIEND}\b", re.IGNORECASE)
+"""Not a friend: bạn gái, một người bạn."""
+_I = re.compile(r"(?<!chúng )(?<!bọn )\btôi\b|^mình\b", re.IGNORECASE)
+"""Later in a sentence mình is "oneself", as in một mình, and stays."""
 OF_ASSISTANT = re.compile(r"Trợ lý (?!giám đốc|của )")
 
 
@@ -20,12 +28,11 @@ def to_user(text: str, *, name: str, about_user: bool) -> str:
 
 def from_user(text: str) -> str:
     """See `omoide.language.addressing.from_user`."""
-    said = re.sub(r"^(?:Bạn|Tôi|Mình)\b", "Người dùng", text)
-    if said == text:
-        return text
-    return re.sub(r"\b(?:bạn|tôi|mình)\b", "người dùng", said)
+    by_user = _I.search(text) is not None  # whose bạn is a friend
+    said = (_I if by_user else _YOU).sub("người dùng", text)
+    return said[:1].upper() + said[1:] if said != text and text[:1].isupper() else said
 
 
 def from_assistant(text: str) -> str:
     """See `omoide.language.addressing.from_user`."""
-    return re.sub(r"\bbạn\b", "người dùng", re.sub(r"^(?:Tôi|Mình)\b", "Trợ lý", text))
+    return _YOU.sub("người dùng", re.sub(r"^(?:Tôi|Mình)\b", "Trợ lý", text))

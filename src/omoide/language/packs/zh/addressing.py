@@ -33,7 +33,7 @@ def from_user(text: str) -> str:
     """See `omoide.language.addressing.from_user`."""
     if not re.match("[你我您]", text):
         return text
-    return re.sub("[你我您](?!们)", "用户", text)
+    return re.sub("(?<![自忘])[你我您](?![们国])", "用户", text)  # not 自我 or 我国
 
 
 def from_assistant(text: str) -> str:

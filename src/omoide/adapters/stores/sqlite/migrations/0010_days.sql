@@ -1,0 +1,2 @@
+-- From here on a month or a weekday without a year follows the tense of its clause. The tables stay
+-- as they are; the days that older turns name are written again (sql/reindexing.py).

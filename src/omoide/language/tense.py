@@ -1,0 +1,48 @@
+"""Tense: whether the words around a time expression are about the past or the future.
+
+The clause decides, and where it has no tense the sentence does. Each pack says which words tell
+(`[relative]`: past, future, unsure).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from omoide.language.places import Place
+    from omoide.language.relative import Relative
+
+SENTENCE: Final = re.compile(r"[.!?。！？\n]")
+
+
+def tense_at(place: Place, table: Relative) -> str | None:
+    """Whether the clause of an expression, or else its sentence, is about the past or the future;
+    None if it does not tell."""
+    if table.unsure.search(place.clause(SENTENCE)):
+        return None
+    for boundary in (table.boundary, SENTENCE):
+        clause = place.clause(boundary)
+        if table.past.search(clause) or table.future.search(clause):
+            return tense_of(clause, table)
+    return None
+
+
+def tense_of(text: str, table: Relative) -> str | None:
+    """Whether a text is about the past or the future; None if it is about neither or both."""
+    past, future = table.past.search(text), table.future.search(text)
+    if bool(past) == bool(future):
+        return None
+    return "past" if past else "future"
+
+
+def recurs(place: Place, table: Relative) -> bool:
+    """Whether it belongs to a habit, so that it is another time each time. A habit may begin or end
+    on a day, and a clause that is over tells of one time."""
+    clause = place.clause(table.boundary)
+    bounded = table.since.search(place.around) or table.until.search(place.around)
+    return (
+        not bounded
+        and table.recurring.search(clause) is not None
+        and tense_of(clause, table) != "past"
+    )
