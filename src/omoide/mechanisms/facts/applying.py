@@ -162,10 +162,13 @@ class _Application:
             if not self._may_end(id_, self._trust(operation, old.text, sources)):
                 continue
             ended = True
+            until, at = operation.until, self._at
+            if until and until > at.date() and old.kind not in DATED:
+                at = self._midnight_after(until)  # else it ends at once: a plan is given up
             end = FactEnd(
                 id=id_,
-                at=self._at,
-                until=operation.until or last_day_of(old, self._said(sources).date()),
+                at=at,
+                until=until or last_day_of(old, self._said(sources).date()),
                 reason=operation.reason,
                 sources=sources,
             )
@@ -295,7 +298,7 @@ class _Application:
             if new.since is None or new.since <= new.said.date():
                 return None
             last = new.until or new.since - timedelta(days=1)
-            at = datetime.combine(last + timedelta(days=1), time(), tzinfo=self._at.tzinfo)
+            at = self._midnight_after(last)
         return FactEnd(
             id=id_,
             at=at,
@@ -304,6 +307,9 @@ class _Application:
             reason=operation.reason,
             sources=new.sources,
         )
+
+    def _midnight_after(self, day: date) -> datetime:
+        return datetime.combine(day + timedelta(days=1), time(), tzinfo=self._at.tzinfo)
 
     def _found(self, id_: str) -> Fact:
         return self._known.get(id_) or self._added[id_]

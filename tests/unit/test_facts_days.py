@@ -1,0 +1,72 @@
+"""The days of facts that a strong model writes: which count, how a sentence shows them, and what
+happens once they have passed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+from omoide.domain import Fact, FactKind, Speaker, Turn
+from omoide.mechanisms.facts.applying import AppliedAnswer, apply_operations
+from omoide.mechanisms.facts.reading import read_answer
+from omoide.prompts.transcript import lines
+
+from .test_facts_digest import answer, change
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from .conftest import World
+
+    Make = Callable[..., Awaitable[World]]
+
+SAID = datetime(2026, 6, 1, 10, tzinfo=UTC)  # a Monday
+TURN = Turn(
+    id="t1", session=5, position=1, speaker=Speaker.USER, text="So it is.", time=SAID, language="en"
+)
+
+
+def known(text: str, kind: FactKind = FactKind.STATE, **days: date) -> Fact:
+    """A fact of January."""
+    january = datetime(2026, 1, 5, tzinfo=UTC)
+    return Fact(id=text, about="user", text=text, said=january, learned=january, kind=kind, **days)
+
+
+def told(*changes: dict[str, object], facts: tuple[Fact, ...] = ()) -> AppliedAnswer:
+    """What a large model's answer on 1 June changes in these facts."""
+    return told_in("en", *changes, facts=facts)
+
+
+def told_in(
+    language: str, *changes: dict[str, object], facts: tuple[Fact, ...] = ()
+) -> AppliedAnswer:
+    """The same in another language."""
+    days = {"since": None, "until": None}
+    text = answer(*({**days, **entry} for entry in changes))
+    read = read_answer(text, known=facts, session=lines([TURN]), language=language)
+    return apply_operations(
+        read.operations, known=facts, turns=[TURN], session=5, at=SAID, language=language
+    )
+
+
+def one(text: str, **more: object) -> Fact:
+    """The fact that a large model adds."""
+    (fact,) = told(change(text, 1, **more)).changes.added
+    return fact
+
+
+def test_an_end_that_lies_ahead_comes_on_its_day() -> None:
+    """A membership that is cancelled runs on; a plan that is given up is over at once. It may still
+    end earlier."""
+    gym = known("User is in a gym.")
+    trip = known("User flies to Rome.", FactKind.PLAN, since=date(2026, 12, 5))
+    entry = {"do": "end", "facts": [1, 2], "turns": [1], "until": "2026-12-31"}
+    for_gym, for_trip = told(entry, facts=(gym, trip)).changes.ended
+    assert for_trip.at == SAID
+    ending = gym.ended_with(for_gym)
+    assert (ending.until, ending.ended) == (date(2026, 12, 31), datetime(2027, 1, 1, tzinfo=UTC))
+    assert ending.holds(SAID)
+    (at_once,) = told({"do": "end", "facts": [1], "turns": [1]}, facts=(ending,)).changes.ended
+    assert ending.ended_with(at_once).ended == SAID
+    assert ending.ended_with(replace(at_once, forgotten=True)).forgotten(SAID)
