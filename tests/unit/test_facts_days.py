@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
+import pytest
+
 from omoide.domain import Fact, FactKind, Speaker, Turn
 from omoide.mechanisms.facts.applying import AppliedAnswer, apply_operations
 from omoide.mechanisms.facts.reading import read_answer
@@ -54,6 +56,44 @@ def one(text: str, **more: object) -> Fact:
     """The fact that a large model adds."""
     (fact,) = told(change(text, 1, **more)).changes.added
     return fact
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "since", "until", "days"),
+    [
+        (
+            "Inês has lived in Faro with Rui since mid-April 2026.",
+            "state",
+            "2026-04-15",
+            None,
+            (date(2026, 4, 15), None),
+        ),
+        (
+            "User married Linh last Saturday.",
+            "relation",
+            "2026-05-30",
+            None,
+            (date(2026, 5, 30), None),
+        ),
+        (
+            "User goes to Jeju in June 2026.",
+            "plan",
+            "2026-06-12",
+            None,
+            (date(2026, 6, 12), None),
+        ),
+        ("User switched to Acme last month and works there.", "state", None, None, (None, None)),
+        ("User flies to Oslo tomorrow.", "plan", None, None, (date(2026, 6, 2),) * 2),
+        ("User starts at Acme tomorrow.", "state", None, None, (date(2026, 6, 2),) * 2),
+    ],
+)
+def test_a_day_that_the_answer_leaves_out_is_not_taken_from_the_text(
+    text: str, kind: str, since: str | None, until: str | None, days: tuple[date | None, ...]
+) -> None:
+    """It names a day of something else. What an answer without days tells of a day to come, or of
+    a plan or an event, is dated by its words."""
+    fact = one(text, kind=kind, since=since, until=until)
+    assert (fact.since, fact.until) == days
 
 
 def test_an_end_that_lies_ahead_comes_on_its_day() -> None:

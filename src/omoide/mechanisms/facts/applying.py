@@ -231,7 +231,7 @@ class _Application:
     def _fact(self, operation: Operation, sources: tuple[str, ...]) -> Fact:
         said = self._said(sources)
         dated = self._dated(operation, said.date())
-        since, until = days_of(operation, dated)
+        since, until = days_of(operation, dated, said=said.date())
         about = operation.about or USER
         kind = kind_by_days(operation.kind, since=since, until=until, day=said.date())
         text = dated.text

@@ -19,16 +19,20 @@ DATED = (*OPEN, FactKind.EVENT)
 """Kinds whose days are when they happen, not how long they hold."""
 
 
-def days_of(operation: Operation, dated: DatedText) -> tuple[date | None, date | None]:
-    """Since when and until when it holds: as the answer says, or as its text. A date in the text is
-    often of something else: a dog "who turned four in April" did not end then, and a plan "if they
-    slip past July" is for no day yet. One day of a plan or an event may be told by the answer and
-    the other by its text."""
-    unsaid = operation.since is None and operation.until is None
-    said = operation.says_days and (unsaid or operation.kind not in DATED)
-    if said and not dated.found:
+def days_of(
+    operation: Operation, dated: DatedText, *, said: date
+) -> tuple[date | None, date | None]:
+    """Since when and until when it holds: as the answer says. A date in the text is often of
+    something else: a dog "who turned four in April" did not end then. So what an answer leaves out
+    is taken from its text only if it gives neither day; and if it was to give them, only where its
+    text had a relative one, for what happens on a day or begins later."""
+    if operation.since or operation.until:
         return operation.since, operation.until
-    return operation.since or dated.since, operation.until or dated.until
+    begins = operation.kind is FactKind.STATE and dated.since is not None and dated.since > said
+    relative = bool(dated.found) and (operation.kind in DATED or begins)
+    if operation.says_days and not relative:
+        return None, None
+    return dated.since, dated.until
 
 
 def with_days(
