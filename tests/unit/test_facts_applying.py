@@ -448,7 +448,9 @@ def test_the_days_of_a_plan_stand_in_its_sentence() -> None:
     days = replace(move, text="User travels June 1 to 9.", until=date(2026, 6, 9))
     turned = replace(move, text="User hikes.", until=date(2026, 5, 1))
     some_day = replace(move, text="User thinks of a boat.", since=date(2026, 5, 20), until=None)
-    home = replace(move, text="User lives in Lyon.", kind=FactKind.STATE, since=date(2026, 5, 1))
+    home = replace(
+        move, text="User lives in Lyon.", kind=FactKind.STATE, since=date(2026, 5, 1), until=None
+    )
     told = (move, trip, named, month, days, turned, some_day, home)
     texts = [fact.text for fact in applied(*told).changes.added]
     assert texts == [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.domain import Fact, FactKind, Speaker, Turn
+from omoide.language import detect_language
 from omoide.mechanisms.facts.applying import AppliedAnswer, apply_operations
 from omoide.mechanisms.facts.reading import read_answer
 from omoide.prompts.transcript import lines
@@ -94,6 +95,54 @@ def test_a_day_that_the_answer_leaves_out_is_not_taken_from_the_text(
     a plan or an event, is dated by its words."""
     fact = one(text, kind=kind, since=since, until=until)
     assert (fact.since, fact.until) == days
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "since", "until", "days"),
+    [
+        ("User sails.", "event", "2026-05", None, " (2026-05)"),
+        ("User graduated.", "event", "2019", None, " (2019)"),
+        ("User tours.", "plan", "2026-07", "2026-08", " (2026-07 – 2026-08)"),
+        ("User files taxes.", "plan", None, "2026-09-30", " (by 2026-09-30)"),
+        ("User limps.", "state", None, "2026-06-30", " (until 2026-06-30)"),
+        ("用户要交论文。", "plan", None, "2026-09-30", "（最晚2026-09-30）"),
+        ("用户拄拐。", "state", None, "2026-06-30", "（到2026-06-30为止）"),
+        ("ユーザーは京都へ行く。", "plan", "2026-06-09", "2026-06-09", "（2026-06-09）"),
+        ("ユーザーは休職中である。", "state", None, "2026-06-30", "（2026-06-30まで）"),
+        ("사용자는 휴직 중이다.", "state", None, "2026-06-30", " (2026-06-30까지)"),
+        ("Người dùng bó bột.", "state", None, "2026-06-30", " (đến 2026-06-30)"),
+    ],
+)
+def test_days_beside_a_sentence_are_shown_as_they_are_meant(
+    text: str, kind: str, since: str | None, until: str | None, days: str
+) -> None:
+    """A month as a month, a deadline as one, and until when something holds, in each language."""
+    entry = change(text, 1, kind=kind, since=since, until=until)
+    (fact,) = told_in(detect_language(text), entry).changes.added
+    assert fact.text == f"{text[:-1]}{days}{text[-1]}"
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("User moves to Oslo in early 2027.", "2027-01", "2027-03"),
+        ("User starts at Acme in Q3 2027.", "2027-07", "2027-09"),
+        ("User hands in the thesis by the end of 2027.", None, "2027-12-31"),
+        ("用户2026年底换工作。", "2026-12", "2026-12"),
+        ("用户计划2027年上半年生孩子。", "2027-01", "2027-06"),
+        ("ユーザーは2028年春に家を建てる。", "2028-03", "2028-05"),
+        ("사용자는 2027년 초에 대구로 이사한다.", "2027-01", "2027-03"),
+        ("Người dùng đi Nhật trong quý 3 năm 2027.", "2027-07", "2027-09"),
+        ("Người dùng mua nhà trước cuối năm 2027.", None, "2027-12-31"),
+    ],
+)
+def test_a_time_that_the_sentence_names_is_not_shown_twice(
+    text: str, since: str | None, until: str
+) -> None:
+    """Whatever people call several months, or the beginning and the end of a year."""
+    entry = change(text, 1, kind="plan", since=since, until=until)
+    (fact,) = told_in(detect_language(text), entry).changes.added
+    assert fact.text == text
 
 
 def test_an_end_that_lies_ahead_comes_on_its_day() -> None:

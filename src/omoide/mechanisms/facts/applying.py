@@ -235,8 +235,8 @@ class _Application:
         about = operation.about or USER
         kind = kind_by_days(operation.kind, since=since, until=until, day=said.date())
         text = dated.text
-        if kind in DATED:
-            text = with_days(text, since, until, said=said.date(), kind=kind)
+        language = self._language
+        text = with_days(text, since, until, said=said.date(), kind=kind, language=language)
         return Fact(
             id=fact_id(self._session, about, text),
             about=about,

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from string import Template
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from omoide.domain import FactKind
+from omoide.language.dates import with_absolute_dates
 from omoide.language.times import spans
+from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
     from omoide.domain import Fact
@@ -17,6 +21,7 @@ OPEN = (FactKind.PLAN, FactKind.PROMISE)
 """Kinds that are about what is to come."""
 DATED = (*OPEN, FactKind.EVENT)
 """Kinds whose days are when they happen, not how long they hold."""
+_DAY = timedelta(days=1)
 
 
 def days_of(
@@ -36,26 +41,104 @@ def days_of(
 
 
 def with_days(
-    text: str, since: date | None, until: date | None, *, said: date, kind: FactKind
+    text: str,
+    since: date | None,
+    until: date | None,
+    *,
+    said: date,
+    kind: FactKind,
+    language: str,
 ) -> str:
     """A sentence with its days, if it does not name them: an answer may give them beside it, and
-    prompts show the sentence alone."""
+    prompts show the sentence alone. Of what is no plan or event it is the last day."""
+    days = _beside(since, until, said=said, kind=kind, language=language)
+    if not days or _tells_days(text, since, until, said=said, kind=kind, language=language):
+        return text
+    stop = text[-1] if text[-1] in ".!?。！？．" else ""
+    return f"{text.removesuffix(stop)}{days}{stop}"
+
+
+def without_days(fact: Fact) -> str:
+    """The sentence of a fact as it was before `with_days`."""
+    days = _beside(
+        fact.since,
+        fact.until,
+        said=fact.said.date(),
+        kind=fact.kind,
+        language=fact.language,
+    )
+    return fact.text.replace(days, "") if days else fact.text
+
+
+def _beside(
+    since: date | None, until: date | None, *, said: date, kind: FactKind, language: str
+) -> str:
+    """The days in brackets, as they stand behind a sentence; empty if there are none to show."""
+    if kind not in DATED:
+        if until is None:
+            return ""
+        since = since if since and since > said else None
+    elif kind in OPEN and until is None and since and since <= said:
+        return ""  # open since then, for no day
+    if since and until:
+        form, days = "days_on", _written(since, until) if since <= until else ""
+    elif until:
+        form, days = "days_by" if kind in OPEN else "days_until", f"{until}"
+    else:
+        form, days = "days_from" if kind in OPEN else "days_on", f"{since or ''}"
+    if not days:
+        return ""
+    brackets = Template(vocabulary(language)[form]).substitute(day=days)
+    return f" {brackets}" if brackets.startswith("(") else brackets
+
+
+def _written(first: date, last: date) -> str:
+    """A day, or all days from the first to the last: whole months and years by their name."""
+    form = "%Y-%m-%d"
+    if first.day == 1 and _is_last_of_month(last):
+        years = first.month == 1 and last.month == 12
+        form = "%Y" if years else "%Y-%m"
+    return " – ".join(dict.fromkeys(day.strftime(form) for day in (first, last)))
+
+
+def _is_last_of_month(day: date) -> bool:
+    return (day + _DAY).day == 1
+
+
+def _tells_days(
+    text: str,
+    since: date | None,
+    until: date | None,
+    *,
+    said: date,
+    kind: FactKind,
+    language: str,
+) -> bool:
+    """Whether a sentence tells the days that would stand beside it. Of several months, and of what
+    begins or ends with a year, the year is enough: "early 2027", "Q3 2027", 2027年底."""
+    if kind not in DATED and until:
+        told = with_absolute_dates(text, day=said, language=language)
+        return told.until == until or names_days(text, until, until, said=said)
     first, last = since or until, until or since
-    if first is None or last is None or first > last:
-        return text
-    if kind in OPEN and until is None and first <= said:  # open since then, for no day
-        return text
-    if names_days(text, first, last, said=said):
-        return text
-    days = f"{first}" if first == last else f"{first} – {last}"
-    mark = text[-1] if text[-1] in ".!?。！？．" else ""
-    return f"{text.removesuffix(mark)} ({days}){mark}"
+    if first is None or last is None:
+        return False
+    begins_year = since is not None and (since.month, since.day) == (1, 1)
+    ends_year = until is not None and (until.month, until.day) == (12, 31)
+    months = first.day == 1 and _is_last_of_month(last) and first.month != last.month
+    if (begins_year or ends_year or months) and _has_year(text, first, last):
+        return True
+    return names_days(text, first, last, said=said)
 
 
 def names_days(text: str, first: date, last: date, *, said: date) -> bool:
     """Whether a sentence names a time that has any of these days, with the year."""
     named = any(begins <= last and ends >= first for begins, ends in spans(text, said))
-    return named and any(str(day.year) in text for day in (first, last))
+    return named and _has_year(text, first, last)
+
+
+def _has_year(text: str, first: date, last: date) -> bool:
+    digits = normalize("NFKC", text)
+    return any(str(day.year) in digits for day in (first, last))
 
 
 def kind_by_days(kind: FactKind, *, since: date | None, until: date | None, day: date) -> FactKind:
