@@ -59,6 +59,48 @@ def one(text: str, **more: object) -> Fact:
     return fact
 
 
+@pytest.mark.parametrize("kind", ["plan", "promise"])
+def test_a_plan_for_one_day_is_over_after_it(kind: str) -> None:
+    """A model gives the day of it as its first and no last."""
+    fact = one("User has an interview at Farfetch.", kind=kind, since="2026-06-11")
+    assert (fact.since, fact.until) == (date(2026, 6, 11), date(2026, 6, 11))
+    assert not fact.overdue(date(2026, 6, 11))
+    assert fact.overdue(date(2026, 6, 12))
+
+
+def test_a_plan_for_a_month_is_over_after_it() -> None:
+    """Some time in that month; the day on which somebody began to think of it is no day of it."""
+    fact = one("User marries in Porto.", kind="plan", since="2026-09")
+    assert (fact.until, fact.text) == (date(2026, 9, 30), "User marries in Porto (2026-09).")
+    thought = one("User thinks of a boat.", kind="plan", since="2026-06")
+    assert (thought.until, thought.text) == (None, "User thinks of a boat.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "User takes French lessons every Monday.",
+        "User takes French lessons from 6 July 2026.",
+    ],
+)
+def test_what_goes_on_from_a_day_is_not_over_after_it(text: str) -> None:
+    """Neither a habit nor what the sentence says to begin then."""
+    fact = one(text, kind="plan", since="2026-07-06")
+    assert (fact.kind, fact.until) == (FactKind.PLAN, None)
+    assert not fact.overdue(date(2027, 1, 1))
+
+
+def test_what_replaces_how_things_are_becomes_it() -> None:
+    """A new job from August on is no plan that has passed in September."""
+    leeds = known("User works in Leeds.")
+    york = change("User works in York.", 1, kind="plan", since="2026-08-01")
+    changes = told({**york, "do": "replace", "facts": [1]}, facts=(leeds,)).changes
+    (fact,), (end,) = changes.added, changes.ended
+    assert fact.text == "User works in York (from 2026-08-01)."
+    assert (fact.until, end.until) == (None, date(2026, 7, 31))
+    assert not fact.overdue(date(2026, 9, 1))
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "since", "until", "days"),
     [
@@ -81,7 +123,7 @@ def one(text: str, **more: object) -> Fact:
             "plan",
             "2026-06-12",
             None,
-            (date(2026, 6, 12), None),
+            (date(2026, 6, 12), date(2026, 6, 12)),
         ),
         ("User switched to Acme last month and works there.", "state", None, None, (None, None)),
         ("User flies to Oslo tomorrow.", "plan", None, None, (date(2026, 6, 2),) * 2),

@@ -27,8 +27,10 @@ from omoide.domain.fact import ASSISTANT, USER
 from omoide.language.dates import DatedText, with_absolute_dates
 from omoide.mechanisms.facts.days import (
     DATED,
+    OPEN,
     day_of_end,
     days_of,
+    happens_then,
     kind_by_days,
     last_day_of,
     names_days,
@@ -232,10 +234,13 @@ class _Application:
         said = self._said(sources)
         dated = self._dated(operation, said.date())
         since, until = days_of(operation, dated, said=said.date())
-        about = operation.about or USER
+        about, language = operation.about or USER, self._language
+        if not self._replaces_state(operation) and happens_then(
+            operation, said=said.date(), language=language
+        ):
+            until = operation.since_last or since
         kind = kind_by_days(operation.kind, since=since, until=until, day=said.date())
         text = dated.text
-        language = self._language
         text = with_days(text, since, until, said=said.date(), kind=kind, language=language)
         return Fact(
             id=fact_id(self._session, about, text),
@@ -253,6 +258,14 @@ class _Application:
             reason=operation.reason,
             flags=operation.flags,
         )
+
+    def _replaces_state(self, operation: Operation) -> bool:
+        """Whether the operation replaces what is no plan, or a plan that does: then it is how
+        things are from its first day on."""
+        if operation.action is not Action.REPLACE:
+            return False
+        old = [self._known[id_] for id_ in operation.facts]
+        return any(fact.kind not in OPEN or fact.supersedes for fact in old)
 
     def _dated(self, operation: Operation, day: date) -> DatedText:
         """The sentence with absolute dates. One whose days the answer gives beside it is left alone

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from string import Template
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from omoide.domain import FactKind
+from omoide.language import pack
 from omoide.language.dates import with_absolute_dates
 from omoide.language.times import spans
 from omoide.prompts import vocabulary
@@ -38,6 +40,20 @@ def days_of(
     if operation.says_days and not relative:
         return None, None
     return dated.since, dated.until
+
+
+def happens_then(operation: Operation, *, said: date, language: str) -> bool:
+    """Whether something ahead of which an answer gives no last day happens on its first day, or in
+    that month. It does not if it happens again and again, or from then on."""
+    first = operation.since
+    if operation.kind not in DATED or operation.until or first is None or first <= said:
+        return False
+    words = "|".join(map(re.escape, vocabulary(language)["recurring"].split(", ")))
+    edge = r"\b" if pack(language).words.bounded else ""
+    if re.search(f"{edge}(?:{words}){edge}", operation.text, re.IGNORECASE):
+        return False
+    dated = with_absolute_dates(operation.text, day=said, language=language)
+    return dated.since != first or dated.until is not None
 
 
 def with_days(

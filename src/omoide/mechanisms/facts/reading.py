@@ -134,6 +134,7 @@ class _Reader:
             facts=facts,
             turns=self._cited(entry.get("turns")),
             since=first_day(since),
+            since_last=last_day(since),
             until=until,
             says_days="since" in entry and "until" in entry,
             reason=" ".join(_string(entry.get("why")).split())[:LONGEST],
