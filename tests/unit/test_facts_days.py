@@ -11,7 +11,7 @@ import pytest
 
 from omoide.domain import Fact, FactKind, Speaker, Turn
 from omoide.language import detect_language
-from omoide.mechanisms.facts.applying import AppliedAnswer, apply_operations
+from omoide.mechanisms.facts.applying import TURNED, AppliedAnswer, apply_operations
 from omoide.mechanisms.facts.reading import read_answer
 from omoide.prompts.transcript import lines
 
@@ -59,7 +59,7 @@ def one(text: str, **more: object) -> Fact:
     return fact
 
 
-@pytest.mark.parametrize("kind", ["plan", "promise"])
+@pytest.mark.parametrize("kind", ["plan", "promise", "event"])
 def test_a_plan_for_one_day_is_over_after_it(kind: str) -> None:
     """A model gives the day of it as its first and no last."""
     fact = one("User has an interview at Farfetch.", kind=kind, since="2026-06-11")
@@ -201,3 +201,24 @@ def test_an_end_that_lies_ahead_comes_on_its_day() -> None:
     (at_once,) = told({"do": "end", "facts": [1], "turns": [1]}, facts=(ending,)).changes.ended
     assert ending.ended_with(at_once).ended == SAID
     assert ending.ended_with(replace(at_once, forgotten=True)).forgotten(SAID)
+
+
+def test_an_event_to_come_is_a_plan() -> None:
+    """Whatever the answer calls it."""
+    wedding = one("User marries.", kind="event", since="2026-09-20", until="2026-09-20")
+    past = one("User broke an arm.", kind="event", since="2026-05")
+    assert (wedding.kind, past.kind) == (FactKind.PLAN, FactKind.EVENT)
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("User is in rehab.", (date(2026, 6, 10), None)),
+        ("User is in rehab until 10 May 2026.", (None, date(2026, 5, 10))),
+    ],
+)
+def test_days_in_the_wrong_order_are_flagged(text: str, days: tuple[date | None, ...]) -> None:
+    """The first is kept, unless the sentence names the last."""
+    fact = one(text, kind="state", since="2026-06-10", until="2026-05-10")
+    assert (fact.since, fact.until) == days
+    assert (fact.text, fact.flags) == (text, (TURNED,))

@@ -31,6 +31,7 @@ from omoide.mechanisms.facts.days import (
     day_of_end,
     days_of,
     happens_then,
+    in_order,
     kind_by_days,
     last_day_of,
     names_days,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 UNSUPPORTED = "no turn supports it"
 OUTRANKED = "it contradicts a fact from a more trusted source, which still holds"
 UNASKED = "no line of the user asks for it"
+TURNED = "its last day is before its first"
 
 
 class Outcome(StrEnum):
@@ -231,17 +233,20 @@ class _Application:
         return Outcome.ASIDE
 
     def _fact(self, operation: Operation, sources: tuple[str, ...]) -> Fact:
-        said = self._said(sources)
-        dated = self._dated(operation, said.date())
-        since, until = days_of(operation, dated, said=said.date())
-        about, language = operation.about or USER, self._language
-        if not self._replaces_state(operation) and happens_then(
-            operation, said=said.date(), language=language
+        said, language, flags = self._said(sources), self._language, operation.flags
+        day, about = said.date(), operation.about or USER
+        dated = self._dated(operation, day)
+        text, (since, until) = dated.text, days_of(operation, dated, said=day)
+        if since and until and until < since:
+            flags = (*flags, TURNED)
+            since, until = in_order(since, until, text=text, said=day)
+        elif not self._replaces_state(operation) and happens_then(
+            operation, said=day, language=language
         ):
             until = operation.since_last or since
-        kind = kind_by_days(operation.kind, since=since, until=until, day=said.date())
-        text = dated.text
-        text = with_days(text, since, until, said=said.date(), kind=kind, language=language)
+        kind = kind_by_days(operation.kind, since=since, until=until, day=day)
+        if TURNED not in flags:
+            text = with_days(text, since, until, said=day, kind=kind, language=language)
         return Fact(
             id=fact_id(self._session, about, text),
             about=about,
@@ -249,14 +254,14 @@ class _Application:
             said=said,
             learned=self._at,
             kind=kind,
-            language=self._language,
+            language=language,
             session=self._session,
             since=since,
             until=until,
             sources=sources,
             trust=self._trust(operation, text, sources),
             reason=operation.reason,
-            flags=operation.flags,
+            flags=flags,
         )
 
     def _replaces_state(self, operation: Operation) -> bool:

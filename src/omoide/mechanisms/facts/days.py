@@ -56,6 +56,12 @@ def happens_then(operation: Operation, *, said: date, language: str) -> bool:
     return dated.since != first or dated.until is not None
 
 
+def in_order(since: date, until: date, *, text: str, said: date) -> tuple[date | None, date | None]:
+    """The likelier of two days in the wrong order: the first, unless the text names the last."""
+    named, other = (names_days(text, day, day, said=said) for day in (until, since))
+    return (None, until) if named and not other else (since, None)
+
+
 def with_days(
     text: str,
     since: date | None,
@@ -160,9 +166,11 @@ def _has_year(text: str, first: date, last: date) -> bool:
 def kind_by_days(kind: FactKind, *, since: date | None, until: date | None, day: date) -> FactKind:
     """The kind by the days: what begins after `day` is planned, and what was over then is no
     plan."""
+    first, last = since or until, until or since
     if kind is FactKind.STATE and since is not None and since > day:
         return FactKind.PLAN
-    last = until or since
+    if kind is FactKind.EVENT and first is not None and first > day:
+        return FactKind.PLAN
     if kind is FactKind.PLAN and last is not None and last < day:
         return FactKind.EVENT
     return kind
