@@ -203,6 +203,23 @@ def test_an_end_that_lies_ahead_comes_on_its_day() -> None:
     assert ending.ended_with(replace(at_once, forgotten=True)).forgotten(SAID)
 
 
+def test_a_last_day_that_was_known_stays() -> None:
+    """Told late, the hospital is still over when it was to be; and a contract that is extended held
+    until that was said, not until the day before it began."""
+    licence = known("User cannot drive.", until=date(2026, 4, 30))
+    (end,) = told({"do": "end", "facts": [1], "turns": [1]}, facts=(licence,)).changes.ended
+    assert end.until == date(2026, 4, 30)
+    days = {"since": date(2026, 2, 1), "until": date(2026, 6, 30)}
+    contract = known("User has a contract until the end of June 2026.", **days)
+    longer = change("User has a contract until the end of December 2026.", 1, kind="state")
+    longer |= {"do": "replace", "facts": [1], "since": "2026-02", "until": "2026-12-31"}
+    (end,) = told(longer, facts=(contract,)).changes.ended
+    assert end.until == SAID.date()
+    cat = known("User got a cat this month, in January 2026.", until=date(2026, 1, 31))
+    (end,) = told({"do": "end", "facts": [1], "turns": [1]}, facts=(cat,)).changes.ended
+    assert end.until == SAID.date()
+
+
 def test_an_event_to_come_is_a_plan() -> None:
     """Whatever the answer calls it."""
     wedding = one("User marries.", kind="event", since="2026-09-20", until="2026-09-20")

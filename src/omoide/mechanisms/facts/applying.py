@@ -311,7 +311,8 @@ class _Application:
 
     def _end(self, id_: str, new: Fact, operation: Operation) -> FactEnd | None:
         """The end of a known fact by the new one; None if the new one is planned for no day."""
-        old, at, last = self._found(id_), self._at, day_of_end(new)
+        old, at = self._found(id_), self._at
+        last = day_of_end(new, old)
         if new.kind is FactKind.PLAN and old.kind is not FactKind.PLAN:
             if new.since is None or new.since <= new.said.date():
                 return None

@@ -176,18 +176,37 @@ def kind_by_days(kind: FactKind, *, since: date | None, until: date | None, day:
     return kind
 
 
-def day_of_end(new: Fact) -> date:
+def day_of_end(new: Fact, old: Fact) -> date:
     """The last day of what a fact replaces: that of an event, for who died in the evening lived in
-    the morning; else the day before it began, or the day it was said."""
-    began = new.since
+    the morning; else the day before it began, or the day it was said. One that holds for as long as
+    the old one, such as a contract that is extended, says nothing of its end."""
+    began, said = new.since, new.said.date()
     if new.kind is FactKind.EVENT and (happened := new.until or began):
-        return min(happened, new.said.date())
-    return began - timedelta(days=1) if began and began <= new.said.date() else new.said.date()
+        return min(happened, said)
+    if began is None or began > said or (old.since and began <= old.since):
+        return said
+    return began - _DAY
 
 
 def last_day_of(old: Fact, day: date) -> date | None:
     """The last day of a fact that ends on `day`. The days of a plan or an event are its own, and
-    nothing ends before it began or before it was said: "moved in January" may mean its end."""
+    nothing ends before it began or before it was said: "moved in January" may mean its end. What
+    had a last day before ended then, though it is told late."""
     if old.kind in DATED and (old.since or old.until):
         return old.until
-    return max(day, old.since or day, old.said.date())
+    days = [max(day, old.since or day, old.said.date()), own_last_day(old)]
+    return min(last for last in days if last)
+
+
+def own_last_day(fact: Fact) -> date | None:
+    """Until when something that is no plan or event was to hold when it was said, if no plan has
+    set its end. A time that its sentence only names is when something in it happened: "got a cat
+    this month"."""
+    said = fact.said.date()
+    if fact.kind in DATED or fact.ended_by or fact.until is None or fact.until < said:
+        return None
+    told = with_absolute_dates(fact.text, day=said, language=fact.language)
+    until = told.since is None and told.until == fact.until
+    if until or without_days(fact) != fact.text:
+        return fact.until
+    return None if names_days(fact.text, fact.until, fact.until, said=said) else fact.until
