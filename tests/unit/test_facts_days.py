@@ -4,7 +4,7 @@ happens once they have passed."""
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,10 +12,12 @@ import pytest
 from omoide.domain import Fact, FactKind, Speaker, Turn
 from omoide.language import detect_language
 from omoide.mechanisms.facts.applying import TURNED, AppliedAnswer, apply_operations
+from omoide.mechanisms.facts.choosing import choose
+from omoide.mechanisms.facts.days import as_shown, may_be_over
 from omoide.mechanisms.facts.reading import read_answer
 from omoide.prompts.transcript import lines
 
-from .test_facts_digest import answer, change
+from .test_facts_digest import LARGE, answer, change
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -185,6 +187,54 @@ def test_a_time_that_the_sentence_names_is_not_shown_twice(
     entry = change(text, 1, kind="plan", since=since, until=until)
     (fact,) = told_in(detect_language(text), entry).changes.added
     assert fact.text == text
+
+
+def test_a_state_past_its_last_day_may_be_over() -> None:
+    """It is marked, gives way in the summary, and is not taken for over before; nor is what names
+    the month in which something in it happened."""
+    crutches = one("User is on crutches.", until="2026-06-30")
+    last, after = date(2026, 6, 30), date(2026, 7, 1)
+    assert as_shown(crutches, crutches.text, last) == "User is on crutches (until 2026-06-30)."
+    assert as_shown(crutches, crutches.text, after).endswith(
+        "). (that day has passed; it may be over)"
+    )
+    named = one("User is on crutches until 30 June 2026.", until="2026-06-30")
+    assert may_be_over(named, after)
+    older = replace(known("User has no car.", until=date(2026, 3, 31)), id="car")
+    assert as_shown(older, older.text, date(2026, 3, 1)) == "User has no car (until 2026-03-31)."
+    cat = replace(known("User got a cat in January 2026.", until=date(2026, 1, 31)), id="cat")
+    assert not may_be_over(cat, after)
+    flat = known("User rents a flat.")
+    for at, kept in ((SAID, crutches), (SAID + timedelta(days=60), flat)):
+        assert choose([crutches, flat], at=at, limit=1) == (kept,)
+
+
+async def test_a_prompt_shows_until_when_something_holds(make_world: Make) -> None:
+    """Also if the user has said that it ends and it has not ended yet; then it is gone."""
+    world = await make_world(settings=LARGE)
+    crutches = change("User is on crutches.", 1, kind="state", until="2026-01-31")
+    gym = change("User is a member of a gym.", 1, kind="state")
+    await world.session("ana", "I walk on crutches.", answers=(answer(crutches, gym),))
+    end = {"do": "end", "facts": [2], "turns": [1], "since": None, "until": "2026-02-28"}
+    await world.session("ana", "I cancelled the gym.", answers=(answer(end),))
+    membership, broken = "User is a member of a gym (until 2026-02-28).", "User is on crutches"
+    for day, expected in (
+        (date(2026, 1, 30), [f"{broken} (until 2026-01-31).", membership]),
+        (
+            date(2026, 2, 28),
+            [f"{broken} (until 2026-01-31). (that day has passed; it may be over)", membership],
+        ),
+        (
+            date(2026, 3, 1),
+            [f"{broken} (until 2026-01-31). (that day has passed; it may be over)"],
+        ),
+    ):
+        world.clock.advance(
+            datetime(day.year, day.month, day.day, 12, tzinfo=UTC) - world.clock.now()
+        )
+        context = await world.memory.context("ana", [{"role": "user", "content": "Hello!"}])
+        shown = [line for line in context.text.splitlines() if line.startswith("User is")]
+        assert sorted(shown) == sorted(expected), day
 
 
 def test_an_end_that_lies_ahead_comes_on_its_day() -> None:

@@ -210,3 +210,27 @@ def own_last_day(fact: Fact) -> date | None:
     if until or without_days(fact) != fact.text:
         return fact.until
     return None if names_days(fact.text, fact.until, fact.until, said=said) else fact.until
+
+
+def as_shown(fact: Fact, text: str, today: date) -> str:
+    """The text of a fact that is no plan or event, as a prompt shows it: with its last day, and
+    once that has passed, with the mark that says so."""
+    if own_last_day(fact) is None:
+        return text
+    text = with_days(
+        text,
+        fact.since,
+        fact.until,
+        said=fact.said.date(),
+        kind=fact.kind,
+        language=fact.language,
+    )
+    passed = vocabulary(fact.language)["state_passed"]
+    return f"{text} {passed}" if may_be_over(fact, today) else text
+
+
+def may_be_over(fact: Fact, today: date) -> bool:
+    """Whether the last day of something that is no plan or event has passed."""
+    if fact.until is None or fact.until >= today:
+        return False
+    return own_last_day(fact) is not None
