@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.domain import Fact, FactKind, Speaker, Turn
+from omoide.domain import Fact, FactKind, Speaker, Turn, applied
 from omoide.language import detect_language
-from omoide.mechanisms.facts.applying import TURNED, AppliedAnswer, apply_operations
+from omoide.mechanisms.facts.applying import TURNED, AppliedAnswer, Outcome, apply_operations
 from omoide.mechanisms.facts.choosing import choose
 from omoide.mechanisms.facts.days import as_shown, may_be_over
 from omoide.mechanisms.facts.reading import read_answer
@@ -235,6 +235,46 @@ async def test_a_prompt_shows_until_when_something_holds(make_world: Make) -> No
         context = await world.memory.context("ana", [{"role": "user", "content": "Hello!"}])
         shown = [line for line in context.text.splitlines() if line.startswith("User is")]
         assert sorted(shown) == sorted(expected), day
+
+
+def test_a_replacement_by_what_is_known_ends_the_other() -> None:
+    """Who is a vegetarian, ate fish, and does so no more; told twice, both old facts end."""
+    diet, fish = known("User is a vegetarian."), known("User eats fish.")
+    entry = {**change("User is a vegetarian.", 1), "do": "replace", "facts": [2]}
+    result = told(entry, facts=(diet, fish))
+    assert [(end.id, end.by) for end in result.changes.ended] == [(fish.id, diet.id)]
+    assert [again.id for again in result.changes.confirmed] == [diet.id]
+    assert result.outcomes == {Outcome.REPLACED: 1}
+    kept = {
+        fact.id: fact for fact in applied(result.changes, {f.id: f for f in (diet, fish)}).changed
+    }
+    assert kept[diet.id].supersedes == (fish.id,)
+
+    whole = {**change("User lives with Tom and Leo.", 1), "do": "replace"}
+    leo, tom = known("User lives with Leo."), known("Tom is in Luanda.")
+    result = told({**whole, "facts": [2]}, {**whole, "facts": [1]}, facts=(leo, tom))
+    (fact,) = result.changes.added
+    assert {end.id for end in result.changes.ended} == set(fact.supersedes) == {leo.id, tom.id}
+    again = told({**whole, "facts": [2]}, {**whole, "facts": [2]}, facts=(leo, tom))
+    assert again.outcomes == {Outcome.REPLACED: 1, Outcome.REPEATED: 1}
+
+
+@pytest.mark.parametrize("do", ["add", "replace", "confirm"])
+def test_the_last_day_of_a_known_fact_is_taken_up(do: str) -> None:
+    """However it is told: by a fact that replaces it, since what is stored is not overwritten."""
+    old = known("User is on crutches.")
+    text = "" if do == "confirm" else old.text
+    entry = {**change(text, 1, kind="state", until="2026-06-30"), "do": do}
+    changes = told({**entry, "facts": [] if do == "add" else [1]}, facts=(old,)).changes
+    (fact,) = changes.added
+    assert (fact.text, fact.until) == ("User is on crutches (until 2026-06-30).", date(2026, 6, 30))
+    assert fact.supersedes == (old.id,)
+    later = {**entry, "until": "2026-07-31", "facts": [] if do == "add" else [1]}
+    (longer,) = told(later, facts=(fact,)).changes.added
+    assert longer.text == "User is on crutches (until 2026-07-31)."
+    for repeated in (entry, {**entry, "until": None}):
+        same = told({**repeated, "facts": [1]}, facts=(fact,)).changes
+        assert (same.added, [again.id for again in same.confirmed]) == ((), [fact.id])
 
 
 def test_an_end_that_lies_ahead_comes_on_its_day() -> None:

@@ -38,6 +38,7 @@ from omoide.mechanisms.facts.days import (
     with_days,
 )
 from omoide.mechanisms.facts.operations import Action, SetAside
+from omoide.mechanisms.facts.repeats import plain, said_already, with_new_days, with_other_end
 from omoide.mechanisms.facts.trust import trust_of
 from omoide.prompts import vocabulary
 
@@ -59,7 +60,7 @@ class Outcome(StrEnum):
 
     ADDED = "added"
     REPLACED = "replaced"
-    """Added, and known facts ended by it."""
+    """Added or said again, and known facts ended by it."""
     ENDED = "ended"
     CONFIRMED = "confirmed"
     REPEATED = "repeated"
@@ -153,10 +154,16 @@ class _Application:
     def _confirm(self, operation: Operation) -> Outcome:
         if not operation.facts:
             return Outcome.REPEATED
+        outcome = Outcome.CONFIRMED
         for id_ in operation.facts:
-            sources = operation.turns or self._cited(operation, self._known[id_].text)
-            self._confirmed.append(FactConfirmation(id=id_, at=self._at, sources=sources))
-        return Outcome.CONFIRMED
+            old = self._known[id_]
+            sources = operation.turns or self._cited(operation, old.text)
+            changed = with_new_days(old, operation, sources)
+            if changed and self._may_end(id_, self._trust(changed, old.text, sources)):
+                outcome = self._add(changed)
+            else:
+                self._confirmed.append(FactConfirmation(id=id_, at=self._at, sources=sources))
+        return outcome
 
     def _end_alone(self, operation: Operation) -> Outcome:
         ended = False
@@ -218,11 +225,22 @@ class _Application:
         if not sources:
             return self._set_aside(operation.text, UNSUPPORTED)
         new = self._fact(operation, sources)
-        if new.id in self._added:
-            return Outcome.REPEATED
-        if twin := self._same(new):
+        if earlier := self._added.get(new.id):
+            again = self._replacing(new, operation)
+            self._added[new.id] = replace(
+                earlier,
+                supersedes=(*earlier.supersedes, *again.supersedes),
+                reason=earlier.reason or again.reason,
+                flags=tuple(dict.fromkeys((*earlier.flags, *again.flags))),
+            )
+            return Outcome.REPLACED if again.supersedes else Outcome.REPEATED
+        if twin := said_already(new, self._holding()):
             self._confirmed.append(FactConfirmation(id=twin, at=self._at, sources=sources))
-            return Outcome.CONFIRMED
+            ended = self._replacing(replace(new, id=twin), operation).supersedes
+            return Outcome.REPLACED if ended else Outcome.CONFIRMED
+        if other := with_other_end(new, self._holding()):
+            facts = tuple(dict.fromkeys((*operation.facts, other)))
+            operation = replace(operation, action=Action.REPLACE, facts=facts)
         new = self._replacing(new, operation)
         self._added[new.id] = new
         self._of_text[operation.text] = new.id
@@ -293,7 +311,7 @@ class _Application:
         replaced = []
         for id_ in named:
             end = self._end(id_, new, operation)
-            if end is not None and id_ not in outranked and id_ not in self._ended:
+            if end is not None and id_ not in (new.id, *outranked, *self._ended):
                 self._ended[id_] = end
                 replaced.append(id_)
         flags = (*new.flags, OUTRANKED) if outranked else new.flags
@@ -340,19 +358,9 @@ class _Application:
             return trust in (Trust.USER, Trust.CORRECTED)
         return order.index(trust) >= order.index(old)
 
-    def _same(self, new: Fact) -> str:
-        """Id of a known fact that says the same, if it holds."""
-        plain = _plain(new.text)
-        return next(
-            (
-                fact.id
-                for fact in self._known.values()
-                if fact.is_about(new.about)
-                and fact.id not in self._ended
-                and _plain(fact.text) == plain
-            ),
-            "",
-        )
+    def _holding(self) -> list[Fact]:
+        """The known facts that no entry has ended so far."""
+        return [fact for fact in self._known.values() if fact.id not in self._ended]
 
     def _said(self, sources: Iterable[str]) -> datetime:
         times = [self._by_id[id_].time for id_ in sources if id_ in self._by_id]
@@ -377,8 +385,4 @@ class _Application:
 
 def fact_id(session: int, about: str, text: str) -> str:
     """An id derived from session, person and text, so that a retry adds nothing."""
-    return "f" + hashlib.sha256(f"{session}\n{about}\n{_plain(text)}".encode()).hexdigest()[:20]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().rstrip(" .。．").split())
+    return "f" + hashlib.sha256(f"{session}\n{about}\n{plain(text)}".encode()).hexdigest()[:20]
