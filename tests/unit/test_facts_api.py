@@ -86,12 +86,12 @@ async def test_facts_are_found_by_person_kind_tag_and_day(make_world: Make) -> N
     on_it = [f for f in await world.memory.facts("ana", ended=True) if turn.id in f.sources]
     assert await texts(world, turns=[turn.id], ended=True) == [f.text for f in on_it]
     assert await texts(world, turns=[]) == []
-    assert await texts(world, kinds=["plan"]) == ["The user will visit Rui (2026-03-01)."]
+    assert await texts(world, kinds=["plan"]) == ["The user will visit Rui (by 2026-03-01)."]
     fact = await named(world, "Rui is a baker.")
     await world.memory.tag("ana", fact.id, ["family", "family"])
     assert await texts(world, tags=["family", "x"]) == ["Rui is a baker."]
     assert await texts(world, since=fact.said + timedelta(seconds=1)) == [
-        "The user will visit Rui (2026-03-01)."
+        "The user will visit Rui (by 2026-03-01)."
     ]
     assert await texts(world, until=fact.said) == []
     timeline = await world.memory.timeline("ana", about="rui", kinds=[FactKind.TRAIT])

@@ -314,7 +314,7 @@ def test_a_plan_that_came_true_keeps_its_days() -> None:
     )
     plan_end, state_end = applied(moved, facts=(plan, state)).changes.ended
     assert plan.ended_with(plan_end).until == date(2026, 5, 10)
-    assert state_end.until == date(2026, 5, 19)
+    assert state_end.until == START.date()
     over = Operation(action=Action.END, facts=("f1",), turns=("t1",))
     (end,) = applied(over, facts=(plan,)).changes.ended
     assert plan.ended_with(end).until == date(2026, 5, 10)
@@ -471,7 +471,9 @@ def test_the_days_of_a_plan_stand_in_its_sentence() -> None:
     days = replace(move, text="User travels June 1 to 9.", until=date(2026, 6, 9))
     turned = replace(move, text="User hikes.", until=date(2026, 5, 1))
     some_day = replace(move, text="User thinks of a boat.", since=date(2026, 5, 20), until=None)
-    home = replace(move, text="User lives in Lyon.", kind=FactKind.STATE, since=date(2026, 5, 1))
+    home = replace(
+        move, text="User lives in Lyon.", kind=FactKind.STATE, since=date(2026, 5, 1), until=None
+    )
     told = (move, trip, named, month, days, turned, some_day, home)
     texts = [fact.text for fact in applied(*told).changes.added]
     assert texts == [

@@ -137,13 +137,14 @@ class Fact:
         return planned and self.until is not None and self.until < today
 
     def ended_with(self, end: FactEnd) -> Fact:
-        """The fact after `end`. One that has ended already, or would end itself, stays as it is."""
-        if self.ended is not None or end.by == self.id:
+        """The fact after `end`. One that has ended by then, or would end itself, stays as it is.
+        An end that lay ahead may come earlier; what was to bring it is still named."""
+        if end.by == self.id or (self.ended is not None and self.ended <= end.at):
             return self
         return replace(
             self,
             ended=end.at,
-            ended_by=end.by,
+            ended_by=self.ended_by or end.by,
             end_reason=end.reason,
             end_sources=end.sources,
             until=end.until or self.until,

@@ -27,14 +27,19 @@ from omoide.domain.fact import ASSISTANT, USER
 from omoide.language.dates import DatedText, with_absolute_dates
 from omoide.mechanisms.facts.days import (
     DATED,
+    OPEN,
     day_of_end,
     days_of,
+    happens_then,
+    in_order,
     kind_by_days,
     last_day_of,
     names_days,
+    rewritten,
     with_days,
 )
 from omoide.mechanisms.facts.operations import Action, SetAside
+from omoide.mechanisms.facts.repeats import plain, said_already, with_new_days, with_other_end
 from omoide.mechanisms.facts.trust import trust_of
 from omoide.prompts import vocabulary
 
@@ -47,8 +52,8 @@ if TYPE_CHECKING:
 
 UNSUPPORTED = "no turn supports it"
 OUTRANKED = "it contradicts a fact from a more trusted source, which still holds"
-REWRITTEN = "dates were put in place of what the model wrote"
 UNASKED = "no line of the user asks for it"
+TURNED = "its last day is before its first"
 
 
 class Outcome(StrEnum):
@@ -56,7 +61,7 @@ class Outcome(StrEnum):
 
     ADDED = "added"
     REPLACED = "replaced"
-    """Added, and known facts ended by it."""
+    """Added or said again, and known facts ended by it."""
     ENDED = "ended"
     CONFIRMED = "confirmed"
     REPEATED = "repeated"
@@ -150,10 +155,16 @@ class _Application:
     def _confirm(self, operation: Operation) -> Outcome:
         if not operation.facts:
             return Outcome.REPEATED
+        outcome = Outcome.CONFIRMED
         for id_ in operation.facts:
-            sources = operation.turns or self._cited(operation, self._known[id_].text)
-            self._confirmed.append(FactConfirmation(id=id_, at=self._at, sources=sources))
-        return Outcome.CONFIRMED
+            old = self._known[id_]
+            sources = operation.turns or self._cited(operation, old.text)
+            changed = with_new_days(old, operation, sources)
+            if changed and self._may_end(id_, self._trust(changed, old.text, sources)):
+                outcome = self._add(changed)
+            else:
+                self._confirmed.append(FactConfirmation(id=id_, at=self._at, sources=sources))
+        return outcome
 
     def _end_alone(self, operation: Operation) -> Outcome:
         ended = False
@@ -163,10 +174,13 @@ class _Application:
             if not self._may_end(id_, self._trust(operation, old.text, sources)):
                 continue
             ended = True
+            until, at = operation.until, self._at
+            if until and until > at.date() and old.kind not in DATED:
+                at = self._midnight_after(until)  # else it ends at once: a plan is given up
             end = FactEnd(
                 id=id_,
-                at=self._at,
-                until=operation.until or last_day_of(old, self._said(sources).date()),
+                at=at,
+                until=until or last_day_of(old, self._said(sources).date()),
                 reason=operation.reason,
                 sources=sources,
             )
@@ -212,11 +226,22 @@ class _Application:
         if not sources:
             return self._set_aside(operation.text, UNSUPPORTED)
         new = self._fact(operation, sources)
-        if new.id in self._added:
-            return Outcome.REPEATED
-        if twin := self._same(new):
+        if earlier := self._added.get(new.id):
+            again = self._replacing(new, operation)
+            self._added[new.id] = replace(
+                earlier,
+                supersedes=(*earlier.supersedes, *again.supersedes),
+                reason=earlier.reason or again.reason,
+                flags=tuple(dict.fromkeys((*earlier.flags, *again.flags))),
+            )
+            return Outcome.REPLACED if again.supersedes else Outcome.REPEATED
+        if twin := said_already(new, self._holding()):
             self._confirmed.append(FactConfirmation(id=twin, at=self._at, sources=sources))
-            return Outcome.CONFIRMED
+            ended = self._replacing(replace(new, id=twin), operation).supersedes
+            return Outcome.REPLACED if ended else Outcome.CONFIRMED
+        if other := with_other_end(new, self._holding()):
+            facts = tuple(dict.fromkeys((*operation.facts, other)))
+            operation = replace(operation, action=Action.REPLACE, facts=facts)
         new = self._replacing(new, operation)
         self._added[new.id] = new
         self._of_text[operation.text] = new.id
@@ -227,14 +252,20 @@ class _Application:
         return Outcome.ASIDE
 
     def _fact(self, operation: Operation, sources: tuple[str, ...]) -> Fact:
-        said = self._said(sources)
-        dated = self._dated(operation, said.date())
-        since, until = days_of(operation, dated)
-        about = operation.about or USER
-        kind = kind_by_days(operation.kind, since=since, until=until, day=said.date())
-        text = dated.text
-        if kind in DATED:
-            text = with_days(text, since, until, said=said.date(), kind=kind)
+        said, language, flags = self._said(sources), self._language, operation.flags
+        day, about = said.date(), operation.about or USER
+        dated = self._dated(operation, day)
+        text, (since, until) = dated.text, days_of(operation, dated, said=day)
+        if since and until and until < since:
+            flags = (*flags, TURNED)
+            since, until = in_order(since, until, text=text, said=day)
+        elif not self._replaces_state(operation) and happens_then(
+            operation, said=day, language=language
+        ):
+            until = operation.since_last or since
+        kind = kind_by_days(operation.kind, since=since, until=until, day=day)
+        if TURNED not in flags:
+            text = with_days(text, since, until, said=day, kind=kind, language=language)
         return Fact(
             id=fact_id(self._session, about, text),
             about=about,
@@ -242,15 +273,23 @@ class _Application:
             said=said,
             learned=self._at,
             kind=kind,
-            language=self._language,
+            language=language,
             session=self._session,
             since=since,
             until=until,
             sources=sources,
             trust=self._trust(operation, text, sources),
             reason=operation.reason,
-            flags=(*operation.flags, *_rewritten(operation, dated)),
+            flags=(*flags, *rewritten(operation, dated)),
         )
+
+    def _replaces_state(self, operation: Operation) -> bool:
+        """Whether the operation replaces what is no plan, or a plan that does: then it is how
+        things are from its first day on."""
+        if operation.action is not Action.REPLACE:
+            return False
+        old = [self._known[id_] for id_ in operation.facts]
+        return any(fact.kind not in OPEN or fact.supersedes for fact in old)
 
     def _dated(self, operation: Operation, day: date) -> DatedText:
         """The sentence with absolute dates. One whose days the answer gives beside it is left alone
@@ -281,7 +320,7 @@ class _Application:
         replaced = []
         for id_ in named:
             end = self._end(id_, new, operation)
-            if end is not None and id_ not in outranked and id_ not in self._ended:
+            if end is not None and id_ not in (new.id, *outranked, *self._ended):
                 self._ended[id_] = end
                 replaced.append(id_)
         flags = (*new.flags, OUTRANKED) if outranked else new.flags
@@ -299,12 +338,13 @@ class _Application:
 
     def _end(self, id_: str, new: Fact, operation: Operation) -> FactEnd | None:
         """The end of a known fact by the new one; None if the new one is planned for no day."""
-        old, at, last = self._found(id_), self._at, day_of_end(new)
+        old, at = self._found(id_), self._at
+        last = day_of_end(new, old)
         if new.kind is FactKind.PLAN and old.kind is not FactKind.PLAN:
             if new.since is None or new.since <= new.said.date():
                 return None
             last = new.until or new.since - timedelta(days=1)
-            at = datetime.combine(last + timedelta(days=1), time(), tzinfo=self._at.tzinfo)
+            at = self._midnight_after(last)
         return FactEnd(
             id=id_,
             at=at,
@@ -313,6 +353,9 @@ class _Application:
             reason=operation.reason,
             sources=new.sources,
         )
+
+    def _midnight_after(self, day: date) -> datetime:
+        return datetime.combine(day + timedelta(days=1), time(), tzinfo=self._at.tzinfo)
 
     def _found(self, id_: str) -> Fact:
         return self._known.get(id_) or self._added[id_]
@@ -324,19 +367,9 @@ class _Application:
             return trust in (Trust.USER, Trust.CORRECTED)
         return order.index(trust) >= order.index(old)
 
-    def _same(self, new: Fact) -> str:
-        """Id of a known fact that says the same, if it holds."""
-        plain = _plain(new.text)
-        return next(
-            (
-                fact.id
-                for fact in self._known.values()
-                if fact.is_about(new.about)
-                and fact.id not in self._ended
-                and _plain(fact.text) == plain
-            ),
-            "",
-        )
+    def _holding(self) -> list[Fact]:
+        """The known facts that no entry has ended so far."""
+        return [fact for fact in self._known.values() if fact.id not in self._ended]
 
     def _said(self, sources: Iterable[str]) -> datetime:
         times = [self._by_id[id_].time for id_ in sources if id_ in self._by_id]
@@ -359,16 +392,6 @@ class _Application:
         )
 
 
-def _rewritten(operation: Operation, dated: DatedText) -> Iterable[str]:
-    """What to tell people if a model that was asked for dates wrote others: its own words."""
-    if operation.says_days and dated.found:
-        yield f"{REWRITTEN}: {'; '.join(dated.found)}"
-
-
 def fact_id(session: int, about: str, text: str) -> str:
     """An id derived from session, person and text, so that a retry adds nothing."""
-    return "f" + hashlib.sha256(f"{session}\n{about}\n{_plain(text)}".encode()).hexdigest()[:20]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().rstrip(" .。．").split())
+    return "f" + hashlib.sha256(f"{session}\n{about}\n{plain(text)}".encode()).hexdigest()[:20]

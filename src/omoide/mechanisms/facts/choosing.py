@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from omoide.claims.names import name_in
 from omoide.domain import FactKind, Sentence, Speaker
 from omoide.domain.fact import ASSISTANT, USER
+from omoide.mechanisms.facts.days import may_be_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,7 @@ KINDS = {
 NAME = 20.0
 """What a name weighs besides: it is the first thing an old friend knows."""
 OVERDUE = 1.5
-"""What a plan weighs once its day has passed."""
+"""What a plan weighs once its day has passed, and what was to hold until a day that has."""
 OF_USER, OF_OTHERS = 2.0, 0.5
 """What it weighs besides to be about the user, or about a person in their life."""
 RECENT, DAYS = 3.0, 90.0
@@ -43,7 +44,9 @@ LASTS = 3.0
 
 def weight(fact: Fact, at: datetime) -> float:
     """How much a fact deserves a place in the summary at that time."""
-    passed = fact.overdue(at.date()) and not fact.supersedes  # else it is how things are now
+    today = at.date()
+    passed = fact.overdue(today) and not fact.supersedes  # else it is how things are now
+    passed = passed or may_be_over(fact, today)
     total = OVERDUE if passed else KINDS.get(fact.kind, KINDS[FactKind.STATE])
     if fact.about == USER:
         total += OF_USER + (NAME if name_in(fact.text, fact.language) else 0.0)

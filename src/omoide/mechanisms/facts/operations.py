@@ -51,6 +51,8 @@ class Operation:
     turns: tuple[str, ...] = ()
     """Ids of the turns that support it."""
     since: date | None = None
+    since_last: date | None = None
+    """The last day of the month or year that the answer gave for `since`."""
     until: date | None = None
     says_days: bool = False
     """Whether the answer was to say since when and until when it holds: then None means that nobody

@@ -169,6 +169,7 @@ class _Reader:
             facts=facts,
             turns=self._cited(entry.get("turns")),
             since=since.first,
+            since_last=since.last,
             until=until,
             says_days="since" in entry and "until" in entry,
             reason=" ".join(_string(entry.get("why")).split())[:LONGEST],

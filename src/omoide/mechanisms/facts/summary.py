@@ -16,10 +16,13 @@ from omoide.domain import FactFilter, FactKind, MemoryKind, Origin, Summary
 from omoide.errors import StaleVersion
 from omoide.mechanisms.base import Contribution, MemoryPart, PromptPlace
 from omoide.mechanisms.facts.choosing import LASTING, choose, sentence
+from omoide.mechanisms.facts.days import as_shown, may_be_over
 from omoide.mechanisms.summary.mechanism import NEAR, ShownSentence, SummaryInPrompt, part_of
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from omoide.domain import Fact, Owner
     from omoide.mechanisms.base import ReplyRequest, SessionToDigest
     from omoide.mechanisms.facts.keeper import FactKeeper
@@ -60,22 +63,23 @@ class FactSummary(SummaryInPrompt):
             read(owner, only=recent),
             read(owner, only=replace(recent, kinds=LASTING)),
         )
-        told = {contribution.text for contribution in stated}
+        told, today = {contribution.text for contribution in stated}, request.now.date()
         facts = [
             fact
             for fact in (*holding, *lasting)
-            if fact.text not in told and not fact.overdue(request.now.date())
+            if as_shown(fact, fact.text, today) not in told
+            and not (fact.overdue(today) or may_be_over(fact, today))
         ]
         chosen = choose(facts, at=request.now, limit=self._further)
-        return (*stated, *(self._contribution(fact) for fact in chosen)) if stated else ()
+        return (*stated, *(self._contribution(fact, today) for fact in chosen)) if stated else ()
 
-    def _contribution(self, fact: Fact) -> Contribution:
+    def _contribution(self, fact: Fact, today: date) -> Contribution:
         return Contribution(
             mechanism=self.name,
             place=PromptPlace.MEMORY,
             kind=MemoryKind.FACT,
             id=fact.id,
-            text=fact.text,
+            text=as_shown(fact, fact.text, today),
             value=0.9,
             sources=fact.sources,
             time=fact.said,
@@ -113,7 +117,8 @@ class FactSummary(SummaryInPrompt):
 
     async def _shown(self, request: ReplyRequest, summary: Summary) -> list[ShownSentence]:
         """The sentences without facts that have expired, or that a plan has ended since. A plan
-        whose day has passed is marked as such; until then it is open."""
+        whose day has passed is marked as such, and so is what was to hold until then."""
+        today = request.now.date()
         ids = [s.fact for s in summary.sentences if s.fact]
         facts = {f.id: f for f in await self._store.facts.read(request.owner, ids=ids)}
         shown = []
@@ -121,8 +126,11 @@ class FactSummary(SummaryInPrompt):
             fact = facts.get(stated.fact)
             if fact is not None and fact.gone_from(summary.time, now=request.now):
                 continue
-            overdue = fact is not None and fact.overdue(request.now.date())
-            text = self._past_plan(stated.text, request.language) if overdue else stated.text
+            overdue, text = fact is not None and fact.overdue(today), stated.text
+            if overdue:
+                text = self._past_plan(text, request.language)
+            elif fact is not None:
+                text = as_shown(fact, text, today)
             part = part_of(stated) if fact is None or overdue else _part(fact)
             shown.append(ShownSentence(number, replace(stated, text=text), part))
         return shown
