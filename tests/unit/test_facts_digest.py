@@ -70,7 +70,7 @@ async def test_a_known_fact_shows_what_its_text_leaves_open(make_world: Make) ->
     await world.session("ana", "It is cold.", answers=(answer(),))
     shown = world.iterator.requests[-1].messages[-1].content
     assert "[2026-01-05; Mia; 2025-08-01/] Mia studies in Oslo." in shown
-    assert "[2026-01-05; /2026-03-01] User is on crutches." in shown
+    assert "[2026-01-05; /2026-03-01] User is on crutches" in shown
 
 
 async def test_days_are_those_of_the_users_time_zone(make_world: Make) -> None:
