@@ -184,6 +184,18 @@ async def test_an_exchange_with_a_model_of_ones_own(place: Place) -> None:
         assert again.repeated
 
 
+async def test_both_turns_of_an_exchange_are_of_when_the_message_was_said(place: Place) -> None:
+    """The message may have a time of its own; `at` goes before it."""
+    yesterday = place.bench.clock.now() - timedelta(days=1)
+    said = Utterance(speaker=Speaker.USER, text="Hello.", time=yesterday)
+    for user, at in (("ana", None), ("bob", yesterday + timedelta(hours=1))):
+        exchange = await place.memory.begin(user, said, at=at)
+        await exchange.finish("Good evening.")
+        assert {turn.time for turn in await place.memory.turns(user)} == {at or yesterday}
+    with pytest.raises(BadInput):
+        await place.memory.begin("ana", replace(said, time=yesterday.replace(tzinfo=None)))
+
+
 async def test_a_context_records_nothing(place: Place) -> None:
     """As a text, and as messages."""
     await place.told()

@@ -123,13 +123,16 @@ class RemoteMemory(RemoteImporter):
         patience: float | None = None,
     ) -> RemoteExchange:
         """Begin an exchange without a `with` block: call its `finish`."""
+        said = sent_messages(messages)
+        spoken = said.pop("time", None)  # both turns of the exchange are of then
+        when = iso(at, "at") or spoken
 
         async def finish(exchange: RemoteExchange, answer: Answer, record: bool) -> None:
             body = {
                 "turn": exchange.turn.id,
                 "text": answer.text,
                 "session": session,
-                "at": iso(at, "at"),
+                "at": when,
                 "used": [sent_contribution(c) for c in exchange.why],
                 "once": answer.once,
                 "complete": answer.complete,
@@ -140,8 +143,7 @@ class RemoteMemory(RemoteImporter):
 
         given = as_messages(messages)
         exchange = RemoteExchange(given=given, end=finish, tolerant=tolerant)
-        body = sent_messages(messages) | {"session": session, "budget": checked_budget(budget)}
-        body["at"] = iso(at, "at") or body.pop("time", None)
+        body = said | {"session": session, "budget": checked_budget(budget), "at": when}
         try:
             begun = await self._post("/api/exchanges", user, body, wait=patience)
         except OmoideError as error:
