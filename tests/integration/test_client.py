@@ -404,6 +404,20 @@ async def test_versions_of_the_memory_tools_files(place: Place) -> None:
         await restore("ana", "/memories/../a.md", 1)
 
 
+async def test_a_server_names_who_wrote_a_file(place: Place) -> None:
+    """The API key; the library takes anybody's name."""
+    command = {"command": "create", "path": "/memories/a.md", "file_text": "x"}
+    if isinstance(place.memory, RemoteMemory):
+        with pytest.raises(BadInput, match="API key"):
+            await place.memory.memory_tool("ana", command, by="bot")
+        with pytest.raises(BadInput, match="API key"):
+            await place.memory.restore_file("ana", "/memories/a.md", 1, by="bot")
+    else:
+        await memory_tool(place.memory, "ana", command, by="bot")
+        await restore_file(place.memory, "ana", "/memories/a.md", 1, by="bot")
+    assert {v.by for v in await file_versions(place.embedded, "ana")} <= {"bot"}
+
+
 def test_both_memories_have_the_same_methods() -> None:
     """With the same parameters, so that one line changes where the memory is."""
     verbs = {
@@ -415,6 +429,12 @@ def test_both_memories_have_the_same_methods() -> None:
         ours = inspect.signature(getattr(RemoteMemory, name))
         assert ours.parameters == inspect.signature(verb).parameters, name
         assert hasattr(omoide.SyncMemory, name) or name == "begin", name
+    for verb in (file_versions, find_fact, forget, memory_tool, restore_file):
+        (_, *ours), (_, *theirs) = (
+            inspect.signature(function).parameters.values()
+            for function in (getattr(RemoteMemory, verb.__name__), verb)
+        )
+        assert ours == theirs, verb.__name__
 
 
 async def test_why_an_event_is_recalled_or_not(place: Place) -> None:

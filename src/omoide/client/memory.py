@@ -296,8 +296,9 @@ class RemoteMemory(RemoteImporter):
         """Erase everything that states the fact. See `omoide.engine.forget`."""
         return await engine.forget(cast("engine.Memory", self), user, fact, words=words)
 
-    async def memory_tool(self, user: str, command: Mapping[str, Any]) -> str:
+    async def memory_tool(self, user: str, command: Mapping[str, Any], *, by: str = "") -> str:
         """Do a command of Anthropic's memory tool in the user's folder."""
+        _check_unnamed(by)
         done = await self._post("/api/memory/tool", user, dict(command))
         if done["is_error"]:
             raise BadCommand(done["result"])
@@ -308,8 +309,11 @@ class RemoteMemory(RemoteImporter):
         found = await self._connection.pages("/api/memory/files", user=stored_user(user), path=path)
         return decode_all(FileVersion, found)
 
-    async def restore_file(self, user: str, path: str, version: int) -> FileVersion:
+    async def restore_file(
+        self, user: str, path: str, version: int, *, by: str = ""
+    ) -> FileVersion:
         """Give a file of the memory tool the text of one of its versions again."""
+        _check_unnamed(by)
         body = {"path": path, "version": version}
         return decode(FileVersion, await self._post("/api/memory/files/restore", user, body))
 
@@ -335,6 +339,11 @@ class RemoteMemory(RemoteImporter):
                         yield data if name == "begin" else data["text"]
         if name != "end":
             raise ServerUnavailable("the reply broke off: the connection to the server was lost")
+
+
+def _check_unnamed(by: str) -> None:
+    if by:
+        raise BadInput(f"the server names the API key as who wrote it: leave out by={by!r:.40}")
 
 
 @asynccontextmanager
