@@ -15,7 +15,7 @@ import pytest
 import omoide
 from omoide import Memory, RemoteMemory, Speaker, Utterance, When
 from omoide.domain import Event, FactMarks, JobState, Owner
-from omoide.engine import file_versions, find_fact, forget, memory_tool, restore_file
+from omoide.engine import Answer, file_versions, find_fact, forget, memory_tool, restore_file
 from omoide.errors import (
     AccessDenied,
     BadCommand,
@@ -194,6 +194,21 @@ async def test_both_turns_of_an_exchange_are_of_when_the_message_was_said(place:
         assert {turn.time for turn in await place.memory.turns(user)} == {at or yesterday}
     with pytest.raises(BadInput):
         await place.memory.begin("ana", replace(said, time=yesterday.replace(tzinfo=None)))
+
+
+async def test_an_exchange_says_what_was_recorded_of_its_reply(place: Place) -> None:
+    """Nothing of a reply that only thinks, or to a message that was erased meanwhile."""
+    exchange = await place.memory.begin("ana", "Hello.")
+    assert await exchange.finish("<think>Hm.</think>") == ()
+    said = Answer(text="Good evening.", once=True)
+    for new in (1, 0):  # the same reply is recorded once
+        recorded = await exchange.finish(said)
+        assert [turn.text for turn in recorded] == ["Good evening."]
+        assert len(recorded.new) == new
+    assert len(await place.memory.turns("ana")) == 2
+    await place.memory.erase("ana")
+    assert await exchange.finish("Good evening.") == ()
+    assert await place.memory.turns("ana") == ()
 
 
 async def test_a_context_records_nothing(place: Place) -> None:
@@ -735,7 +750,7 @@ async def test_nobody_finishes_the_exchange_of_another(tmp_path: Path) -> None:
             answer = await bench.client.post(
                 f"/api/exchanges/finish?user={user}", json=end, headers=headers
             )
-            assert answer.json() == {"recorded": False}
+            assert answer.json() == {"recorded": False, "turns": [], "new": []}
         assert await bench.said("ana", "one") == ["Hello?"]
         assert await bench.said("ana", "two") == await bench.said("ben", "one") == []
 

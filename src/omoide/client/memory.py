@@ -127,7 +127,7 @@ class RemoteMemory(RemoteImporter):
         spoken = said.pop("time", None)  # both turns of the exchange are of then
         when = iso(at, "at") or spoken
 
-        async def finish(exchange: RemoteExchange, answer: Answer, record: bool) -> None:
+        async def finish(exchange: RemoteExchange, answer: Answer, record: bool) -> RecordedTurns:
             body = {
                 "turn": exchange.turn.id,
                 "text": answer.text,
@@ -139,7 +139,8 @@ class RemoteMemory(RemoteImporter):
                 "record": record,
                 "repeated": exchange.repeated,
             }
-            await self._post("/api/exchanges/finish", user, body, wait=patience)
+            ended = await self._post("/api/exchanges/finish", user, body, wait=patience)
+            return _recorded(ended)
 
         given = as_messages(messages)
         exchange = RemoteExchange(given=given, end=finish, tolerant=tolerant)
@@ -151,9 +152,7 @@ class RemoteMemory(RemoteImporter):
                 raise
             exchange.problems.append(error)
             return exchange
-        exchange.turns = RecordedTurns(
-            decode_all(Turn, begun["turns"]), new=frozenset(begun["new"])
-        )
+        exchange.turns = _recorded(begun)
         exchange.context = decoded_context(begun)
         exchange.version = begun["version"]
         exchange.repeated = begun["repeated"]
@@ -339,6 +338,10 @@ class RemoteMemory(RemoteImporter):
                         yield data if name == "begin" else data["text"]
         if name != "end":
             raise ServerUnavailable("the reply broke off: the connection to the server was lost")
+
+
+def _recorded(answer: Mapping[str, Any]) -> RecordedTurns:
+    return RecordedTurns(decode_all(Turn, answer["turns"]), new=frozenset(answer["new"]))
 
 
 def _check_unnamed(by: str) -> None:

@@ -107,7 +107,9 @@ class Answer:
 class ExchangeService(Protocol):
     """What ends an exchange."""
 
-    async def finish(self, exchange: Exchange, answer: Answer, *, record: bool = True) -> None:
+    async def finish(
+        self, exchange: Exchange, answer: Answer, *, record: bool = True
+    ) -> RecordedTurns:
         """See `Exchange.finish`."""
 
 
@@ -177,8 +179,9 @@ class Exchange:
         )
         return [dict(message) for message in given]
 
-    async def finish(self, reply: str | Answer, *, record: bool = True) -> None:
-        """Record the reply and mark what was recalled for it as used. Returns when that is durable.
+    async def finish(self, reply: str | Answer, *, record: bool = True) -> RecordedTurns:
+        """Record the reply and mark what was recalled for it as used. Returns the turns of the
+        reply when that is durable: none if it says nothing, or if the message was erased meanwhile.
         Without `record` it only marks: for replaying a dialogue."""
         answer = Answer(text=reply) if isinstance(reply, str) else reply
-        await self.service.finish(self, answer, record=record)
+        return await self.service.finish(self, answer, record=record)

@@ -80,12 +80,12 @@ async def finish_exchange(call: RouteCall) -> Response:
         repeated=body.get("repeated", False),
     )
     if exchange is None:
-        return json_response({"recorded": False})
+        return json_response({"recorded": False, "turns": [], "new": []})
     answer = Answer(
         text=body["text"], once=body.get("once", False), complete=body.get("complete", True)
     )
-    await exchange.finish(answer, record=body.get("record", True))
-    return json_response({"recorded": body.get("record", True) and bool(body["text"])})
+    turns = await exchange.finish(answer, record=body.get("record", True))
+    return json_response({"recorded": bool(turns), "turns": turns, "new": sorted(turns.new)})
 
 
 def _said(call: RouteCall) -> Messages:
