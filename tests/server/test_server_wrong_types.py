@@ -203,6 +203,16 @@ async def test_vectors_of_another_length_are_refused(own: Bench) -> None:
     assert response.json()["error"]["param"] == "dimensions"
 
 
+@pytest.mark.parametrize(("encoding", "status"), [("utf-8-sig", 200), ("utf-16", 400)])
+async def test_json_is_utf_8(own: Bench, encoding: str, status: int) -> None:
+    """With a byte order mark or without; no other encoding, which an upstream would not read."""
+    own.replier.answers.append("Hello.")
+    raw = json.dumps({"messages": [HI], "user": "ana"}).encode(encoding)
+    headers = {"Content-Type": "application/json"}
+    response = await own.client.post(CHAT, content=raw, headers=headers)
+    assert response.status_code == status
+
+
 async def test_a_number_beyond_all_measure_is_no_failure(own: Bench) -> None:
     """It cannot be written again as JSON."""
     body = b'{"messages": [{"role": "user", "content": "Hi"}], "tools": [%s], "max_tokens": 9}'

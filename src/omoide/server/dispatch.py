@@ -150,7 +150,8 @@ class Dispatcher:
             )
         try:
             number = _finite if row.foreign else _number
-            body: dict[str, Any] = json.loads(raw, parse_constant=_refuse, parse_float=number)
+            text = raw.decode("utf-8-sig", "surrogatepass")  # `loads` would take UTF-16 too
+            body: dict[str, Any] = json.loads(text, parse_constant=_refuse, parse_float=number)
         except (ValueError, RecursionError) as error:
             raise HttpProblem(400, "bad-json", "the body must be JSON in UTF-8") from error
         check(SHAPES[row.takes], body, where="", known=SHAPES)
