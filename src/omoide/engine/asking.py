@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from omoide.domain import RecordedTurns
 from omoide.engine.messages import Incoming, UserMessage, Utterance, incoming
-from omoide.engine.recorder import PARTIAL
+from omoide.engine.recorder import PARTIAL, aware
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +59,7 @@ class Asking:
         cls, owner: Owner, said: Utterance, *, session: str | None, at: datetime | None
     ) -> Asking:
         """One message; it is new unless its id is known."""
+        spoken = None if said.time is None else aware(said.time, "time")
         words = UserMessage(
             id=said.id or uuid.uuid4().hex, text=said.text, index=0, first=False, name=said.name
         )
@@ -66,7 +67,7 @@ class Asking:
             owner=owner,
             incoming=Incoming(words=(words,)),
             session=session,
-            at=said.time if at is None else at,
+            at=spoken if at is None else at,
         )
 
     @classmethod

@@ -389,10 +389,7 @@ class Memory(Editor):
         at = None if at is None else aware(at, "at")
         session = None if session is None else normal_name(session, "a session's key")
         if isinstance(messages, str | Utterance):
-            (said,) = utterances(messages)
-            if said.time is not None:
-                aware(said.time, "time")
-            return Asking.words(owner, said, session=session, at=at)
+            return Asking.words(owner, utterances(messages)[0], session=session, at=at)
         return replaced(Asking.chat(owner, messages, session=session), at=at)
 
     async def _queue(
