@@ -15,7 +15,7 @@ import pytest
 import omoide
 from omoide import Memory, RemoteMemory, Speaker, Utterance, When
 from omoide.domain import Event, FactMarks, JobState, Owner
-from omoide.engine import file_versions, find_fact, forget, memory_tool, restore_file
+from omoide.engine import Answer, file_versions, find_fact, forget, memory_tool, restore_file
 from omoide.errors import (
     AccessDenied,
     BadCommand,
@@ -182,6 +182,33 @@ async def test_an_exchange_with_a_model_of_ones_own(place: Place) -> None:
     assert (said.text, said.speaker, said.session) == ("Miso.", Speaker.ASSISTANT, asked.session)
     async with place.memory.exchange("ana", history, session="thread") as again:
         assert again.repeated
+
+
+async def test_both_turns_of_an_exchange_are_of_when_the_message_was_said(place: Place) -> None:
+    """The message may have a time of its own; `at` goes before it."""
+    yesterday = place.bench.clock.now() - timedelta(days=1)
+    said = Utterance(speaker=Speaker.USER, text="Hello.", time=yesterday)
+    for user, at in (("ana", None), ("bob", yesterday + timedelta(hours=1))):
+        exchange = await place.memory.begin(user, said, at=at)
+        await exchange.finish("Good evening.")
+        assert {turn.time for turn in await place.memory.turns(user)} == {at or yesterday}
+    with pytest.raises(BadInput):
+        await place.memory.begin("ana", replace(said, time=yesterday.replace(tzinfo=None)))
+
+
+async def test_an_exchange_says_what_was_recorded_of_its_reply(place: Place) -> None:
+    """Nothing of a reply that only thinks, or to a message that was erased meanwhile."""
+    exchange = await place.memory.begin("ana", "Hello.")
+    assert await exchange.finish("<think>Hm.</think>") == ()
+    said = Answer(text="Good evening.", once=True)
+    for new in (1, 0):  # the same reply is recorded once
+        recorded = await exchange.finish(said)
+        assert [turn.text for turn in recorded] == ["Good evening."]
+        assert len(recorded.new) == new
+    assert len(await place.memory.turns("ana")) == 2
+    await place.memory.erase("ana")
+    assert await exchange.finish("Good evening.") == ()
+    assert await place.memory.turns("ana") == ()
 
 
 async def test_a_context_records_nothing(place: Place) -> None:
@@ -392,6 +419,20 @@ async def test_versions_of_the_memory_tools_files(place: Place) -> None:
         await restore("ana", "/memories/../a.md", 1)
 
 
+async def test_a_server_names_who_wrote_a_file(place: Place) -> None:
+    """The API key; the library takes anybody's name."""
+    command = {"command": "create", "path": "/memories/a.md", "file_text": "x"}
+    if isinstance(place.memory, RemoteMemory):
+        with pytest.raises(BadInput, match="API key"):
+            await place.memory.memory_tool("ana", command, by="bot")
+        with pytest.raises(BadInput, match="API key"):
+            await place.memory.restore_file("ana", "/memories/a.md", 1, by="bot")
+    else:
+        await memory_tool(place.memory, "ana", command, by="bot")
+        await restore_file(place.memory, "ana", "/memories/a.md", 1, by="bot")
+    assert {v.by for v in await file_versions(place.embedded, "ana")} <= {"bot"}
+
+
 def test_both_memories_have_the_same_methods() -> None:
     """With the same parameters, so that one line changes where the memory is."""
     verbs = {
@@ -403,6 +444,12 @@ def test_both_memories_have_the_same_methods() -> None:
         ours = inspect.signature(getattr(RemoteMemory, name))
         assert ours.parameters == inspect.signature(verb).parameters, name
         assert hasattr(omoide.SyncMemory, name) or name == "begin", name
+    for verb in (file_versions, find_fact, forget, memory_tool, restore_file):
+        (_, *ours), (_, *theirs) = (
+            inspect.signature(function).parameters.values()
+            for function in (getattr(RemoteMemory, verb.__name__), verb)
+        )
+        assert ours == theirs, verb.__name__
 
 
 async def test_why_an_event_is_recalled_or_not(place: Place) -> None:
@@ -703,7 +750,7 @@ async def test_nobody_finishes_the_exchange_of_another(tmp_path: Path) -> None:
             answer = await bench.client.post(
                 f"/api/exchanges/finish?user={user}", json=end, headers=headers
             )
-            assert answer.json() == {"recorded": False}
+            assert answer.json() == {"recorded": False, "turns": [], "new": []}
         assert await bench.said("ana", "one") == ["Hello?"]
         assert await bench.said("ana", "two") == await bench.said("ben", "one") == []
 

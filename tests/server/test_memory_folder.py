@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import omoide
 from omoide.adapters.stores.sqlite import SqliteStore
+from omoide.domain import Note, Owner
 from omoide.engine import file_versions, memory_tool, restore_file
 from omoide.engine.memory_folder import MAX_FILES, ROOT, SUMMARY, Files, run_command
 from omoide.errors import BadCommand, BadInput, NoSuchVersion
@@ -242,6 +244,46 @@ async def test_the_summary_is_a_file_that_cannot_be_written(bench: Bench) -> Non
         assert refused.json()["is_error"] is True
         assert "cannot be changed" in refused.json()["result"]
     assert await bench.memory().notes("ana", kind="file") == ()
+
+
+async def test_the_summarys_path_is_reserved_before_there_is_one(bench: Bench) -> None:
+    """A file there, or a folder, could not be reached once the summary is shown."""
+    memory = bench.memory()
+    await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": "tea"})
+    for command in (
+        {"command": "create", "path": SUMMARY, "file_text": "my own"},
+        {"command": "rename", "old_path": NOTES, "new_path": SUMMARY},
+        {"command": "create", "path": f"{SUMMARY}/a.md", "file_text": "my own"},
+    ):
+        with pytest.raises(BadCommand, match=re.escape(SUMMARY)):
+            await memory_tool(memory, "ana", command)
+    assert [note.key for note in await memory.notes("ana", kind="file")] == [NOTES]
+
+
+@pytest.mark.parametrize("inside", ["", "/a.md"], ids=["a file", "a folder"])
+@pytest.mark.parametrize("taken", [False, True])
+async def test_a_file_at_the_summarys_path_is_moved_and_stays(
+    bench: Bench, inside: str, *, taken: bool
+) -> None:
+    """In a database of an earlier version: it can be read and changed, and its versions say where
+    it came from."""
+    await bench.remember()
+    memory, notes, now = bench.memory(), bench.server.runtime.store.notes, bench.clock.now()
+    owner = Owner(tenant="default", user="ana")
+    old = {f"{SUMMARY}{inside}": "my own", **({f"{ROOT}/own_summary.md": "x"} if taken else {})}
+    for key, text in old.items():
+        await notes.put(owner, Note(kind="file", key=key, text=text, time=now))
+    place = f"{ROOT}/own_summary{'_2' * taken}.md{inside}"
+    for _ in range(2):
+        shown = await memory_tool(memory, "ana", {"command": "view", "path": SUMMARY})
+        assert M1 in shown
+        shown = await memory_tool(memory, "ana", {"command": "view", "path": place})
+        assert "my own" in shown
+    versions = await file_versions(memory, "ana")
+    assert [(v.path, v.text) for v in versions] == [(f"{SUMMARY}{inside}", None), (place, "my own")]
+    await memory_tool(memory, "ana", {"command": "delete", "path": place})
+    left = {note.key for note in await memory.notes("ana", kind="file")}
+    assert left == {*old} - {f"{SUMMARY}{inside}"}
 
 
 async def test_a_crash_in_a_rename_loses_nothing(tmp_path: Path) -> None:

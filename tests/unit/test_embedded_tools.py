@@ -14,6 +14,7 @@ from omoide.server.embedded_tools import OfferedTools, ToolCall
 from omoide.server.problems import HttpProblem
 from omoide.server.upstream import UpstreamRequest
 from omoide.testing import ScriptedModel
+from omoide.wire.fields import Fields
 
 if TYPE_CHECKING:
     from omoide.ports import Request
@@ -170,7 +171,7 @@ def test_every_language_tells_of_tools_and_of_the_form(language: str) -> None:
     }
     for must in (True, False):
         offered = OfferedTools.read(
-            {"tools": [WEATHER], "tool_choice": "required" if must else "auto"}
+            Fields({"tools": [WEATHER], "tool_choice": "required" if must else "auto"})
         )
         assert offered is not None
         told = offered.system_message([said[language]]).content

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omoide import Settings
-from omoide.adapters.stores.sql.turn_tables import RowsByPosition
+from omoide.adapters.stores.sql.rows_by_position import RowsByPosition
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.engine.runtime import Runtime
 from omoide.errors import BadImport

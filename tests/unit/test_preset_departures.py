@@ -117,7 +117,6 @@ WITHOUT_EFFECT = {
     "events/form.py TRIED": "brackets at which JSON may begin in an answer",
     "events/human_recall.py CACHED": "vectors kept in memory",
     "events/human_recall.py curves(days)": "for the picture",
-    "events/human_recall.py curves(relevance)": "for the picture",
     "events/scoring.py RecallSettings.feeling": "`event_emotion` is set",
     "events/scoring.py RecallSettings.most": "`event_items` is set",
     "events/scoring.py curve(relevance)": "for the picture",

@@ -18,6 +18,7 @@ from omoide.wire.address import CONVERTED, EndpointAddress, is_endpoint
 from omoide.wire.anthropic_request import MAX_TOKENS, messages_body
 from omoide.wire.connecting import PROTOCOLS, transport_to
 from omoide.wire.decoding import PIECE, decoded
+from omoide.wire.ollama import OllamaProtocol
 from omoide.wire.ollama_request import chat_request
 from omoide.wire.responses_request import responses_body
 from omoide.wire.transport import MAX_EVENT_BYTES, items
@@ -289,6 +290,13 @@ async def test_an_endpoint_of_ollamas_can_embed() -> None:
     assert vectors[0].tolist() == pytest.approx([0.6, 0.8])
     assert str(seen[0].url) == "http://localhost:11434/api/embed"
     await embedder.close()
+
+
+@pytest.mark.parametrize("vector", [7, None, "x", [None], ["x"], [[1]], [10**400]], ids=str)
+def test_what_is_no_vector_of_ollamas_is_an_error_of_the_endpoint(vector: object) -> None:
+    """Packed, as OpenAI's clients ask for it, it cannot be."""
+    with pytest.raises(httpx.RemoteProtocolError, match="not a list of numbers"):
+        OllamaProtocol().embeddings_answer({"embeddings": [vector]}, {"encoding_format": "base64"})
 
 
 async def test_anthropic_has_no_embeddings() -> None:

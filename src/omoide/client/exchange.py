@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from omoide.domain import RecordedTurns
 from omoide.engine import Answer
+from omoide.engine.asking import NOTHING
 from omoide.errors import OmoideError
 from omoide.mechanisms.base import PromptPlace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from omoide.domain import Turn
+    from omoide.domain import RecordedTurns, Turn
     from omoide.mechanisms.base import Contribution
 
-    Finish = Callable[["RemoteExchange", Answer, bool], Awaitable[None]]
+    Finish = Callable[["RemoteExchange", Answer, bool], Awaitable[RecordedTurns]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class RemoteExchange:
     """What the caller passed, as messages."""
     end: Finish = field(repr=False)
     tolerant: bool = False
-    turns: RecordedTurns = field(default_factory=lambda: RecordedTurns((), new=frozenset()))
+    turns: RecordedTurns = NOTHING
     """The user's turns, as recorded."""
     context: RemoteContext | None = None
     version: int = 0
@@ -75,14 +75,15 @@ class RemoteExchange:
         """The messages to send to a model, with what memory adds."""
         return self.context.messages if self.context is not None else self.given
 
-    async def finish(self, reply: str | Answer, *, record: bool = True) -> None:
+    async def finish(self, reply: str | Answer, *, record: bool = True) -> RecordedTurns:
         """See `omoide.Exchange.finish`."""
         if not self.turns:
-            return
+            return NOTHING
         answer = Answer(text=reply) if isinstance(reply, str) else reply
         try:
-            await self.end(self, answer, record)
+            return await self.end(self, answer, record)
         except OmoideError as error:
             if not self.tolerant:
                 raise
             self.problems.append(error)
+        return NOTHING

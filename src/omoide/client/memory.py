@@ -123,25 +123,28 @@ class RemoteMemory(RemoteImporter):
         patience: float | None = None,
     ) -> RemoteExchange:
         """Begin an exchange without a `with` block: call its `finish`."""
+        said = sent_messages(messages)
+        spoken = said.pop("time", None)  # both turns of the exchange are of then
+        when = iso(at, "at") or spoken
 
-        async def finish(exchange: RemoteExchange, answer: Answer, record: bool) -> None:
+        async def finish(exchange: RemoteExchange, answer: Answer, record: bool) -> RecordedTurns:
             body = {
                 "turn": exchange.turn.id,
                 "text": answer.text,
                 "session": session,
-                "at": iso(at, "at"),
+                "at": when,
                 "used": [sent_contribution(c) for c in exchange.why],
                 "once": answer.once,
                 "complete": answer.complete,
                 "record": record,
                 "repeated": exchange.repeated,
             }
-            await self._post("/api/exchanges/finish", user, body, wait=patience)
+            ended = await self._post("/api/exchanges/finish", user, body, wait=patience)
+            return _recorded(ended)
 
         given = as_messages(messages)
         exchange = RemoteExchange(given=given, end=finish, tolerant=tolerant)
-        body = sent_messages(messages) | {"session": session, "budget": checked_budget(budget)}
-        body["at"] = iso(at, "at") or body.pop("time", None)
+        body = said | {"session": session, "budget": checked_budget(budget), "at": when}
         try:
             begun = await self._post("/api/exchanges", user, body, wait=patience)
         except OmoideError as error:
@@ -149,9 +152,7 @@ class RemoteMemory(RemoteImporter):
                 raise
             exchange.problems.append(error)
             return exchange
-        exchange.turns = RecordedTurns(
-            decode_all(Turn, begun["turns"]), new=frozenset(begun["new"])
-        )
+        exchange.turns = _recorded(begun)
         exchange.context = decoded_context(begun)
         exchange.version = begun["version"]
         exchange.repeated = begun["repeated"]
@@ -294,8 +295,9 @@ class RemoteMemory(RemoteImporter):
         """Erase everything that states the fact. See `omoide.engine.forget`."""
         return await engine.forget(cast("engine.Memory", self), user, fact, words=words)
 
-    async def memory_tool(self, user: str, command: Mapping[str, Any]) -> str:
+    async def memory_tool(self, user: str, command: Mapping[str, Any], *, by: str = "") -> str:
         """Do a command of Anthropic's memory tool in the user's folder."""
+        _check_unnamed(by)
         done = await self._post("/api/memory/tool", user, dict(command))
         if done["is_error"]:
             raise BadCommand(done["result"])
@@ -306,8 +308,11 @@ class RemoteMemory(RemoteImporter):
         found = await self._connection.pages("/api/memory/files", user=stored_user(user), path=path)
         return decode_all(FileVersion, found)
 
-    async def restore_file(self, user: str, path: str, version: int) -> FileVersion:
+    async def restore_file(
+        self, user: str, path: str, version: int, *, by: str = ""
+    ) -> FileVersion:
         """Give a file of the memory tool the text of one of its versions again."""
+        _check_unnamed(by)
         body = {"path": path, "version": version}
         return decode(FileVersion, await self._post("/api/memory/files/restore", user, body))
 
@@ -333,6 +338,15 @@ class RemoteMemory(RemoteImporter):
                         yield data if name == "begin" else data["text"]
         if name != "end":
             raise ServerUnavailable("the reply broke off: the connection to the server was lost")
+
+
+def _recorded(answer: Mapping[str, Any]) -> RecordedTurns:
+    return RecordedTurns(decode_all(Turn, answer["turns"]), new=frozenset(answer["new"]))
+
+
+def _check_unnamed(by: str) -> None:
+    if by:
+        raise BadInput(f"the server names the API key as who wrote it: leave out by={by!r:.40}")
 
 
 @asynccontextmanager

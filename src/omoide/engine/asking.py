@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from omoide.domain import RecordedTurns
 from omoide.engine.messages import Incoming, UserMessage, Utterance, incoming
-from omoide.engine.recorder import PARTIAL
+from omoide.engine.recorder import PARTIAL, aware
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +59,7 @@ class Asking:
         cls, owner: Owner, said: Utterance, *, session: str | None, at: datetime | None
     ) -> Asking:
         """One message; it is new unless its id is known."""
+        spoken = None if said.time is None else aware(said.time, "time")
         words = UserMessage(
             id=said.id or uuid.uuid4().hex, text=said.text, index=0, first=False, name=said.name
         )
@@ -66,7 +67,7 @@ class Asking:
             owner=owner,
             incoming=Incoming(words=(words,)),
             session=session,
-            at=said.time if at is None else at,
+            at=spoken if at is None else at,
         )
 
     @classmethod
@@ -107,7 +108,9 @@ class Answer:
 class ExchangeService(Protocol):
     """What ends an exchange."""
 
-    async def finish(self, exchange: Exchange, answer: Answer, *, record: bool = True) -> None:
+    async def finish(
+        self, exchange: Exchange, answer: Answer, *, record: bool = True
+    ) -> RecordedTurns:
         """See `Exchange.finish`."""
 
 
@@ -177,8 +180,9 @@ class Exchange:
         )
         return [dict(message) for message in given]
 
-    async def finish(self, reply: str | Answer, *, record: bool = True) -> None:
-        """Record the reply and mark what was recalled for it as used. Returns when that is durable.
+    async def finish(self, reply: str | Answer, *, record: bool = True) -> RecordedTurns:
+        """Record the reply and mark what was recalled for it as used. Returns the turns of the
+        reply when that is durable: none if it says nothing, or if the message was erased meanwhile.
         Without `record` it only marks: for replaying a dialogue."""
         answer = Answer(text=reply) if isinstance(reply, str) else reply
-        await self.service.finish(self, answer, record=record)
+        return await self.service.finish(self, answer, record=record)

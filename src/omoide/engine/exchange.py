@@ -13,11 +13,11 @@ import logging
 from contextlib import contextmanager
 from dataclasses import replace as replaced
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.domain import Speaker
 from omoide.domain.text import cleaned, without_thoughts
-from omoide.engine.asking import Exchange
+from omoide.engine.asking import NOTHING, Exchange
 from omoide.engine.edits import place_of
 from omoide.engine.messages import Utterance
 from omoide.engine.recorder import RECENT, is_partial
@@ -25,9 +25,9 @@ from omoide.engine.waiting import WaitingExchanges
 from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator, Sequence
+    from collections.abc import Awaitable, Iterator, Sequence
 
-    from omoide.domain import Owner
+    from omoide.domain import Owner, RecordedTurns
     from omoide.engine.asking import Answer, Asking
     from omoide.engine.methods import Methods
     from omoide.engine.recorder import Recorder
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from omoide.ports.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class Exchanges:
@@ -63,7 +65,7 @@ class Exchanges:
         self._recorder = recorder
         self._methods = methods
         self._clock = clock
-        self._writing: dict[Owner, set[asyncio.Task[None]]] = {}
+        self._writing: dict[Owner, set[asyncio.Task[Any]]] = {}
         self._streams: set[asyncio.Future[None]] = set()
 
     async def begin(self, asking: Asking) -> Exchange:
@@ -86,18 +88,21 @@ class Exchanges:
             await self.waiting.keep_words(exchange)
         return exchange
 
-    async def finish(self, exchange: Exchange, answer: Answer, *, record: bool = True) -> None:
+    async def finish(
+        self, exchange: Exchange, answer: Answer, *, record: bool = True
+    ) -> RecordedTurns:
         """See `Exchange.finish`. A tolerant exchange waits no longer than its patience; the write
         goes on after that."""
         task = asyncio.ensure_future(self._finish(exchange, answer, record=record))
         self._hold(exchange.owner, task)
-        if exchange.asking.tolerant:
-            done, _ = await asyncio.wait({task}, timeout=exchange.asking.patience)
-            if not done:
-                exchange.problems.append(TimeoutError("memory took too long"))
-                await self.waiting.keep_reply(exchange, answer, unless=task)
-        else:
-            await asyncio.shield(task)
+        if not exchange.asking.tolerant:
+            return await asyncio.shield(task)
+        done, _ = await asyncio.wait({task}, timeout=exchange.asking.patience)
+        if not done:
+            exchange.problems.append(TimeoutError("memory took too long"))
+            await self.waiting.keep_reply(exchange, answer, unless=task)
+            return NOTHING
+        return await self._guarded(exchange, task) or NOTHING
 
     async def settled(self) -> None:
         """Wait for all pending writes, and for streams that will be recorded."""
@@ -116,12 +121,12 @@ class Exchanges:
             self._streams.discard(stream)
             stream.set_result(None)
 
-    def _hold(self, owner: Owner, task: asyncio.Task[None]) -> None:
+    def _hold(self, owner: Owner, task: asyncio.Task[Any]) -> None:
         """Keep a task that writes for this owner until it is done."""
         tasks = self._writing.setdefault(owner, set())
         tasks.add(task)
 
-        def done(task: asyncio.Task[None]) -> None:
+        def done(task: asyncio.Task[Any]) -> None:
             tasks.discard(task)
             if not tasks and self._writing.get(owner) is tasks:
                 del self._writing[owner]
@@ -133,17 +138,16 @@ class Exchanges:
         if exchange.turns:
             await self._guarded(exchange, self._gather(exchange))
 
-    async def _guarded(self, exchange: Exchange, work: Coroutine[None, None, None]) -> bool:
-        """Await `work`; in a tolerant exchange, note its error instead of raising it. Returns
-        whether it went well."""
+    async def _guarded(self, exchange: Exchange, work: Awaitable[T]) -> T | None:
+        """The result of `work`; in a tolerant exchange, note its error instead of raising it, and
+        return None."""
         try:
-            await work
+            return await work
         except Exception as error:  # mechanisms may be anybody's: none may stop a chat
             if not exchange.asking.tolerant:
                 raise
             _note(exchange, error)
-            return False
-        return True
+            return None
 
     async def _record(self, exchange: Exchange) -> None:
         asking = exchange.asking
@@ -207,33 +211,39 @@ class Exchanges:
             exchange.context = context
             exchange.version = newest.number if newest else 0
 
-    async def _finish(self, exchange: Exchange, answer: Answer, *, record: bool) -> None:
+    async def _finish(self, exchange: Exchange, answer: Answer, *, record: bool) -> RecordedTurns:
         if exchange.attempt is not None:
             await asyncio.wait({exchange.attempt})
-        written = bool(exchange.turns) and await self._guarded(
-            exchange, self._write(exchange, answer, record=record)
-        )
+        recorded = None
+        if exchange.turns:
+            writing = self._write(exchange, answer, record=record)
+            recorded = await self._guarded(exchange, writing)
         if exchange.asking.tolerant:
             await (
-                self.waiting.stored(exchange)
-                if written
-                else self.waiting.keep_reply(exchange, answer)
+                self.waiting.keep_reply(exchange, answer)
+                if recorded is None
+                else self.waiting.stored(exchange)
             )
+        return NOTHING if recorded is None else recorded
 
-    async def _write(self, exchange: Exchange, answer: Answer, *, record: bool) -> None:
+    async def _write(self, exchange: Exchange, answer: Answer, *, record: bool) -> RecordedTurns:
         # Concurrent, so that they share one trip to the store and neither fails with the other.
-        writes = [self._record_reply(exchange, answer, record=record)]
+        reply = asyncio.ensure_future(self._record_reply(exchange, answer, record=record))
+        writes: list[Awaitable[object]] = [reply]
         if answer.call is not None:
             call = replaced(answer.call, session=exchange.session)
             writes.append(self._store.ledger.add(exchange.owner, call))
         for outcome in await asyncio.gather(*writes, return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome
+        return reply.result()
 
-    async def _record_reply(self, exchange: Exchange, answer: Answer, *, record: bool) -> None:
-        said = without_thoughts(answer.text)
+    async def _record_reply(
+        self, exchange: Exchange, answer: Answer, *, record: bool
+    ) -> RecordedTurns:
+        said, recorded = without_thoughts(answer.text), NOTHING
         if not said:
-            return
+            return NOTHING
         if record:
             asking, turn = exchange.asking, exchange.turn
             parts = self._recorder.parts(Speaker.ASSISTANT, said, id_=answer.id(turn))
@@ -246,10 +256,11 @@ class Exchanges:
                 replaces=await self._former(exchange, answer, parts),
             )
             if not recorded:
-                return  # the message was erased meanwhile, and with it what this reply quotes
+                return NOTHING  # the message was erased meanwhile, and with it what this quotes
         if exchange.context is not None:
             method = await self._methods.of(exchange.owner)
             await method.contexts.mark_used(exchange.context)
+        return recorded
 
     async def _former(
         self, exchange: Exchange, answer: Answer, parts: Sequence[Utterance]

@@ -10,6 +10,7 @@ written, so that a model sees it where it looks.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -21,7 +22,7 @@ from omoide.engine.versions import without_gone
 from omoide.errors import BadCommand, NoSuchVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from omoide.domain import Owner
     from omoide.ports import Clock, Store
@@ -30,7 +31,10 @@ ROOT = "/memories"
 KIND = "file"
 """The kind of the notes that hold files; their keys are the paths."""
 SUMMARY = f"{ROOT}/omoide_summary.md"
-"""The file that shows the summary."""
+"""The file that shows the summary. Its path is reserved before there is one, since a file of the
+model's own there could not be reached any more."""
+OWN = f"{ROOT}/own_summary"
+"""Where a file goes, with `.md`, that was stored under that path before it was reserved."""
 MAX_FILES = 1_000
 MAX_PATH = 512
 """Most characters of a path."""
@@ -46,7 +50,7 @@ class Files:
     file."""
 
     texts: dict[str, str]
-    read_only: frozenset[str] = frozenset()
+    read_only: frozenset[str] = frozenset({SUMMARY})
     written: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
 
@@ -68,7 +72,7 @@ class Files:
         if self.within(path) or path == ROOT:
             raise BadCommand(f"The path {path} is a directory.")
         for parent in _parents(path):
-            if parent in self.texts:
+            if parent in self.texts or parent in self.read_only:
                 raise BadCommand(f"The path {parent} is a file, so it cannot hold {path}.")
         if path not in self.texts and len(self.texts) >= MAX_FILES:
             raise BadCommand(f"There are {MAX_FILES:,} files already. Delete some first.")
@@ -86,6 +90,15 @@ class Files:
         self.check_writable(path)
         del self.texts[path]
         self.removed.add(path)
+
+    def free(self, path: str) -> None:
+        """Move what is stored at a path, or below it, to one of the model's own."""
+        new = next(p for p in _own_paths() if p not in self.texts and not self.within(p))
+        for name in [path] * (path in self.texts) + self.within(path):
+            moved = f"{new}{name[len(path) :]}"
+            self.texts[moved] = self.texts.pop(name)
+            self.written.add(moved)
+            self.removed.add(name)
 
     def check_writable(self, path: str) -> None:
         """Raise `BadCommand` for a file that only shows something."""
@@ -165,15 +178,17 @@ class MemoryFolders:
 
     async def _files(self, owner: Owner) -> Files:
         notes = await self._store.notes.read(owner, kind=KIND)
-        texts = {note.key: note.text for note in notes}
+        stored = Files(texts={note.key: note.text for note in notes})
+        stored.free(SUMMARY)
+        await self._keep(owner, stored, command="rename", by="")
+        files = Files(texts=stored.texts)
         newest = await self._store.summaries.find(owner)
-        if newest is None:
-            return Files(texts=texts)
-        summary = await without_gone(self._store, owner, newest, now=self._clock.now())
-        if not summary.sentences:
-            return Files(texts=texts)
-        known = "\n".join(f"- {sentence.text}" for sentence in summary.sentences)
-        return Files(texts={**texts, SUMMARY: known}, read_only=frozenset({SUMMARY}))
+        if newest is not None:
+            summary = await without_gone(self._store, owner, newest, now=self._clock.now())
+            if summary.sentences:
+                known = "\n".join(f"- {sentence.text}" for sentence in summary.sentences)
+                files.texts[SUMMARY] = known
+        return files
 
 
 def run_command(files: Files, command: Mapping[str, Any], *, max_chars: int) -> str:
@@ -323,6 +338,11 @@ def _range(given: object, count: int) -> tuple[int, int]:
         raise BadCommand("`view_range` must be two line numbers, such as [1, 20].")
     first, last = given
     return max(first, 1), count if last == -1 else last
+
+
+def _own_paths() -> Iterator[str]:
+    yield f"{OWN}.md"
+    yield from (f"{OWN}_{number}.md" for number in itertools.count(2))
 
 
 def _parents(path: str) -> list[str]:

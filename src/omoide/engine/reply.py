@@ -92,7 +92,7 @@ class Reply:
 async def stream_reply(
     stream: AsyncGenerator[str | Completion],
     *,
-    record: Callable[[str], Coroutine[Any, Any, None]],
+    record: Callable[[str], Coroutine[Any, Any, object]],
     cut_loops: bool = True,
 ) -> AsyncGenerator[str, None]:
     """The pieces of a model's answer as they come; with `cut_loops`, one that loops is cut off.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from types import TracebackType
 
-    from omoide.domain import Turn
+    from omoide.domain import RecordedTurns, Turn
     from omoide.engine.asking import Answer, Exchange
     from omoide.engine.context import Context
     from omoide.engine.reader import About
@@ -166,9 +166,10 @@ class SyncExchange:
         """Errors of memory, in a tolerant exchange."""
         return self._exchange.problems
 
-    def finish(self, reply: str | Answer, *, record: bool = True) -> None:
+    def finish(self, reply: str | Answer, *, record: bool = True) -> RecordedTurns:
         """See `Exchange.finish`."""
-        self._run(self._exchange.finish(reply, record=record))
+        recorded: RecordedTurns = self._run(self._exchange.finish(reply, record=record))
+        return recorded
 
 
 class SyncMemory:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omoide.domain import RecordedTurns, Speaker
 from omoide.domain.text import cleaned
 from omoide.domain.waiting import WaitingMessage, WaitingReply, WaitingWords
-from omoide.engine.asking import Answer, Asking, Exchange, Stored
+from omoide.engine.asking import NOTHING, Answer, Asking, Exchange, Stored
 from omoide.engine.messages import Incoming, UserMessage, is_same
 from omoide.engine.recorder import RECENT
 from omoide.errors import StoreError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from omoide.ports import Clock, Store
     from omoide.ports.spool import Spool
 
-    RecordReply = Callable[[Exchange, Answer], Coroutine[None, None, None]]
+    RecordReply = Callable[[Exchange, Answer], Coroutine[Any, Any, object]]
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class WaitingExchanges:
         )
 
     async def keep_reply(
-        self, exchange: Exchange, answer: Answer, *, unless: asyncio.Task[None] | None = None
+        self, exchange: Exchange, answer: Answer, *, unless: asyncio.Task[Any] | None = None
     ) -> None:
         """Keep the reply of an exchange that could not be recorded, and end the exchange; do
         nothing if the task `unless`, which goes on recording it, is done meanwhile."""
@@ -225,5 +225,9 @@ class WaitingExchanges:
 class _NoService:
     """Ends nothing: what is replayed is ended already."""
 
-    async def finish(self, exchange: Exchange, answer: Answer, *, record: bool = True) -> None:
+    async def finish(
+        self, exchange: Exchange, answer: Answer, *, record: bool = True
+    ) -> RecordedTurns:
         """Does nothing."""
+        del exchange, answer, record
+        return NOTHING

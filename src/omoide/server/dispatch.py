@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain.text import normal_name
@@ -148,8 +149,9 @@ class Dispatcher:
                 415, "unsupported-media-type", "the content type must be application/json"
             )
         try:
-            number = float if row.foreign else _number
-            body: dict[str, Any] = json.loads(raw, parse_constant=_refuse, parse_float=number)
+            number = _finite if row.foreign else _number
+            text = raw.decode("utf-8-sig", "surrogatepass")  # `loads` would take UTF-16 too
+            body: dict[str, Any] = json.loads(text, parse_constant=_refuse, parse_float=number)
         except (ValueError, RecursionError) as error:
             raise HttpProblem(400, "bad-json", "the body must be JSON in UTF-8") from error
         check(SHAPES[row.takes], body, where="", known=SHAPES)
@@ -164,15 +166,16 @@ class Dispatcher:
         body: Mapping[str, Any],
     ) -> str:
         """The user: from our header, the request's own field, the key's name, or the setting."""
-        named = query.get("user")
+        field, named = "user", query.get("user")
         if row.foreign and row.takes:
-            named = next(
-                (n for n in (_at(body, f) for f in row.user_fields) if n is not None), None
-            )
+            given = {name: _at(body, name) for name in row.user_fields}
+            field, named = next(((n, v) for n, v in given.items() if v is not None), (field, None))
         if named is not None and not isinstance(named, str):
-            raise HttpProblem(422, "invalid", f"the user must be a string, not {named!r:.40}")
+            raise HttpProblem(
+                422, "invalid", f"{field} must be a string, not {named!r:.40}", param=field
+            )
         if named is not None:
-            normal_name(named, "the user")
+            normal_name(named, field)
         user = (
             in_header(request.headers, "x-omoide-user")
             or named
@@ -200,9 +203,16 @@ def _at(body: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401 - any JSON
     return value
 
 
+def _finite(text: str) -> float:
+    """A JSON number. One too large for a float has no place in an answer that repeats it."""
+    if math.isinf(value := float(text)):
+        raise ValueError(text[:40])
+    return value
+
+
 def _number(text: str) -> float:
     """A JSON number. In JSON Schema 7.0 is an integer, so it becomes one here."""
-    value = float(text)
+    value = _finite(text)
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 

@@ -7,31 +7,23 @@ import json
 import secrets
 import time
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from omoide.engine.messages import text_of
-from omoide.errors import BadInput, OmoideError
+from omoide.errors import OmoideError
 from omoide.mechanisms.reply_forms import PENALTY, is_looping
-from omoide.ports import AuthoredModel, Completion, Message, Request
-from omoide.server.embedded_tools import OfferedTools, ToolCall, call_text
+from omoide.ports import AuthoredModel, Completion, Request
+from omoide.server.embedded_request import EmbeddedChat
+from omoide.server.embedded_tools import ToolCall
 from omoide.server.problems import HttpProblem, encoded, problem_of
 from omoide.server.upstream import UpstreamResponse
+from omoide.wire.fields import Fields, refuse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 
     from omoide.ports import ChatModel, Embedder
+    from omoide.server.embedded_tools import OfferedTools
     from omoide.server.upstream import UpstreamRequest
-
-_UNSUPPORTED = ("functions", "logprobs", "audio")
-_ROLES: dict[str, Literal["system", "user", "assistant"]] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "user",
-    "function": "user",
-}
 
 
 class EngineUpstream:
@@ -70,23 +62,27 @@ class EngineUpstream:
     async def send(self, forward: UpstreamRequest) -> AsyncIterator[UpstreamResponse]:
         """See `Upstream.send`."""
         try:
-            if forward.path == "/models":
+            path = forward.path.partition("?")[0]
+            if path == "/models":
                 yield _json({"object": "list", "data": [self._card()]})
-            elif forward.path == "/embeddings":
-                yield _json(await self._embed(json.loads(forward.body)))
+            elif path == "/embeddings":
+                yield _json(await self._embed(Fields(json.loads(forward.body))))
             else:
-                body = json.loads(forward.body)
-                tools = OfferedTools.read(body)
-                request = self._request(body, tools)
-                author = self._author(request)
-                async with aclosing(self._model.stream(request)) as pieces:
+                chat = EmbeddedChat.read(
+                    forward.body, max_tokens=self._max_tokens, penalty=self._penalty
+                )
+                author = self._author(chat.request)
+                async with aclosing(self._model.stream(chat.request)) as pieces:
                     first = await anext(pieces)  # errors up to here still get their own status
-                    if tools is not None:
-                        yield await _called(first, pieces, tools, body=body, author=author)
-                    elif body.get("stream"):
-                        usage = bool((body.get("stream_options") or {}).get("include_usage"))
+                    if chat.tools is not None:
+                        yield await _called(first, pieces, chat.tools, chat=chat, author=author)
+                    elif chat.stream:
                         events = _events(
-                            first, pieces, author=author, usage=usage, cut_loops=self._cut_loops
+                            first,
+                            pieces,
+                            author=author,
+                            usage=chat.usage,
+                            cut_loops=self._cut_loops,
                         )
                         async with aclosing(events):
                             yield _answer("text/event-stream; charset=utf-8", events)
@@ -95,62 +91,18 @@ class EngineUpstream:
         except OmoideError as error:
             raise problem_of(error) from error
 
-    def _request(self, body: dict[str, Any], tools: OfferedTools | None) -> Request:
-        for name in _UNSUPPORTED:
-            if body.get(name):
-                raise HttpProblem(
-                    400, "unsupported", f"the embedded model does not support {name}", param=name
-                )
-        if body.get("n") not in (None, 1):
-            raise HttpProblem(
-                400, "unsupported", "the embedded model supports only n = 1", param="n"
-            )
-        stop = body.get("stop") or ()
-        response_format = body.get("response_format") or {}
-        schema = (response_format.get("json_schema") or {}).get("schema")
-        if response_format.get("type") == "json_object":
-            schema = {"type": "object"}
-        limit = body.get("max_completion_tokens") or body.get("max_tokens") or self._max_tokens
-        penalty = body.get("frequency_penalty")
-        messages = tuple(
-            Message(role=_ROLES[m["role"]], content=text)
-            for m in body["messages"]
-            if m["role"] in _ROLES
-            and (text := "\n".join(filter(str.strip, (text_of(m), call_text(m)))))
-        )
-        if not messages:
-            raise HttpProblem(400, "bad-request", "no message contains text", param="messages")
-        if tools is not None:
-            if schema is not None:
-                raise HttpProblem(
-                    400,
-                    "unsupported",
-                    "the embedded model supports tools or a response_format, not both at once",
-                    param="response_format",
-                )
-            schema = tools.schema
-            messages = (tools.system_message([m.content for m in messages]), *messages)
-        return Request(
-            messages=messages,
-            max_tokens=_number(limit, "max_tokens", whole=True),
-            temperature=_number(body.get("temperature") or 0.0, "temperature"),
-            seed=body.get("seed") if isinstance(body.get("seed"), int) else None,
-            stop=(stop,) if isinstance(stop, str) else tuple(map(str, stop)),
-            frequency_penalty=self._penalty if penalty is None else _number(penalty, "penalty"),
-            schema=schema if isinstance(schema, dict) else None,
-        )
-
-    async def _embed(self, body: dict[str, Any]) -> dict[str, object]:
+    async def _embed(self, fields: Fields) -> dict[str, object]:
         if self._embedder is None:
             raise HttpProblem(
                 404, "no-embedder", "this server has no embedder: set OMOIDE_EMBEDDER"
             )
-        source = body.get("input")
-        texts = [source] if isinstance(source, str) else source
-        if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
-            raise BadInput("input must be a string or a list of strings")
+        texts = fields.texts("input")
+        if not texts:
+            refuse("input", "it must be a string or an array of strings")
+        name, own = self._embedder.space.name, self._embedder.space.dimensions
+        fields.refuse("dimensions", f"the vectors of {name} have {own}", unless=(own,))
+        as_base64 = fields.one_of("encoding_format", "float", "base64") == "base64"
         vectors = await self._embedder.embed(texts)
-        as_base64 = body.get("encoding_format") == "base64"
         data = [
             {
                 "object": "embedding",
@@ -162,7 +114,6 @@ class EngineUpstream:
             for i, row in enumerate(vectors)
         ]
         usage = {"prompt_tokens": 0, "total_tokens": 0}
-        name = self._embedder.space.name
         return {"object": "list", "data": data, "model": name, "usage": usage}
 
     def _card(self) -> dict[str, object]:
@@ -208,7 +159,7 @@ async def _called(
     pieces: AsyncGenerator[str | Completion],
     tools: OfferedTools,
     *,
-    body: dict[str, Any],
+    chat: EmbeddedChat,
     author: str,
 ) -> UpstreamResponse:
     """The answer to a request with tools. What it is, a call or a reply, is known at its end, so a
@@ -217,7 +168,7 @@ async def _called(
     answer = tools.answer(done.text)
     call = answer.as_message() if isinstance(answer, ToolCall) else None
     finish = "tool_calls" if call else done.finish
-    if not body.get("stream"):
+    if not chat.stream:
         message: dict[str, object] = {"role": "assistant", "content": None, "refusal": None}
         message |= {"tool_calls": [call]} if call else {"content": answer}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
@@ -230,7 +181,7 @@ async def _called(
         delta |= {"tool_calls": [{"index": 0, **call}]} if call else {"content": answer}
         yield _event({**head, "choices": [_choice(delta)]})
         yield _event({**head, "choices": [_choice({}, finish=finish)]})
-        if (body.get("stream_options") or {}).get("include_usage"):
+        if chat.usage:
             yield _event({**head, "choices": [], "usage": _usage(done)})
         yield b"data: [DONE]\n\n"
 
@@ -286,13 +237,6 @@ def _usage(done: Completion) -> dict[str, int]:
         "completion_tokens": done.completion_tokens,
         "total_tokens": done.prompt_tokens + done.completion_tokens,
     }
-
-
-def _number(value: object, name: str, *, whole: bool = False) -> Any:  # noqa: ANN401 - int or float
-    allowed = int if whole else (int, float)
-    if not isinstance(value, allowed) or isinstance(value, bool) or value < 0:
-        raise HttpProblem(400, "bad-request", f"{name} must be a number of at least 0", param=name)
-    return value
 
 
 def _event(chunk: dict[str, object]) -> bytes:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omoide.language import dominant_language
 from omoide.prompts import render, vocabulary
 from omoide.server.problems import HttpProblem
+from omoide.wire.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,11 +59,11 @@ class OfferedTools:
     """Whether the client demands a call."""
 
     @classmethod
-    def read(cls, body: Mapping[str, Any]) -> OfferedTools | None:
+    def read(cls, fields: Fields) -> OfferedTools | None:
         """The tools of a Chat Completions body that may be called; None if there are none. Raises
         `HttpProblem` that names what cannot be."""
-        tools = tuple(_tool(tool, i) for i, tool in enumerate(body.get("tools") or ()))
-        choice = body.get("tool_choice") or "auto"
+        tools = tuple(_tool(tool, i) for i, tool in enumerate(fields.rows("tools") or ()))
+        choice = fields.take("tool_choice") or "auto"
         if not tools or choice == "none":
             return None
         if choice in ("auto", "required"):
@@ -120,12 +121,12 @@ class OfferedTools:
         return ToolCall(id=f"call_{secrets.token_hex(12)}", name=name, arguments=arguments)
 
 
-def call_text(message: Mapping[str, Any]) -> str:
+def call_text(message: Fields) -> str:
     """The tool calls of an earlier assistant message, as the model writes them."""
-    functions = [call.get("function") or {} for call in message.get("tool_calls") or ()]
+    functions = [call.nested("function") for call in message.items("tool_calls")]
     return "\n".join(
         json.dumps(
-            {"tool": function.get("name"), "arguments": _arguments(function.get("arguments"))},
+            {"tool": function.needed("name"), "arguments": _arguments(function.take("arguments"))},
             ensure_ascii=False,
         )
         for function in functions
@@ -142,16 +143,15 @@ def _arguments(text: object) -> object:
 def _tool(tool: object, number: int) -> Tool:
     function = tool.get("function") if isinstance(tool, dict) else None
     name = function.get("name") if isinstance(function, dict) else None
-    if not isinstance(function, dict) or not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name:
         raise _refused(
             "the embedded model can only call functions: a tool must be "
             '{"type": "function", "function": {"name": …}}',
             f"tools[{number}]",
         )
-    parameters = function.get("parameters") or _ANY
-    if not isinstance(parameters, dict):
-        raise _refused(f"the parameters of {name} must be a JSON schema", f"tools[{number}]")
-    return Tool(name=name, about=str(function.get("description") or ""), parameters=parameters)
+    fields = Fields(function, where=f"tools[{number}].function")
+    about, parameters = fields.text("description"), fields.mapping("parameters")
+    return Tool(name=name, about=about or "", parameters=parameters or _ANY)
 
 
 def _closed(properties: dict[str, object]) -> dict[str, object]:

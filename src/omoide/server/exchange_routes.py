@@ -80,12 +80,12 @@ async def finish_exchange(call: RouteCall) -> Response:
         repeated=body.get("repeated", False),
     )
     if exchange is None:
-        return json_response({"recorded": False})
+        return json_response({"recorded": False, "turns": [], "new": []})
     answer = Answer(
         text=body["text"], once=body.get("once", False), complete=body.get("complete", True)
     )
-    await exchange.finish(answer, record=body.get("record", True))
-    return json_response({"recorded": body.get("record", True) and bool(body["text"])})
+    turns = await exchange.finish(answer, record=body.get("record", True))
+    return json_response({"recorded": bool(turns), "turns": turns, "new": sorted(turns.new)})
 
 
 def _said(call: RouteCall) -> Messages:
@@ -94,6 +94,8 @@ def _said(call: RouteCall) -> Messages:
     if ("text" in body) == ("messages" in body):
         raise HttpProblem(422, "invalid", "give either text or messages", param="messages")
     if "messages" in body:
+        for i, message in enumerate(body["messages"]):
+            _check_content(message.get("content"), where=f"messages[{i}].content")
         return tuple(body["messages"])
     return Utterance(
         speaker=Speaker.USER,
@@ -101,6 +103,16 @@ def _said(call: RouteCall) -> Messages:
         id=body.get("id") or id_from_key(call, 0),
         name=body.get("name"),
     )
+
+
+def _check_content(content: object, *, where: str) -> None:
+    """Raise the problem with a message's content, which is OpenAI's. Its characters are no problem:
+    those that cannot be stored are left out of what is."""
+    parts = content if isinstance(content, list) else []
+    if not isinstance(content, str | list | None) or not all(isinstance(p, dict) for p in parts):
+        raise HttpProblem(
+            422, "invalid", f"{where} must be a string or an array of objects", param=where
+        )
 
 
 async def _shown(call: RouteCall, contributions: Sequence[Contribution]) -> list[dict[str, Any]]:

@@ -26,7 +26,6 @@ def messages_body(chat: dict[str, Any]) -> dict[str, Any]:
     limit, older = fields.whole("max_completion_tokens"), fields.whole("max_tokens")
     choice, tools = _tools(fields)
     user = fields.text("user")
-    stop = fields.take("stop")
     body = {
         "model": fields.needed("model"),
         "max_tokens": limit or older or MAX_TOKENS,
@@ -35,7 +34,7 @@ def messages_body(chat: dict[str, Any]) -> dict[str, Any]:
         "temperature": _temperature(fields),
         "top_p": fields.number("top_p"),
         "top_k": fields.whole("top_k"),
-        "stop_sequences": [stop] if isinstance(stop, str) else stop,
+        "stop_sequences": fields.texts("stop") or None,
         "tools": tools,
         "tool_choice": choice,
         "output_config": _output(fields),

@@ -38,13 +38,13 @@ class Fields:
         """A string."""
         return self._typed(name, "a string")  # type: ignore[no-any-return]
 
-    def number(self, name: str) -> float | None:
-        """A number."""
-        return self._typed(name, "a number")  # type: ignore[no-any-return]
+    def number(self, name: str, *, least: float | None = None) -> float | None:
+        """A number, of at least this."""
+        return self._number(name, "a number", least)  # type: ignore[no-any-return]
 
-    def whole(self, name: str) -> int | None:
-        """An integer."""
-        return self._typed(name, "an integer")  # type: ignore[no-any-return]
+    def whole(self, name: str, *, least: int | None = None) -> int | None:
+        """An integer, of at least this."""
+        return self._number(name, "an integer", least)  # type: ignore[no-any-return]
 
     def flag(self, name: str) -> bool | None:
         """True or false."""
@@ -61,6 +61,14 @@ class Fields:
     def rows(self, name: str) -> list[Any] | None:
         """An array."""
         return self._typed(name, "an array")  # type: ignore[no-any-return]
+
+    def texts(self, name: str) -> list[str]:
+        """A string, or an array of strings; none if it is missing."""
+        given = self.take(name)
+        texts = [given] if isinstance(given, str) else [] if given is None else given
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            wrong_type(self.path(name), "a string or an array of strings", given)
+        return texts
 
     def items(self, name: str) -> list[Fields]:
         """The objects of an array; none if it is missing."""
@@ -99,6 +107,13 @@ class Fields:
         if self._left:
             name = min(self._left)[:60]
             refuse(self.path(name) or "a field without a name", "this server does not know it")
+
+    def _number(self, name: str, kind: str, least: float | None) -> Any:  # noqa: ANN401
+        value = self._typed(name, kind)
+        if value is not None and least is not None and value < least:
+            where = self.path(name)
+            raise Unconvertible(f"{where} must be at least {least}", slug="invalid", param=where)
+        return value
 
     def _typed(self, name: str, kind: str) -> Any:  # noqa: ANN401 - the caller names the kind
         value = self._left.pop(name, None)

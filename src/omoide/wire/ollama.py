@@ -8,6 +8,8 @@ import secrets
 from array import array
 from typing import TYPE_CHECKING, Any
 
+import httpx
+
 from omoide.wire.chunks import Chunks, Usage, assistant, completion, models_list
 from omoide.wire.fields import Fields, refuse
 from omoide.wire.json_parts import as_object, count, object_in
@@ -84,7 +86,7 @@ class OllamaProtocol:
         rows = body.get("embeddings")
         vectors = rows if isinstance(rows, list) else []
         if asked.get("encoding_format") == "base64":
-            vectors = [base64.b64encode(array("f", row).tobytes()).decode() for row in vectors]
+            vectors = [_packed(vector) for vector in vectors]
         tokens = count(body.get("prompt_eval_count"))
         return {
             "object": "list",
@@ -100,6 +102,14 @@ class OllamaProtocol:
         """See `VendorProtocol.problem`."""
         error = body.get("error")
         return error if isinstance(error, str) else "", ""
+
+
+def _packed(vector: Any) -> str:  # noqa: ANN401 - any JSON
+    """A vector as OpenAI's clients ask for it by default: 32-bit numbers in base64."""
+    try:
+        return base64.b64encode(array("f", vector).tobytes()).decode()
+    except (TypeError, OverflowError) as error:
+        raise httpx.RemoteProtocolError("a vector is not a list of numbers") from error
 
 
 class ChatReader:

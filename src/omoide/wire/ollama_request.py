@@ -25,11 +25,10 @@ def chat_request(chat: dict[str, Any]) -> dict[str, Any]:
     Ollama has no counterpart to."""
     fields = Fields(chat)
     limit, older = fields.whole("max_completion_tokens"), fields.whole("max_tokens")
-    stop = fields.take("stop")
     options = {
         **{name: fields.number(name) for name in SAMPLING},
         "num_predict": limit or older,
-        "stop": [stop] if isinstance(stop, str) else stop,
+        "stop": fields.texts("stop") or None,
     }
     effort = fields.text("reasoning_effort")
     body = {

@@ -38,10 +38,10 @@ def chat_body(body: dict[str, Any]) -> dict[str, Any]:
     chat: dict[str, Any] = {
         "model": fields.text("model"),
         "messages": [{"role": "user", "content": _prompt(fields.take("prompt"))}],
-        "max_completion_tokens": fields.whole("max_tokens"),
+        "max_completion_tokens": fields.whole("max_tokens", least=0),
         "temperature": fields.number("temperature"),
         "top_p": fields.number("top_p"),
-        "stop": fields.take("stop"),
+        "stop": fields.texts("stop") or None,
         "seed": fields.whole("seed"),
         "presence_penalty": fields.number("presence_penalty"),
         "frequency_penalty": fields.number("frequency_penalty"),

@@ -48,11 +48,11 @@ def chat_body(body: dict[str, Any]) -> dict[str, Any]:
     chat = {
         "model": fields.text("model"),
         "messages": messages,
-        "max_completion_tokens": fields.whole("max_tokens"),
+        "max_completion_tokens": fields.whole("max_tokens", least=0),
         "temperature": fields.number("temperature"),
         "top_p": fields.number("top_p"),
         "top_k": fields.whole("top_k"),
-        "stop": fields.rows("stop_sequences"),
+        "stop": fields.texts("stop_sequences") or None,
         "tools": [_tool(tool, language) for tool in fields.items("tools")] or None,
         "parallel_tool_calls": False if choice.flag("disable_parallel_tool_use") else None,
         "tool_choice": _choice(choice),

@@ -84,11 +84,10 @@ def model_name(name: str | None) -> str | None:
 def _sampling(options: Fields) -> dict[str, Any]:
     chat: dict[str, Any] = {new: options.number(old) for old, new in SAMPLING.items()}
     limit = options.whole("num_predict")
-    stop = options.take("stop")
     chat |= {
         "max_completion_tokens": limit if limit is not None and limit > 0 else None,
         "seed": options.whole("seed"),
-        "stop": [stop] if isinstance(stop, str) else stop,
+        "stop": options.texts("stop") or None,
     }
     options.ignore(*ENGINE)
     options.close()

@@ -62,7 +62,7 @@ def read_request(body: dict[str, Any]) -> ResponsesRequest:
     text, reasoning = fields.nested("text"), fields.nested("reasoning")
     chat: dict[str, Any] = {
         "model": fields.text("model"),
-        "max_completion_tokens": fields.whole("max_output_tokens"),
+        "max_completion_tokens": fields.whole("max_output_tokens", least=0),
         "temperature": fields.number("temperature"),
         "top_p": fields.number("top_p"),
         "tools": [_tool(tool) for tool in fields.items("tools")] or None,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Note, Owner
-from omoide.server.problems import HttpProblem
+from omoide.server.problems import HttpProblem, encoded
 
 if TYPE_CHECKING:
     from omoide.ports import Clock, NoteStore
@@ -151,7 +151,7 @@ class Threads:
         note = Note(
             kind=_kind(thread),
             key=key,
-            text=json.dumps(value, ensure_ascii=False, separators=(",", ":")),
+            text=encoded(value).decode(),
             time=self._clock.now(),
         )
         await self._notes.put(self._owner, note)

@@ -104,9 +104,12 @@ EXCHANGES: dict[str, Shape] = {
         time=TIME,
     ),
     "ExchangeEnded": object_of(
-        "Whether the message was still there. If it was erased meanwhile, the reply, which may "
-        "quote it, is not recorded.",
+        "The recorded turns of the reply; `new` are the ids of those that were not recorded "
+        "before. There is none if the reply says nothing, or if the message was erased meanwhile, "
+        "since the reply may quote it.",
         recorded=YES_OR_NO,
+        turns=list_of(ref("Turn")),
+        new=list_of(TEXT),
     ),
     "Digest": object_of("The session to digest again.", ("at",), session=NUMBERED, at=TIME),
     "Nothing": object_of("No fields."),

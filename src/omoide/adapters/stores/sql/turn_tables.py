@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.items import MAX_TERM_COUNT, TURNS
 from omoide.adapters.stores.sql.ranking import BEYOND
+from omoide.adapters.stores.sql.rows_by_position import RowsByPosition
 from omoide.adapters.stores.sql.vectors import Compared
 from omoide.domain import Speaker
 from omoide.language.terms import is_prefix, terms
@@ -73,8 +74,6 @@ BEGINNING = (
     f"{_BOTH} FROM (SELECT item, sum(tf) AS tf FROM postings "  # noqa: S608
     "WHERE owner = ?1 AND term >= ?2 AND term < ?4 AND kind = ?3 GROUP BY item) AS beginning"
 )
-_DENSE, _SPARE = 4, 100_000
-"""An array by position has at most this many places for each turn, and this many in any case."""
 _BYTES_A_TURN = 300
 """Approximate size of a turn: an id of 32 characters, a dictionary entry, seven numbers."""
 
@@ -128,34 +127,6 @@ class TurnTableCache:
         """Drop the owner's table, so that no erased data stays in memory."""
         with self._lock:
             self._cached.pop(owner, None)
-
-
-class RowsByPosition:
-    """The rows of positions; -1 for turns that are newer or gone. An array by position is fastest;
-    after many erasures, or a restored export with a position of its own making, it could be larger
-    than memory, and they are looked up among the others."""
-
-    def __init__(self, positions: Ints) -> None:
-        import numpy as np
-
-        end = int(positions.max(initial=0)) + 1
-        self._sorted: Ints | None = None
-        if end <= _DENSE * len(positions) + _SPARE:
-            self._rows = np.full(end, -1, np.int64)
-            self._rows[positions] = np.arange(len(positions))
-        else:
-            self._rows = np.argsort(positions, kind="stable")
-            self._sorted = positions[self._rows]
-
-    def __call__(self, positions: Ints) -> Ints:
-        """The rows of these positions."""
-        import numpy as np
-
-        if self._sorted is None:
-            return self._rows[np.where(positions < len(self._rows), positions, 0)]
-        places = np.searchsorted(self._sorted, positions)
-        places[places == len(self._sorted)] = 0
-        return np.where(self._sorted[places] == positions, self._rows[places], -1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
