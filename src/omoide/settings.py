@@ -170,16 +170,6 @@ class Settings:
     """Seconds without a token after which a model counts as stalled."""
     max_sentences: int = 20
     """Most sentences in the summary."""
-    telemetry: str = "off"
-    """Whether OpenTelemetry is told of model calls and of what memory does: `off`, `on`, or
-    `content`, which adds what was searched for and found."""
-    webhooks: tuple[str, ...] = ()
-    """Addresses that are told when a memory was updated, a fact superseded or work given up; no
-    others are ever called."""
-    webhook_secret: str = field(default="", repr=False)
-    """The secret that webhooks are signed with."""
-    webhook_texts: bool = False
-    """Whether webhooks have the texts of facts, not just their ids."""
     retention: int = 0
     """Days after which a fact is no longer remembered unless it is pinned; 0 for ever. A fact keeps
     the time that it got when it was learned."""
@@ -230,6 +220,16 @@ class Settings:
     """Most tokens of a reply."""
     max_turn_chars: int = 100_000
     """Most characters of one turn."""
+    telemetry: str = "off"
+    """Whether OpenTelemetry is told of model calls and of what memory does: `off`, `on`, or
+    `content`, which adds what was searched for and found."""
+    webhooks: tuple[str, ...] = ()
+    """Addresses that are told when a memory was updated, a fact superseded or work given up; no
+    others are ever called."""
+    webhook_secret: str = field(default="", repr=False)
+    """The secret that webhooks are signed with."""
+    webhook_texts: bool = False
+    """Whether webhooks have the texts of facts, not just their ids."""
 
     def __post_init__(self) -> None:
         if isinstance(self.preset, AppliedPreset):

@@ -324,7 +324,7 @@ def test_a_long_array_is_read_piece_by_piece(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "wanted JSON"),
+        (b"", "it is empty"),
         (b"hello", "begins with 'hello'"),
         (b"\xff\xfe\x00", "not UTF-8"),
         (b"[1, 2", "cut short"),

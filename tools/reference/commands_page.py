@@ -22,6 +22,11 @@ their packages: [bench](../bench.md), [tuning](../tuning.md).
 """
 
 
+COMMON = [(parameter.opts, parameter.help) for parameter in cli.params]
+"""The options that every command takes, by their names and meaning: an option of a command's own
+may have the name of one of them."""
+
+
 def commands_page() -> Iterator[str]:
     """Every command of the core, with its options."""
     yield from ("# Commands", "", MADE, "", INTRO, "")
@@ -32,8 +37,7 @@ def commands_page() -> Iterator[str]:
 
 def command_part(path: str, command: click.Command) -> Iterator[str]:
     """A command, and those within it."""
-    common = {parameter.name for parameter in cli.params}
-    own = [p for p in command.params if p.name not in common]
+    own = [p for p in command.params if (p.opts, p.help) not in COMMON]
     yield from (f"{'#' * (path.count(' ') + 1)} {path}", "")
     yield from (inspect.cleandoc((command.help or "").replace("\b", "")), "")
     arguments = [p for p in own if isinstance(p, click.Argument)]

@@ -28,6 +28,7 @@ GROUPS = {
     "event_fading": "Events",
     "compression": "Memos",
     "reply_tokens": "Limits of a turn",
+    "telemetry": "What other programs are told",
 }
 """The heading before a setting."""
 
@@ -60,7 +61,7 @@ def shown_default(value: object) -> str:
     if isinstance(value, timedelta):
         return f"`{value / timedelta(minutes=1):g}` (minutes)"
     if isinstance(value, tuple):
-        return f"`{','.join(value)}`"
+        value = ",".join(value)
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     text = str(value).replace(str(Path.home()), "~")

@@ -51,7 +51,7 @@ class Failure(click.ClickException):
 
 
 HINTS = {"bench": "omoide-bench", "tune": "omoide-tune"}
-"""Commands that are in other packages of omoide, to tell users what to install."""
+"""Commands that are in other packages of omoide, by the folder of a checkout under packages/."""
 
 
 class Commands(CommandGroup):
@@ -72,7 +72,10 @@ class Commands(CommandGroup):
             command: click.Command = plugins.load(Group.COMMANDS, cmd_name)
             return command
         if package := HINTS.get(cmd_name):
-            raise Failure(f"`omoide {cmd_name}` is in another package: pip install {package}")
+            raise Failure(
+                f"`omoide {cmd_name}` is in another package: in omoide's checkout, run pip install "
+                f"./packages/{package}"
+            )
         return None
 
     def invoke(self, ctx: click.Context) -> object:

@@ -53,7 +53,7 @@ def plot() -> None:
 def forgetting(scope: Scope, out: Path, days: float | None, most: int, at: datetime | None) -> None:
     """Draw how the user's events fade: since they were last recalled, over the coming days, and
     (dashed) if they were recalled now. Events that were recalled most are drawn first. Without
-    events (the mechanism `events` keeps them), facts are drawn as if they were events."""
+    events (OMOIDE_LAYERS says whether they are written), facts are drawn as if they were events."""
     if out.suffix.lower() not in (".svg", ".png"):
         raise BadInput(f"the chart must be .svg or .png, not {out.name!r}")
     now = at or scope.outside.clock.now()

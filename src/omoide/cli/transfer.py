@@ -29,6 +29,8 @@ from omoide.transfer import (
 from omoide.transfer.schema import schema_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from omoide.cli.addressing import Reader
     from omoide.cli.scope import Scope
     from omoide.engine.forgetting import FactMentions
@@ -160,7 +162,12 @@ def erase(
 @scoped
 def verify_receipt(scope: Scope, file: Path) -> None:
     """Check that the receipt of an erasure was signed by this database, and not changed since."""
-    receipt = Receipt.from_json(file.read_text("utf-8"))
+    try:
+        receipt = Receipt.from_json(file.read_text("utf-8"))
+    except (UnicodeDecodeError, BadInput) as error:
+        raise BadInput(
+            f"{file} is not a receipt: give the file that `omoide erase --receipt` wrote"
+        ) from error
     if not scope.run(lambda memory: memory.is_genuine(receipt)):
         raise BadInput(
             f"{file} is not genuine: it was changed, or another database or tenant signed it"
@@ -168,7 +175,7 @@ def verify_receipt(scope: Scope, file: Path) -> None:
     if scope.json:
         emit({"genuine": True, "clean": receipt.clean, "id": receipt.id})
         return
-    removed = ", ".join(f"{count} {kind}" for kind, count in receipt.removed.items() if count)
+    removed = _counted(receipt.removed)
     click.echo(f"Genuine: signed by this database at {receipt.time.isoformat()}.")
     click.echo(f"Erased of {receipt.user} ({receipt.scope}): {removed or 'nothing'}.")
     click.echo(_searched(receipt))
@@ -177,8 +184,17 @@ def verify_receipt(scope: Scope, file: Path) -> None:
 def _searched(receipt: Receipt) -> str:
     if receipt.found:
         return f"Searched afterwards, and still found: {', '.join(receipt.found)}."
-    looked = ", ".join(f"{count} {kind}" for kind, count in receipt.searched.items() if count)
+    looked = _counted(receipt.searched)
     return f"Searched afterwards and found clean ({looked or 'nothing is left'})."
+
+
+def _counted(kinds: Mapping[str, int]) -> str:
+    """Kinds and counts as a receipt has them, "1 turn" and "3 sentences", without empty ones."""
+    return ", ".join(
+        f"{count:,} {kind.removesuffix('s') if count == 1 else kind}"
+        for kind, count in kinds.items()
+        if count
+    )
 
 
 async def _check(memory: Memory, user: str, session: int | None) -> None:

@@ -11,6 +11,8 @@ from omoide.cli.addressing import ANYBODY
 from omoide.cli.show import bold, clean, dim, format_time, one_line, plural, stamp, table, warning
 from omoide.domain import ChangeKind, MemoryKind, Origin, Speaker, diff
 from omoide.domain.forgetting import THRESHOLD, recall_probability
+from omoide.mechanisms.facts.applying import Outcome
+from omoide.mechanisms.facts.writing import COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,8 +48,13 @@ def memory_lines(
         lines.append(f"{number:3d}. {one_line(reader.told(sentence.text))}{doubt}")
     if not summary.sentences:
         lines.append("     (empty)")
-    lines += [dim(f"     note: {one_line(note)}") for note in summary.notes]
+    lines += [dim(f"     note: {one_line(note)}") for note in summary.notes if _matters(note)]
     return lines
+
+
+def _matters(note: str) -> bool:
+    """Whether a person should see a note: the counts of an answer only if not all was taken up."""
+    return not note.startswith(COUNTS) or Outcome.ASIDE in note
 
 
 def version_line(summary: Summary, now: datetime) -> str:

@@ -75,7 +75,7 @@ class Receipt:
             content["found"] = tuple(content["found"])
             receipt = cls(**content)
             receipt._sign(b"")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadInput(NOT_ONE) from error
         return receipt
 

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from omoide.ports.telemetry import Telemetry
 
 BATCH = 64
-NO_MODEL = "no chat model is configured: set OMOIDE_MODEL, or give `model=` when opening"
+NO_MODEL = (
+    "no chat model is configured: set OMOIDE_MODEL or --model (see `omoide models list`), or give "
+    "`model=` when opening"
+)
 STEP = 8
 """The length of an open session is checked every time this many turns were added."""
 LONG = 512

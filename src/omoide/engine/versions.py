@@ -59,8 +59,11 @@ class Versions:
         )
         if summary is None and when.version:
             newest = await self._store.summaries.find(owner)
-            top = newest.number if newest else 0
-            raise NoSuchVersion(f"there is no version {when.version}; there are 0 to {top}")
+            if newest is None:
+                raise NoSuchVersion("there is no version yet: it is written when a session ends")
+            raise NoSuchVersion(
+                f"there is no version {when.version}; there are 0 to {newest.number}"
+            )
         return summary or empty_summary(when.at or now)
 
     async def current(self, owner: Owner, when: When, *, now: datetime) -> Summary:

@@ -8,8 +8,9 @@ OMOIDE = Preset(
     name="omoide",
     about="From Wang et al. 2023 it takes the short memory that is renewed after every session and "
     "stands in every prompt, from Hou et al. 2024 how events fade and are strengthened, and from "
-    "Taniguchi & Minami 2025 memos by topic with compressed dialogue; the last two are off unless "
-    "`mechanisms` names them. It changes how they are written and found: one call a session "
+    "Taniguchi & Minami 2025 memos by topic with compressed dialogue; the last two are written for "
+    "everyone (`layers`), and enter prompts only if `mechanisms` names them, except the topics "
+    "that a large model gets. It changes how they are written and found: one call a session "
     "writes dated facts that are never overwritten and from which the rest is made, guards check "
     "each answer, and recall asks no model.",
     paper="omoide",

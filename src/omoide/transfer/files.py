@@ -109,9 +109,10 @@ def _elements(stream: IO[str], name: str) -> Iterator[JsonElement]:
         try:
             yield from _document(json.loads(text), inside)
         except (ValueError, RecursionError) as error:
+            seen = f"it begins with {text[:60]!r}" if text.strip() else "it is empty"
             raise BadImport(
-                f"{inside}wanted JSON or JSON lines, but {_why(error)}; "
-                f"the file begins with {text[:60]!r}"
+                f"{inside}this is neither JSON nor JSON lines ({_why(error)}), {seen}: "
+                "`omoide import --help` names what can be imported"
             ) from error
 
 

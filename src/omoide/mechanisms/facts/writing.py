@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from omoide.ports import ChatModel, Completion
     from omoide.prompts.transcript import Line
 
+COUNTS = "from the model's answer: "
+"""How the note begins that says how many entries of the answers ended in which way."""
 OTHER_LANGUAGE = "it is not in the language of the session"
 
 
@@ -101,7 +103,7 @@ class SessionWriting:
             topics=tuple(self._topics),
             completions=tuple(self._completions),
             prompt="+".join(self._prompts),
-            notes=(f"from the model's answer: {', '.join(notes)}",) if notes else (),
+            notes=(f"{COUNTS}{', '.join(notes)}",) if notes else (),
         )
 
     async def part(self, session: Sequence[Line]) -> None:

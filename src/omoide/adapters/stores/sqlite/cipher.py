@@ -58,7 +58,7 @@ def encrypt_file(path: Path, *, old: str, new: str, patience: float = 5.0) -> No
     where = str(path)
     _check_available(where)
     if not path.is_file():
-        raise StoreMissing(f"there is no database at {path}; check the path")
+        raise StoreMissing(f"there is no database at {path}: check --db")
     for key in filter(None, (old, new)):
         checked_key(key)
     fresh = path.with_name(f"{path.name}.sealing")
@@ -105,8 +105,8 @@ def _check_available(where: str) -> None:
     if not hasattr(apsw, "mc_version"):
         raise MissingExtra(
             f"{where}: a key was given, but the installed SQLite does not support encryption; run: "
-            "pip uninstall apsw, then: pip install --force-reinstall 'omoide[encrypted]' (both "
-            "install the module `apsw`, so only one can be installed)"
+            "pip uninstall -y apsw && pip install --no-deps --force-reinstall "
+            "'apsw-sqlite3mc>=3.53' (both install the module `apsw`, so only one can be installed)"
         )
 
 

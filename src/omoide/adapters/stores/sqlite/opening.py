@@ -312,7 +312,7 @@ def _ensure_file(path: Path, *, create: bool) -> None:
                 return
             if not create:
                 raise StoreMissing(
-                    f"there is no database at {path}; check the path, or let omoide create it"
+                    f"there is no database at {path}: check --db, or begin one with `omoide chat`"
                 )
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))

@@ -7,13 +7,18 @@ import re
 
 NAMED = re.compile(r"ユーザー[（(](\w{1,12})[）)]")
 OF_ASSISTANT = re.compile("アシスタント(?=[はがも])")
+_PRONOUN = re.compile("彼女?(?=[はがのも])")
+"""Behind "あなた" it would be somebody else; behind "ユーザー" it may be the user. Before other
+particles 彼女 is mostly a girlfriend."""
 _USER = re.compile("(?<![一-龥])(?:私|わたし|僕|ぼく|俺|あなた)(?=[はがもにのをとへ])")
 """Not in 公私 or 私立."""
 
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
-    del about_user  # pronouns are rare, and left out too
+    del about_user  # pronouns are rare
+    if _PRONOUN.search(text, 1):
+        return text
     text = f"私{text.removeprefix('アシスタント')}" if OF_ASSISTANT.match(text) else text
     you = f"{name}さん" if name else "あなた"
     aside = f"(?:(?:である|の|、|[（(])?{re.escape(name)}(?:さん)?[）)]?)?" if name else ""

@@ -8,6 +8,8 @@ import re
 NAMED = re.compile("사용자 ?[（(]([가-힣]{2,5})[）)]")
 OF_ASSISTANT = re.compile("어시스턴트(?:는|가|도)(?= )")
 _OWN = {"어시스턴트는": "나는", "어시스턴트가": "내가", "어시스턴트도": "나도"}
+_PRONOUN = re.compile(r"\b(?:그|그녀)(?:는|가|의|를|도|에게)(?= )")
+"""Behind "당신" it would be somebody else; behind "사용자" it may be the user."""
 _USER = re.compile(
     r"(?<!\S)(?:(?:나|저|너)(는|도|를|의|에게|한테)|당신(은|이|을|의|도|에게|한테)|[내제네](가)) "
 )
@@ -19,7 +21,9 @@ _USERS = re.compile(r"(?:^|(?<=[.!?] ))(?:내|제) (?!\d)")
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
-    del about_user  # pronouns are rare, and left out too
+    del about_user  # pronouns are rare
+    if _PRONOUN.search(text, 1):
+        return text
     if own := OF_ASSISTANT.match(text):
         text = _OWN[own[0]] + text[own.end() :]
     you = f"{name} 님" if name else "당신"

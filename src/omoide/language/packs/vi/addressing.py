@@ -14,11 +14,15 @@ _YOU = re.compile(rf"\b{_NOT_FRIEND}\b", re.IGNORECASE)
 _I = re.compile(r"(?<!chúng )(?<!bọn )\btôi\b|^mình\b", re.IGNORECASE)
 """Later in a sentence mình is "oneself", as in một mình, and stays."""
 OF_ASSISTANT = re.compile(r"Trợ lý (?!giám đốc|của )")
+_PRONOUN = re.compile(r"\b(?:anh|chị|cô|cậu|ông|bà|em) (?:ấy|ta)\b", re.IGNORECASE)
+"""Behind "bạn" it would be somebody else; behind "người dùng" it may be the user."""
 
 
 def to_user(text: str, *, name: str, about_user: bool) -> str:
     """See `omoide.language.addressing.to_user`."""
     del about_user  # cô and anh are also relatives, so they stay
+    if _PRONOUN.search(text, 1):
+        return text
     text = f"Tôi {text[len('Trợ lý ') :]}" if OF_ASSISTANT.match(text) else text
     aside = rf"(?:,? {re.escape(name)}\b,?)?" if name else ""
     aside = aside or r"(?:, [A-ZĐÀ-Ỹ][\w-]*(?: [A-ZĐÀ-Ỹ][\w-]*)*,)?"
