@@ -1,4 +1,4 @@
-"""Numbers in the docs that can be counted in the code."""
+"""Numbers and lists in the docs that the code has too."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from omoide import ports
+from omoide.server.app import EXPOSED_HEADERS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -32,3 +33,10 @@ def test_the_guide_counts_the_frameworks() -> None:
     rows = re.findall(r"^\|[^|]+\| `omoide_frameworks\.\w+` \|", clients, re.MULTILINE)
     assert len(rows) == 9
     assert "nine agent frameworks" in (DOCS / "guides" / "proxy.md").read_text(encoding="utf-8")
+
+
+def test_clients_has_every_header_of_an_answer() -> None:
+    """A table says what each means."""
+    clients = (DOCS / "clients.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(X-[\w-]+)` \|", clients, re.MULTILINE)
+    assert sorted(listed) == sorted(EXPOSED_HEADERS)

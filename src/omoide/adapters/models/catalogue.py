@@ -200,7 +200,7 @@ def resolve(spec: str, *, model: str | None = None) -> Choice:
     known = ", ".join((*(f"{name} ({alias})" for name, alias in listed), *plugged))
     raise UnknownModel(
         f"unknown model {spec!r}; expected one of {known}, the path of a .gguf file, "
-        "hf:OWNER/REPOSITORY/FILE.gguf, or the URL of an endpoint such as http://localhost:11434/v1#llama3.2"
+        "hf:OWNER/REPOSITORY/FILE.gguf, or the URL of an endpoint such as http://localhost:11434/v1#llama3.2:3b"
     )
 
 
