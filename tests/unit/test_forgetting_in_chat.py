@@ -197,7 +197,7 @@ async def test_what_has_expired_goes_into_no_prompt(make_world: Make, retention:
         assert "4711" in await shown(world, ASKED)
         world.clock.advance(timedelta(days=1))
     assert "4711" not in await shown(world, ASKED)
-    for kinds in (["turn"], ["fact", "memo", "sentence"]):
+    for kinds in (["turn"], ["fact", "event", "memo", "sentence"]):
         found = await world.memory.recall("ana", ASKED, kinds=kinds)
         assert not any("4711" in item.text for item in found)
     assert any("4711" in turn.text for turn in await world.memory.turns("ana"))

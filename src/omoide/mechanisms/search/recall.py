@@ -24,6 +24,7 @@ from omoide.domain import (
     Speaker,
 )
 from omoide.language import detect_language
+from omoide.mechanisms.events.lasting import lasting_events
 from omoide.mechanisms.search.derived import (
     derived_scores,
     matching_sentences,
@@ -361,7 +362,8 @@ class Recall:
             return [f for f in facts if f.holds(at) and wanted.only.admits_fact(f)]
         if kind is MemoryKind.EVENT:
             events = await store.events.read(owner, ids=ids)
-            return [e for e in events if e.time <= at and e.fact not in stated]
+            known = [e for e in events if e.time <= at and e.fact not in stated]
+            return list(await lasting_events(store, owner, known, at=at))
         return [memo for memo in await store.memos.read(owner, ids=ids) if memo.time <= at]
 
 
