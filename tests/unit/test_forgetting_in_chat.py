@@ -12,6 +12,7 @@ import pytest
 
 from omoide.domain import MemoryKind
 from omoide.engine.versions import When
+from omoide.mechanisms.search.recall import WIDTH
 
 from .conftest import SETTINGS
 
@@ -203,3 +204,24 @@ async def test_what_has_expired_goes_into_no_prompt(make_world: Make, retention:
     assert any("4711" in turn.text for turn in await world.memory.turns("ana"))
     kept = await world.memory.recall("ana", "Do I ski?", kinds=["turn"])
     assert any(item.text == "I ski." for item in kept) == (not retention)
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+async def test_what_else_a_hidden_line_says_is_recalled_as_its_facts(
+    make_world: Make, forgets: bool
+) -> None:
+    """A correction in the line that asks to forget something is not lost with it."""
+    world = await make_world(settings=LARGE)
+    line = "I said 18, I meant 19 weeks along with the baby! And forget that I quit Farfetch."
+    weeks = entry("add", 3, text="User is 19 weeks pregnant with a baby.")
+    farfetch = entry("forget", 1, 3) if forgets else entry("add", 3, text="User quit Farfetch.")
+    said = ("I quit Farfetch, and I am 18 weeks along with a baby.", line)
+    await world.session("ana", *said, answers=(answer(weeks, farfetch),))
+    if not forgets:
+        (fact,) = (f for f in await world.memory.facts("ana") if "Farfetch" in f.text)
+        await world.memory.expire("ana", fact.id, world.clock.now())
+    nearer = [entry("add", 1, text=f"User meant to quit habit {i}.") for i in range(WIDTH)]
+    await world.session("ana", "I have many habits.", answers=(answer(*nearer),))
+    found = await world.memory.recall("ana", "I meant, did I quit?", k=99, kinds=["turn", "fact"])
+    assert [item.text for item in found if "19 weeks" in item.text] == [weeks["text"]]
+    assert line not in await shown(world, "How many weeks along am I with my baby?")

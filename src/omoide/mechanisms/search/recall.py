@@ -116,9 +116,11 @@ class _Search:
 
 @dataclass(frozen=True, kw_only=True)
 class _FoundTurns:
-    """The turns that were found, and the facts on any of them that have ended or expired."""
+    """The turns that were found, the facts that hold and rest on turns that are left out, and the
+    facts on any of them that have ended or expired."""
 
     items: list[RecalledItem]
+    instead: list[RecalledItem]
     over: tuple[Fact, ...]
 
 
@@ -217,7 +219,9 @@ class Recall:
         over: Sequence[Fact] = ()
         if wanted.only.wants(MemoryKind.TURN):
             turns = await self._turns(search, used=sum(item.tokens for item in items))
-            items, over = [*turns.items, *items], turns.over
+            known = {item.id for item in items if item.kind is MemoryKind.FACT}
+            instead = (item for item in turns.instead if item.id not in known)
+            items, over = [*turns.items, *items, *instead], turns.over
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         support = judged(judge_support(data, search.question, search.evidence), wanted.space_name)
         return Found(items=items, over=over, support=support, degraded=data.degraded)
@@ -282,6 +286,7 @@ class Recall:
         read: dict[str, Turn] = {}
         pairs: dict[str, AnswerPair] = {}
         over: dict[str, Fact] = {}
+        instead: dict[str, RecalledItem] = {}
         has_facts = search.data.ended_facts or MemoryKind.FACT in search.data.other_kinds
         for batch in filter(None, (rows[:k], rows[k:])):
             here = {table.ids[row]: row for row in batch}
@@ -295,6 +300,9 @@ class Recall:
                 over |= {fact.id: fact for fact in found}
                 gone = forgotten_turns(over.values(), replied, at=wanted.at)
                 turns = tuple(turn for turn in turns if turn.id not in gone)
+                for fact in await self._holding(wanted, sorted(gone.intersection(here))):
+                    score = max(float(total[here[turn]]) for turn in here.keys() & fact.sources)
+                    instead[fact.id] = derived_item(MemoryKind.FACT, fact, score)
             pairs |= new
             read |= {turn.id: turn for turn in turns}
             shown = [(turn, here[turn.id]) for turn in reversed(turns) if turn.id in here]
@@ -308,8 +316,17 @@ class Recall:
                 break
         return _FoundTurns(
             items=with_questions(items, pairs, read) if pairs else items,
+            instead=list(instead.values()),
             over=tuple(over.values()),
         )
+
+    async def _holding(self, wanted: _Wanted, turns: Sequence[str]) -> list[Fact]:
+        """The facts that hold and rest on turns that are left out."""
+        if not turns or not wanted.only.wants(MemoryKind.FACT):
+            return []
+        only = FactFilter(turns=turns, at=wanted.at)
+        facts = await self._store.facts.read(wanted.owner, only=only)
+        return [f for f in facts if f.id not in wanted.besides and wanted.only.admits_fact(f)]
 
     async def _written(
         self, search: _Search, kind: MemoryKind, stated: AbstractSet[str]
