@@ -22,6 +22,7 @@ from omoide.domain import (
     Sentence,
     Speaker,
     Trust,
+    weakest,
 )
 from omoide.domain.fact import ASSISTANT, USER
 from omoide.language.dates import DatedText, with_absolute_dates
@@ -35,7 +36,7 @@ from omoide.mechanisms.facts.days import (
     with_days,
 )
 from omoide.mechanisms.facts.operations import Action, SetAside
-from omoide.mechanisms.facts.trust import trust_of
+from omoide.mechanisms.facts.trust import own_words_for, trust_of
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
@@ -151,8 +152,33 @@ class _Application:
             return Outcome.REPEATED
         for id_ in operation.facts:
             sources = operation.turns or self._cited(operation, self._known[id_].text)
-            self._confirmed.append(FactConfirmation(id=id_, at=self._at, sources=sources))
+            self._say_again(id_, sources, reason=operation.reason)
         return Outcome.CONFIRMED
+
+    def _say_again(self, id_: str, sources: tuple[str, ...], *, reason: str) -> None:
+        """Confirm a known fact. One that the user had not said, but says now, becomes a new fact
+        with the user's trust: what a fact rests on is never rewritten."""
+        old = self._known[id_]
+        own = own_words_for(old.text, sources, turns=self._turns, language=self._language)
+        weaker = weakest((old.trust, Trust.USER)) is not Trust.USER
+        if not (weaker and own) or old.about == ASSISTANT or id_ in self._ended:
+            self._confirmed.append(FactConfirmation(id=id_, at=self._at, sources=sources))
+            return
+        new = replace(
+            old,
+            id=fact_id(self._session, old.about, old.text),
+            said=self._said(own),
+            learned=self._at,
+            session=self._session,
+            sources=own,
+            trust=Trust.USER,
+            supersedes=(id_,),
+            reason=reason,
+            flags=tuple(flag for flag in old.flags if flag != OUTRANKED),
+        )
+        self._added[new.id] = new
+        self._of_text[new.text] = new.id
+        self._ended[id_] = FactEnd(id=id_, at=self._at, by=new.id, reason=reason, sources=own)
 
     def _end_alone(self, operation: Operation) -> Outcome:
         ended = False
@@ -214,7 +240,7 @@ class _Application:
         if new.id in self._added:
             return Outcome.REPEATED
         if twin := self._same(new):
-            self._confirmed.append(FactConfirmation(id=twin, at=self._at, sources=sources))
+            self._say_again(twin, sources, reason=operation.reason)
             return Outcome.CONFIRMED
         new = self._replacing(new, operation)
         self._added[new.id] = new
@@ -347,6 +373,7 @@ class _Application:
             about=operation.about or USER,
             language=self._language,
             known=[self._known[id_].text for id_ in operation.facts if operation.text],
+            ends=not operation.text,
         )
 
 
