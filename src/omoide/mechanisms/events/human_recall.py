@@ -253,14 +253,13 @@ class HumanRecall:
         relevance: float = 1.0,
         newest: int | None = None,
     ) -> tuple[ForgettingCurve, ...]:
-        """The forgetting curve of each event that is not superseded and whose fact is not over, or
-        of the `newest` ones, in order of time."""
+        """The forgetting curve of each event that is not superseded, or of the `newest` ones, in
+        order of time."""
         current = [
             event
             for event in await self._store.events.read(owner)
             if not event.superseded_by and event.time <= now
         ]
-        current = await lasting_events(self._store, owner, current, at=now)
         return tuple(
             curve(event, now=now, relevance=relevance, days=days, knobs=self.knobs)
             for event in current[-newest if newest else 0 :]

@@ -69,8 +69,7 @@ OUTGOING: dict[str, Shape] = {
     "TurnPage": page("Turn"),
     "Recalled": object_of(
         "A recalled item. Of a turn, `counted` says what each kind of evidence added to its score, "
-        "`answers` which question it answers, and `outdated` what no longer holds of it, as of "
-        "a memo.",
+        "`answers` which question it answers, and `outdated` what no longer holds of it.",
         kind=TEXT,
         id=TEXT,
         text=TEXT,
@@ -86,9 +85,8 @@ OUTGOING: dict[str, Shape] = {
         outdated=nullable(ref("Outdated")),
     ),
     "Outdated": object_of(
-        "What no longer holds of a turn or memo: the facts that have `ended`, the last day on "
-        "which all of them held, and what holds `since_then`. `wholly` if nothing that rests on it "
-        "still holds. `endings` are the same for each day.",
+        "What no longer holds of a turn or memo: the facts that have `ended`, their last day, and "
+        "what holds `since_then`; `endings` for each day. `wholly` if nothing on it still holds.",
         until=DAY,
         ended=list_of(TEXT),
         since_then=list_of(TEXT),
@@ -96,11 +94,7 @@ OUTGOING: dict[str, Shape] = {
         endings=list_of(ref("Ending")),
     ),
     "Ending": object_of(
-        "Facts that `ended` on the same day, the last one on which they held, and what holds "
-        "`since_then`, if anything.",
-        ended=list_of(TEXT),
-        until=DAY,
-        since_then=TEXT,
+        "Facts that ended on one day.", ended=list_of(TEXT), until=DAY, since_then=TEXT
     ),
     "Support": object_of(
         "How likely it is that memory knows the answer: `known` is the probability.",
