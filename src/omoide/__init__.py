@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import (
+    Ending,
     Fact,
     FactKind,
     MemoryKind,
@@ -167,6 +168,7 @@ def connect_async(
 
 __all__ = [
     "Context",
+    "Ending",
     "Exchange",
     "Fact",
     "FactKind",

@@ -495,8 +495,8 @@ FAULTS = (
         "wish forgotten",
         "words that the user wants forgotten come back",
         "mechanisms/search/forgotten.py",
-        "if fact.forgotten(at)",
-        "if not fact.forgotten(at)",
+        "if fact.expired(at)",
+        "if not fact.expired(at)",
         "unit/test_forgetting_in_chat",
     ),
     _fault(

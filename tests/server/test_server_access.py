@@ -17,7 +17,7 @@ from omoide.cli.scope import Outside
 from omoide.domain import Speaker
 from omoide.engine.messages import Utterance
 from omoide.errors import BadInput, StoreError
-from omoide.mechanisms.facts.applying import fact_id
+from omoide.mechanisms.facts.repeats import fact_id
 from omoide.server.access import RateLimiter
 from omoide.server.keys import ApiKeys, Scope
 from omoide.server.options import Options, check_address, is_loopback

@@ -15,6 +15,7 @@ from omoide.mechanisms.base import Contribution, PromptPlace, fit_budget
 from omoide.mechanisms.registry import MECHANISMS
 
 from .conftest import SETTINGS
+from .fact_stories import add, answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -71,6 +72,32 @@ def test_the_same_item_from_two_mechanisms_goes_in_once() -> None:
     """The better offer of the two."""
     low, high = offer("Miso", value=0.1, id="t1"), offer("Miso", value=0.9, id="t1")
     assert fit_budget([low, high], budget=100) == (high,)
+
+
+@pytest.mark.parametrize("budget", range(200, 901, 100))
+async def test_what_answers_a_question_comes_before_further_facts(
+    make_world: Callable[..., Awaitable[World]], budget: int
+) -> None:
+    """Sixty facts of a large model's memory do not take the room of the one that was asked for."""
+    settings = replace(
+        SETTINGS, form="small", profile="large", mechanisms=("summary", "search"), recall_items=30
+    )
+    world = await make_world(settings=settings)
+    for week in range(6):
+        said = [f"I have a colleague called Ada{week}{i} and see her a lot." for i in range(10)]
+        facts = [f"User has a colleague called Ada{week}{i} and sees her." for i in range(10)]
+        if week == 1:
+            said[0] = "Miller & Sons want 840 pounds for the gearbox of my old Saab."
+            facts[0] = "Miller & Sons quoted User 840 pounds for the gearbox of the Saab."
+        noted = [add(text, 2 * i + 1) for i, text in enumerate(facts)]
+        await world.session("ana", *said, answers=(answer(*noted),))
+    context = await world.memory.context(
+        "ana", "What did Miller & Sons want for the gearbox?", budget=budget
+    )
+    assert sum(c.tokens for c in context.contributions) <= budget
+    further = [c for c in context.contributions if c.kind is MemoryKind.FACT and not c.score]
+    assert any("840" in c.text for c in context.contributions) or not further
+    assert any("840" in c.text for c in context.contributions) or budget < 400
 
 
 async def test_summary_memos_and_search_in_one_reply(

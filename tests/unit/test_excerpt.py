@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +61,24 @@ def test_a_line_without_full_stops_is_cut() -> None:
     """A pasted table is one sentence."""
     table = " ".join(f"row{i} value{i}" for i in range(2000))
     assert "row1500" in excerpt(table, "row1500", tokens=150)
+
+
+LINES = {
+    "en": " and ".join(f"between {n} and {n + 117} o'clock we met" for n in range(200)),
+    "zh": "，".join(f"我们在{n}点到{n + 117}点之间和Alice{n}开会" for n in range(200)),
+    "csv": ";".join(f"between;{n};and;{n + 117}" for n in range(300)),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_is_not_cut_within_a_word_or_a_number(line: str) -> None:
+    """What is shown of "17 o'clock" is not "7 o'clock"."""
+    text = LINES[line]
+    words = set(re.findall("[a-zA-Z0-9]+", text))
+    for tokens in range(60, 400, 7):
+        for about in ("between 99 and 216", "在99点到216点"):
+            assert set(re.findall("[a-zA-Z0-9]+", excerpt(text, about, tokens=tokens))) <= words
+    assert GAP in excerpt(text, "99 216", tokens=100)
 
 
 def test_a_text_that_fits_exactly_is_whole() -> None:

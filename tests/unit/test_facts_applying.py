@@ -295,6 +295,102 @@ def test_what_only_the_reply_says_is_the_assistants_word() -> None:
     assert answer.changes.ended == ()
 
 
+BACK = [
+    turn(1, Speaker.USER, "I moved to Bergen in March."),
+    turn(2, Speaker.ASSISTANT, "How do you like it?"),
+    turn(3, Speaker.USER, "A lot! The rent went up, but my car still runs."),
+    turn(4, Speaker.ASSISTANT, "Great."),
+    turn(5, Speaker.USER, "Tomorrow I see the fjords."),
+    turn(6, Speaker.ASSISTANT, "So you moved to Bergen, sold your car, and pay 1500 euros rent."),
+]
+"""A talk that the assistant looks back on: what the user said, and what it made up."""
+
+
+def looked_back(operation: Operation, *facts: Fact) -> FactChanges:
+    """What an operation changes after that talk."""
+    answer = apply_operations([operation], known=facts, turns=BACK, session=3, at=AT, language="en")
+    return answer.changes
+
+
+def test_a_look_back_does_not_weaken_the_users_word() -> None:
+    """The assistant's line adds nothing to what the user said, wherever it stands."""
+    moved = Operation(
+        action=Action.REPLACE, text="User lives in Bergen.", facts=("f1",), turns=("t1", "t6")
+    )
+    changes = looked_back(moved, known("f1", "User lives in Oslo."))
+    assert [end.id for end in changes.ended] == ["f1"]
+    assert (changes.added[0].trust, changes.added[0].flags) == (Trust.USER, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "cited", "before"),
+    [
+        ("User sold the car.", "t3", "User has a car."),
+        ("User has no car.", "t3", "User has a car."),
+        ("", "t3", "User has a car."),
+        ("User's rent went up to 1500 euros.", "t3", "User's rent is 900 euros."),
+        ("User moved to Bergen and sold the car.", "t1", "User lives in Oslo with a car."),
+    ],
+)
+def test_what_a_look_back_makes_up_is_the_assistants_word(
+    text: str, cited: str, before: str
+) -> None:
+    """Though a line of the user's is cited too that speaks of the same thing."""
+    action = Action.REPLACE if text else Action.END
+    operation = Operation(action=action, text=text, facts=("f1",), turns=(cited, "t6"))
+    changes = looked_back(operation, known("f1", before))
+    assert changes.ended == ()
+    assert all(fact.trust is Trust.ASSISTANT for fact in changes.added)
+
+
+@pytest.mark.parametrize("action", [Action.CONFIRM, Action.ADD])
+def test_what_the_user_confirms_becomes_the_users_word(action: Action) -> None:
+    """As a new fact that rests on the user's line and names the other, whose trust stays."""
+    flagged = replace(
+        known("f1", "User moved to Bergen.", trust=Trust.ASSISTANT), flags=(OUTRANKED, "odd")
+    )
+    text = flagged.text if action is Action.ADD else ""
+    again = Operation(action=action, text=text, facts=("f1",), turns=("t1",))
+    changes = looked_back(again, flagged)
+    (new,), (end,) = changes.added, changes.ended
+    assert (new.text, new.trust, new.sources, new.flags) == (
+        flagged.text,
+        Trust.USER,
+        ("t1",),
+        ("odd",),
+    )
+    assert (end.id, end.by, new.supersedes) == ("f1", new.id, ("f1",))
+    assert changes.confirmed == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("User moved to Bergen.", ("t3",)),
+        ("User moved to Bergen.", ("t6",)),
+        ("User moved to Bergen on 4 March 2025.", ("t1",)),
+        ("User sold a car in Rome.", ("t3",)),
+    ],
+)
+def test_what_the_user_does_not_say_is_confirmed_as_it_was(
+    text: str, said: tuple[str, ...]
+) -> None:
+    """A line that says something else, or a part, or is the assistant's, raises no trust."""
+    claim = known("f1", text, trust=Trust.ASSISTANT)
+    changes = looked_back(Operation(action=Action.CONFIRM, facts=("f1",), turns=said), claim)
+    assert (changes.added, changes.ended) == ((), ())
+    assert [one.id for one in changes.confirmed] == ["f1"]
+
+
+def test_a_question_confirms_nothing() -> None:
+    """The user may ask whether what the assistant said is so."""
+    turns = [turn(1, Speaker.USER, "Do I live in Bergen?")]
+    claim = known("f1", "User lives in Bergen.", trust=Trust.ASSISTANT)
+    again = Operation(action=Action.CONFIRM, facts=("f1",), turns=("t1",))
+    answer = apply_operations([again], known=[claim], turns=turns, session=3, at=AT, language="en")
+    assert answer.changes.added == ()
+
+
 def test_a_plan_that_came_true_keeps_its_days() -> None:
     """Its last day is not overwritten by the day on which it was replaced, nor before its first."""
     plan = replace(

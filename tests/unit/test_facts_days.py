@@ -290,7 +290,7 @@ def test_an_end_that_lies_ahead_comes_on_its_day() -> None:
     assert ending.holds(SAID)
     (at_once,) = told({"do": "end", "facts": [1], "turns": [1]}, facts=(ending,)).changes.ended
     assert ending.ended_with(at_once).ended == SAID
-    assert ending.ended_with(replace(at_once, forgotten=True)).forgotten(SAID)
+    assert ending.ended_with(replace(at_once, forgotten=True)).expired(SAID)
 
 
 def test_a_last_day_that_was_known_stays() -> None:

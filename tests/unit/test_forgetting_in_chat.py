@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from omoide.domain import MemoryKind
 from omoide.engine.versions import When
+from omoide.mechanisms.search.recall import WIDTH
 
 from .conftest import SETTINGS
 
@@ -177,3 +179,49 @@ async def test_what_is_said_again_is_learned_again(make_world: Make) -> None:
     await world.session("ana", first, answers=(answer(entry("add", 1, text=fact)),))
     assert word in await shown(world, question)
     assert [f.text for f in await world.memory.facts("ana")] == [fact]
+
+
+CODE = "My code for the safe is 4711."
+ASKED = "What is my code for the safe?"
+
+
+@pytest.mark.parametrize("retention", [0, 1])
+async def test_what_has_expired_goes_into_no_prompt(make_world: Make, retention: int) -> None:
+    """Neither the fact nor the words behind it, until when it expires included; they are stored."""
+    world = await make_world(settings=replace(LARGE, retention=retention))
+    told = entry("add", 1, text="User's code for the safe is 4711.")
+    ski = entry("add", 3, text="User skis.")
+    await world.session("ana", CODE, "I ski.", answers=(answer(told, ski),))
+    if not retention:
+        (fact,) = (f for f in await world.memory.facts("ana") if "4711" in f.text)
+        await world.memory.expire("ana", fact.id, world.clock.now() + timedelta(days=1))
+        assert "4711" in await shown(world, ASKED)
+        world.clock.advance(timedelta(days=1))
+    assert "4711" not in await shown(world, ASKED)
+    for kinds in (["turn"], ["fact", "event", "memo", "sentence"]):
+        found = await world.memory.recall("ana", ASKED, kinds=kinds)
+        assert not any("4711" in item.text for item in found)
+    assert any("4711" in turn.text for turn in await world.memory.turns("ana"))
+    kept = await world.memory.recall("ana", "Do I ski?", kinds=["turn"])
+    assert any(item.text == "I ski." for item in kept) == (not retention)
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+async def test_what_else_a_hidden_line_says_is_recalled_as_its_facts(
+    make_world: Make, forgets: bool
+) -> None:
+    """A correction in the line that asks to forget something is not lost with it."""
+    world = await make_world(settings=LARGE)
+    line = "I said 18, I meant 19 weeks along with the baby! And forget that I quit Farfetch."
+    weeks = entry("add", 3, text="User is 19 weeks pregnant with a baby.")
+    farfetch = entry("forget", 1, 3) if forgets else entry("add", 3, text="User quit Farfetch.")
+    said = ("I quit Farfetch, and I am 18 weeks along with a baby.", line)
+    await world.session("ana", *said, answers=(answer(weeks, farfetch),))
+    if not forgets:
+        (fact,) = (f for f in await world.memory.facts("ana") if "Farfetch" in f.text)
+        await world.memory.expire("ana", fact.id, world.clock.now())
+    nearer = [entry("add", 1, text=f"User meant to quit habit {i}.") for i in range(WIDTH)]
+    await world.session("ana", "I have many habits.", answers=(answer(*nearer),))
+    found = await world.memory.recall("ana", "I meant, did I quit?", k=99, kinds=["turn", "fact"])
+    assert [item.text for item in found if "19 weeks" in item.text] == [weeks["text"]]
+    assert line not in await shown(world, "How many weeks along am I with my baby?")

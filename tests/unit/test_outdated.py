@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -10,9 +11,11 @@ import pytest
 
 from omoide.domain import Fact, FactChanges, FactEnd, FactKind, Owner, Speaker
 from omoide.engine.messages import Utterance
+from omoide.engine.versions import When
 from omoide.mechanisms.search.mechanism import asks_about_the_past
 
 from .conftest import SETTINGS
+from .fact_stories import FACTS, add
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
     from .conftest import World
 
+ANA = Owner(tenant="default", user="ana")
 START = datetime(2026, 1, 5, 20, tzinfo=UTC)
 MOVED = datetime(2026, 5, 3, 20, tzinfo=UTC)
 NOW = datetime(2026, 6, 1, 20, tzinfo=UTC)
@@ -88,7 +92,7 @@ async def told(
         await world.memory.record("ana", said, session=name)
         await world.memory.end_session("ana", at=at)
     await world.store.facts.apply(
-        Owner(tenant="default", user="ana"),
+        ANA,
         FactChanges(
             added=(fact("old", "Lisbon.", "t1"), fact("new", porto, "t2", at=MOVED)),
             ended=(FactEnd(id="old", at=MOVED, by="new"),),
@@ -134,7 +138,7 @@ async def test_what_holds_in_part_says_which_part_does_not(
     not."""
     world = await told(make_world, "en", SMALL)
     rui = fact("rui", "User has a brother called Rui.", "t1")
-    await world.store.facts.apply(Owner(tenant="default", user="ana"), FactChanges(added=(rui,)))
+    await world.store.facts.apply(ANA, FactChanges(added=(rui,)))
     shown = await lines(world, "Which city do I live in now?")
     assert shown["t1"].endswith(
         '["Lisbon." held until 2026-05-03; since then: User lives in Porto.]'
@@ -151,7 +155,7 @@ async def test_a_small_model_sees_what_is_over_in_part_only_if_asked_about_the_r
     """The mark of what is over is longer than the turn; it does not help to answer what holds."""
     world = await told(make_world, "en", SMALL)
     rui = fact("rui", "User has a brother called Rui.", "t1")
-    await world.store.facts.apply(Owner(tenant="default", user="ana"), FactChanges(added=(rui,)))
+    await world.store.facts.apply(ANA, FactChanges(added=(rui,)))
     assert ("t1" in await lines(world, question)) == comes
 
 
@@ -163,9 +167,7 @@ async def test_recall_follows_what_replaced_the_replacement(
     later = MOVED + timedelta(days=9)
     end = FactEnd(id="new", at=later, by="newest", until=date(2026, 5, 10))
     braga = fact("newest", "User lives in Braga.", at=later)
-    await world.store.facts.apply(
-        Owner(tenant="default", user="ana"), FactChanges(added=(braga,), ended=(end,))
-    )
+    await world.store.facts.apply(ANA, FactChanges(added=(braga,), ended=(end,)))
 
     async def marks(at: datetime) -> dict[str, tuple[date, tuple[str, ...]] | None]:
         found = await world.memory.recall("ana", "Where do I live?", at=at, kinds=["turn"])
@@ -189,26 +191,111 @@ async def test_what_ended_without_a_successor_only_says_until_when(
     """A fact that ended and was not replaced gives a mark without anything that holds since."""
     world = await told(make_world, "en", LARGE)
     end = FactEnd(id="new", at=MOVED + timedelta(days=1))
-    await world.store.facts.apply(Owner(tenant="default", user="ana"), FactChanges(ended=(end,)))
+    await world.store.facts.apply(ANA, FactChanges(ended=(end,)))
     shown = await lines(world, "Which city do I live in now?")
     assert shown["t2"].endswith("[true until 2026-05-04]")
 
 
-async def test_a_turn_that_ended_bit_by_bit_held_until_the_first_end(
+async def test_a_turn_that_ended_bit_by_bit_says_of_each_until_when_it_held(
     make_world: Callable[..., Awaitable[World]],
 ) -> None:
-    """ "I live with Mia and my dog": after both have gone, it was true until the first went."""
+    """ "I live with Mia and my dog": when each has gone, and not when the first went of both. In a
+    recall `until` is the first day."""
     world = await told(make_world, "en", LARGE)
     dog = replace(fact("dog", "User has a dog.", "t2", at=MOVED), kind=FactKind.RELATION)
     ends = [
         FactEnd(id="dog", at=MOVED + timedelta(days=2), until=date(2026, 5, 5)),
-        FactEnd(id="new", at=MOVED + timedelta(days=20), until=date(2026, 5, 20)),
+        FactEnd(id="new", at=MOVED + timedelta(days=20), by="faro", until=date(2026, 5, 20)),
     ]
-    await world.store.facts.apply(
-        Owner(tenant="default", user="ana"), FactChanges(added=(dog,), ended=tuple(ends))
-    )
+    faro = fact("faro", "User lives in Faro.", "t3", at=MOVED + timedelta(days=20))
+    await world.store.facts.apply(ANA, FactChanges(added=(dog, faro), ended=tuple(ends)))
     shown = await lines(world, "Which city do I live in now?")
-    assert shown["t2"].endswith("[true until 2026-05-05]")
+    assert shown["t2"].endswith(
+        ' ["User lives in Porto." held until 2026-05-20; since then: User lives in Faro.]'
+        ' ["User has a dog." held until 2026-05-05]'
+    )
+    found = await world.memory.recall("ana", "Where do I live?", at=NOW, kinds=["turn"])
+    outdated = next(item.outdated for item in found if item.id == "t2")
+    assert outdated is not None
+    assert (outdated.until, outdated.wholly) == (date(2026, 5, 5), True)
+    assert set(outdated.ended) == {"User lives in Porto.", "User has a dog."}
+
+
+async def test_a_plan_whose_day_has_passed_does_not_hold_since(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """It took the place of another plan, and is over itself: nobody knows what came of it."""
+    world = await told(make_world, "en", LARGE)
+    week = timedelta(days=7)
+    plan = replace(
+        fact("later", "User will move to Faro on 20 May.", "t3", at=MOVED + week),
+        kind=FactKind.PLAN,
+        until=date(2026, 5, 20),
+    )
+    end = FactEnd(id="new", at=MOVED + week, by="later")
+    await world.store.facts.apply(ANA, FactChanges(added=(plan,), ended=(end,)))
+
+    async def mark(at: datetime) -> str:
+        context = await world.memory.context("ana", "Which city do I live in now?", at=at)
+        return next(c.text for c in context.recalled if c.sources == ("t2",))
+
+    day = datetime(2026, 5, 20, 12, tzinfo=UTC)
+    assert (await mark(day)).endswith("since then: User will move to Faro on 20 May.]")
+    assert (await mark(NOW)).endswith("[true until 2026-05-10]")
+
+
+async def test_what_a_rollback_brings_back_is_not_marked(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """It holds under another id; what the rollback undid is marked, and told by no topic."""
+    world = await make_world(settings=replace(FACTS, mechanisms=("summary", "search")))
+    for place in ("Oslo", "Bergen"):
+        noted = add(f"The user lives in {place}.")
+        if place == "Bergen":
+            noted |= {"do": "replace", "facts": [1], "why": "moved"}
+        about = {"topic": place, "first": 1, "last": 2, "summary": f"The user lives in {place}."}
+        answers = (json.dumps({"changes": [noted], "topics": [about]}),)
+        await world.session("ana", f"I live in the city of {place} now.", answers=answers)
+
+    async def shown() -> dict[str, str]:
+        context = await world.memory.context("ana", "Which city do I live in now?")
+        found = (c for c in context.recalled if c.kind in ("turn", "memo"))
+        places = ((c, place) for c in found for place in ("Oslo", "Bergen") if place in c.text[:70])
+        return {f"{place} {c.kind}": c.text.partition(" [")[2] for c, place in places}
+
+    before = await shown()
+    assert before["Oslo turn"].endswith("since then: The user lives in Bergen.]")
+    assert before["Oslo memo"] == before["Oslo turn"]
+    assert before["Bergen turn"] == before["Bergen memo"] == ""
+    world.clock.advance(timedelta(days=1))
+    await world.memory.rollback("ana", When(version=1))
+    after = await shown()
+    assert after["Oslo turn"] == after["Oslo memo"] == ""
+    assert after["Bergen turn"].endswith("since then: The user lives in Oslo.]")
+    assert "Bergen memo" not in after
+    world.clock.advance(timedelta(days=1))
+    await world.memory.rollback("ana", When(version=2))
+    assert (await shown())["Bergen memo"] == ""
+
+
+async def test_a_topic_says_what_of_it_has_ended(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """Only what its summary tells, and until when."""
+    world = await make_world(settings=replace(FACTS, mechanisms=("summary", "search")))
+    race = "The user will run the Leeds half marathon on 10 May 2026."
+    about = {"topic": "Race", "first": 1, "last": 2, "summary": f"{race} Rex the dog runs along."}
+    noted = [add(race, kind="plan"), add("The user has a dog, Rex."), add("The user owns a kayak.")]
+    answers = (json.dumps({"changes": noted, "topics": [about]}),)
+    said = "I run the Leeds half marathon with my dog Rex, and I own a kayak."
+    await world.session("ana", said, answers=answers)
+    facts = {fact.text: fact.id for fact in await world.memory.facts("ana")}
+    ends = [FactEnd(id=facts[n["text"]], at=world.clock.now()) for n in (noted[0], noted[2])]
+    await world.store.facts.apply(ANA, FactChanges(ended=tuple(ends)))
+    context = await world.memory.context("ana", "How should I train for the half marathon?")
+    day = world.clock.now().date()
+    (memo,) = (c.text for c in context.recalled if c.kind == "memo")
+    assert memo.endswith(f'Rex the dog runs along. ["{race}" held until {day}]')
 
 
 async def test_the_days_of_an_event_are_not_until_when_it_was_true(
@@ -221,9 +308,7 @@ async def test_the_days_of_an_event_are_not_until_when_it_was_true(
         fact("moved", "User moved to Porto.", "t2", at=MOVED), kind=FactKind.EVENT, until=april
     )
     ends = (FactEnd(id="new", at=NOW), FactEnd(id="moved", at=NOW))
-    await world.store.facts.apply(
-        Owner(tenant="default", user="ana"), FactChanges(added=(moved,), ended=ends)
-    )
+    await world.store.facts.apply(ANA, FactChanges(added=(moved,), ended=ends))
     shown = await lines(world, "Which city do I live in now?")
     assert shown["t2"].endswith("[true until 2026-06-01]")
 

@@ -270,7 +270,7 @@ def test_a_question_that_memory_knows_nothing_about_takes_no_room() -> None:
             for position, name in enumerate(names)
         ]
         support = Support(best=5.0, known=known, mismatch=0.0)
-        return Found(items=items, ended=(), support=support, degraded="")
+        return Found(items=items, over=(), support=support, degraded="")
 
     whole, first, second = found(0.9, "a", "b", "c"), found(0.9, "a", "b"), found(0.01, "c", "d")
     ranked = merged([whole, first, second])

@@ -144,7 +144,7 @@ def test_what_is_said_at_the_very_time_of_a_query_is_known() -> None:
 def found(known: float, *items: RecalledItem, personal: bool = False) -> Found:
     """What one of several questions brought."""
     support = Support(best=5.0, known=known, mismatch=0.0, personal=personal)
-    return Found(items=items, ended=(), support=support, degraded="")
+    return Found(items=items, over=(), support=support, degraded="")
 
 
 def test_questions_weigh_by_what_memory_knows_of_them() -> None:
@@ -366,7 +366,7 @@ async def test_what_replaced_a_fact_is_followed_through_eight_steps() -> None:
     for length in (1, 8, 9):
         facts = chain(length)
         await store.facts.apply(ANN, FactChanges(added=tuple(facts)))
-        [marked] = await with_endings(store, ANN, [item(f"t{length}")], ended=facts, at=NOW)
+        [marked] = await with_endings(store, ANN, [item(f"t{length}")], over=facts, at=NOW)
         assert marked.outdated is not None
         assert marked.outdated.until == times[1].date()
         assert marked.outdated.since_then == ((f"{length}-{length}",) if length < 9 else ())
@@ -392,7 +392,7 @@ async def test_a_fact_held_until_the_day_that_was_told() -> None:
     ):
         told = replace(fact, id=name, sources=(name,), until=until)
         await store.facts.apply(ANN, FactChanges(added=(told,)))
-        [marked] = await with_endings(store, ANN, [item(name)], ended=[told], at=NOW)
+        [marked] = await with_endings(store, ANN, [item(name)], over=[told], at=NOW)
         assert marked.outdated is not None
         assert (marked.outdated.until, marked.outdated.wholly) == (last, True)
     await store.close()

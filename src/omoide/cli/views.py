@@ -161,10 +161,10 @@ def recalled_lines(
         where = f"session {item.session}, " if item.session else ""
         tail = dim(f"({where}{format_time(item.time, now)}, {plural(item.tokens, 'token')})")
         lines.append(f"{item.score:7.4f}  {item.kind:8}  {one_line(item.text)} {tail}")
-        if item.outdated:
-            since = " ".join(item.outdated.since_then)
-            tail = f"; since then: {one_line(since)}" if since else ""
-            lines.append(dim(f"{'':19}until {item.outdated.until}{tail}"))
+        for end in item.outdated.endings if item.outdated else ():
+            tail = f"; since then: {one_line(end.since_then)}" if end.since_then else ""
+            old = one_line(" ".join(end.ended))
+            lines.append(dim(f"{'':19}until {end.until}: {old}{tail}"))
         if counted and item.counted:
             parts = (f"{kind.replace('_', ' ')} {points:+.2f}" for kind, points in item.counted)
             lines.append(dim(f"{'':19}{', '.join(parts)}"))

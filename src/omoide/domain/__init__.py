@@ -18,7 +18,7 @@ from omoide.domain.fact_erasure import ErasedFacts, FactErasure, TurnPlace
 from omoide.domain.jobs import CallPurpose, Job, JobState, JobTask, ModelCall, RejectedAnswer
 from omoide.domain.memo import Memo, Span
 from omoide.domain.note import Note
-from omoide.domain.recall import MemoryKind, Outdated, RecalledItem, RecallResult, Support
+from omoide.domain.recall import Ending, MemoryKind, Outdated, RecalledItem, RecallResult, Support
 from omoide.domain.receipt import Receipt
 from omoide.domain.summary import (
     ChangeKind,
@@ -37,6 +37,7 @@ __all__ = [
     "AppliedChanges",
     "CallPurpose",
     "ChangeKind",
+    "Ending",
     "ErasedFacts",
     "Event",
     "Fact",

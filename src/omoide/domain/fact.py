@@ -115,12 +115,19 @@ class Fact:
             and (self.expires is None or self.expires > at)
         )
 
+    def expired(self, at: datetime) -> bool:
+        """Whether it was no longer remembered at `at`, or was forgotten on request by then."""
+        return self.expires is not None and self.expires <= at
+
+    def over(self, at: datetime) -> bool:
+        """Whether it had ended or expired by `at`."""
+        return self.expired(at) or (self.ended is not None and self.ended <= at)
+
     def gone_from(self, written: datetime, *, now: datetime) -> bool:
         """Whether a summary that was written then should no longer show it: it has expired, or
         ended since, as on the day of a plan. One that had ended before was brought back by its
         owner."""
-        expired = self.expires is not None and self.expires <= now
-        return expired or (self.ended is not None and written < self.ended <= now)
+        return self.expired(now) or (self.ended is not None and written < self.ended <= now)
 
     def is_about(self, name: str) -> bool:
         """Whether it is about the person of that name, however it is written (`compared_name`)."""
@@ -150,10 +157,6 @@ class Fact:
             until=end.until or self.until,
             expires=end.at if end.forgotten else self.expires,
         )
-
-    def forgotten(self, at: datetime) -> bool:
-        """Whether the user had asked by `at` to have it forgotten: it ended and expired at once."""
-        return self.ended is not None and self.ended == self.expires and self.ended <= at
 
     def holding_again(self) -> Fact:
         """The fact as if it had not ended. Its last day is unknown, since the end may have set
@@ -263,6 +266,8 @@ class FactFilter:
     """Said before this time."""
     at: datetime | None = None
     """Only what held at this time (`Fact.holds`)."""
+    over: datetime | None = None
+    """Only what had ended or expired by this time (`Fact.over`)."""
     pinned: bool | None = None
     ended: bool | None = None
     """Only what has ended, or only what has not."""
@@ -280,6 +285,7 @@ class FactFilter:
             and (self.since is None or fact.said >= self.since)
             and (self.until is None or fact.said < self.until)
             and (self.at is None or fact.holds(self.at))
+            and (self.over is None or fact.over(self.over))
             and self.pinned in (None, fact.pinned)
             and self.ended in (None, fact.ended is not None)
         )

@@ -28,18 +28,32 @@ class MemoryKind(OpenEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ending:
+    """Facts that ended on the same day and were replaced by the same."""
+
+    ended: tuple[str, ...]
+    until: date
+    """The last day on which they held, or the day on which memory learned that they no longer
+    do."""
+    since_then: str = ""
+    """The fact that holds in their place, if any."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outdated:
-    """What no longer holds of what a turn says."""
+    """What no longer holds of what a turn or the summary of a topic says."""
 
     until: date
     """The last day on which all of it held, or the day on which memory learned that it no longer
     does."""
     ended: tuple[str, ...]
-    """The facts that rest on the turn and have ended."""
+    """The facts that rest on it and have ended."""
     since_then: tuple[str, ...] = ()
     """The facts that hold in their place, if any."""
     wholly: bool = True
-    """Whether no fact that rests on the turn still holds."""
+    """Whether no fact that rests on it still holds."""
+    endings: tuple[Ending, ...] = ()
+    """The same for each day and what holds since."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +80,7 @@ class RecalledItem:
     answers: str = ""
     """For a turn that answers a question: that question."""
     outdated: Outdated | None = None
-    """For a turn: what no longer holds of it, if memory knows of anything."""
+    """For a turn or memo: what no longer holds of it, if memory knows of anything."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,8 +30,8 @@ from omoide.language import detect_language
 from omoide.language.dates import with_absolute_dates
 from omoide.mechanisms.events.form import event_id
 from omoide.mechanisms.facts.adoption import adopt
-from omoide.mechanisms.facts.applying import fact_id
 from omoide.mechanisms.facts.choosing import sentence as as_sentence
+from omoide.mechanisms.facts.repeats import fact_id
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:

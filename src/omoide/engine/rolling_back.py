@@ -8,7 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.domain import FactChanges, FactEnd
-from omoide.mechanisms.facts.applying import fact_id
+from omoide.mechanisms.facts.repeats import fact_id
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ the engine runs as many as the configuration names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from enum import StrEnum
 from functools import cached_property
@@ -189,8 +189,14 @@ class ShortensSession(Protocol):
         is left out may be recalled like any earlier turn. Changes nothing, calls no model."""
 
 
+BEST = 0.3
+"""The value from which a contribution is chosen before the others, however long it is: sentences of
+the summary, and the first three of a kind that were recalled."""
+
+
 def fit_budget(contributions: Iterable[Contribution], *, budget: int) -> tuple[Contribution, ...]:
-    """Choose the contributions that fit the budget, by value per token, in their given order.
+    """Choose the contributions that fit the budget, in their given order: the best ones first, and
+    of those and of the others by value per token.
 
     An item that two mechanisms offer is kept once. Each sentence of the summary has the value 1,
     so the summary is the last to be dropped.
@@ -204,7 +210,7 @@ def fit_budget(contributions: Iterable[Contribution], *, budget: int) -> tuple[C
     candidates = tuple(distinct.values())
     if sum(c.tokens for c in candidates) <= budget:
         return candidates
-    by_value = sorted(candidates, key=lambda c: c.value / effective_tokens(c), reverse=True)
+    by_value = sorted(candidates, key=lambda c: (c.value < BEST, -c.value / effective_tokens(c)))
     left, kept = budget, set[int]()
     for contribution in by_value:
         if contribution.tokens <= left:
@@ -218,11 +224,17 @@ SAME = 0.6
 
 
 def without_repeats(contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
-    """The contributions without recalled facts that the memory states, and without recalled turns
-    that only say what a recalled sentence or fact says that they support."""
+    """The contributions without recalled facts that the memory states, which is worth as much then,
+    and without recalled turns that only say what a recalled sentence or fact says that they
+    support."""
     offered = tuple(contributions)
+    recalled = [c for c in offered if _recalled_fact(c)]
     memory = [c for c in offered if c.place is PromptPlace.MEMORY]
-    given = tuple(c for c in offered if not (_recalled_fact(c) and _states(memory, c)))
+    given = tuple(
+        _worth(c, recalled) if c.place is PromptPlace.MEMORY else c
+        for c in offered
+        if not (_recalled_fact(c) and _states(memory, c))
+    )
     cited: dict[str, set[str]] = {}
     for c in given:
         if c.place is PromptPlace.RECALLED and c.kind in ("sentence", "fact"):
@@ -241,6 +253,13 @@ def _states(memory: Iterable[Contribution], fact: Contribution) -> bool:
         or (note.sources == fact.sources and content_terms(fact.text) <= content_terms(note.text))
         for note in memory
     )
+
+
+def _worth(note: Contribution, recalled: Iterable[Contribution]) -> Contribution:
+    """A note of the memory with the value of the recalled fact that it states, if that is more."""
+    values = (fact.value for fact in recalled if _states((note,), fact))
+    value = max(values, default=0.0)
+    return replace(note, value=value) if value > note.value else note
 
 
 def _recalled_fact(contribution: Contribution) -> bool:

@@ -25,6 +25,7 @@ from omoide.mechanisms.base import Contribution, PromptPlace
 from omoide.mechanisms.events.calibration import IDENTITY, WORDS, Calibration, shipped_calibration
 from omoide.mechanisms.events.calibrations import Calibrations
 from omoide.mechanisms.events.human_time import human_time
+from omoide.mechanisms.events.lasting import lasting_events
 from omoide.mechanisms.events.scoring import (
     EventCandidate,
     ForgettingCurve,
@@ -219,11 +220,13 @@ class HumanRecall:
     async def explain(
         self, owner: Owner, text: str, *, now: datetime, language: str
     ) -> RecallExplanation:
-        """Every candidate with r, t, g and p, and why it is or is not recalled. Superseded events
-        are included if they share words with the input."""
+        """Every candidate with r, t, g and p, and why it is or is not recalled. Events that are
+        superseded, or whose fact is over, are included if they share words with the input."""
         weighed = await self._weighed(owner, text, now=now, language=language, besides=None)
         by_id = {event.id: event for event in await self._store.events.read(owner)}
-        superseded = [e for e in by_id.values() if e.superseded_by and e.time <= now]
+        told = [event for event in by_id.values() if event.time <= now]
+        lasting = {e.id for e in await lasting_events(self._store, owner, told, at=now)}
+        superseded = [e for e in told if e.superseded_by or e.id not in lasting]
         candidates = weigh_events(
             text,
             superseded,
@@ -289,6 +292,7 @@ class HumanRecall:
             for event in await self._store.events.read(owner, ids=ids)
             if event.time <= now and event.session != besides and not event.superseded_by
         ]
+        events = await lasting_events(self._store, owner, events, at=now)
         if self._embedder is not None and self.knobs.labels:
             compared = [event for event in events if event.id in cosines]
             with_labels = await self._by_labels(self._embedder, compared, query[0])

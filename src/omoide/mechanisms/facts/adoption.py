@@ -19,7 +19,7 @@ from omoide.domain import (
     weakest,
 )
 from omoide.domain.fact import USER
-from omoide.mechanisms.facts.applying import fact_id
+from omoide.mechanisms.facts.repeats import fact_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,6 @@ flags for what people should look at. Nothing is dropped: what cannot become a c
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
@@ -22,25 +21,32 @@ from omoide.domain import (
     Sentence,
     Speaker,
     Trust,
+    weakest,
 )
 from omoide.domain.fact import ASSISTANT, USER
-from omoide.language.dates import DatedText, with_absolute_dates
 from omoide.mechanisms.facts.days import (
     DATED,
     OPEN,
+    dated_sentence,
     day_of_end,
     days_of,
     happens_then,
     in_order,
     kind_by_days,
     last_day_of,
-    names_days,
     rewritten,
     with_days,
 )
 from omoide.mechanisms.facts.operations import Action, SetAside
-from omoide.mechanisms.facts.repeats import plain, said_already, with_new_days, with_other_end
-from omoide.mechanisms.facts.trust import trust_of
+from omoide.mechanisms.facts.repeats import (
+    fact_id,
+    said_already,
+    said_by_user,
+    with_both,
+    with_new_days,
+    with_other_end,
+)
+from omoide.mechanisms.facts.trust import may_end, own_words_for, trust_of
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
@@ -163,8 +169,28 @@ class _Application:
             if changed and self._may_end(id_, self._trust(changed, old.text, sources)):
                 outcome = self._add(changed)
             else:
-                self._confirmed.append(FactConfirmation(id=id_, at=self._at, sources=sources))
+                self._say_again(id_, sources, reason=operation.reason)
         return outcome
+
+    def _say_again(self, id_: str, sources: tuple[str, ...], *, reason: str) -> str:
+        """Confirm a known fact. One that the user had not said, but says now, becomes a new fact
+        with the user's trust: what a fact rests on is never rewritten. Returns the id of the fact
+        that holds."""
+        old = self._known[id_]
+        own = own_words_for(old.text, sources, turns=self._turns, language=self._language)
+        weaker = weakest((old.trust, Trust.USER)) is not Trust.USER
+        if not (weaker and own) or old.about == ASSISTANT or id_ in self._ended:
+            self._confirmed.append(FactConfirmation(id=id_, at=self._at, sources=sources))
+            return id_
+        new = replace(
+            said_by_user(old, own, said=self._said(own), at=self._at, session=self._session),
+            reason=reason,
+            flags=tuple(flag for flag in old.flags if flag != OUTRANKED),
+        )
+        self._added[new.id] = new
+        self._of_text[new.text] = new.id
+        self._ended[id_] = FactEnd(id=id_, at=self._at, by=new.id, reason=reason, sources=own)
+        return new.id
 
     def _end_alone(self, operation: Operation) -> Outcome:
         ended = False
@@ -226,19 +252,16 @@ class _Application:
         if not sources:
             return self._set_aside(operation.text, UNSUPPORTED)
         new = self._fact(operation, sources)
-        if earlier := self._added.get(new.id):
+        twin = said_already(new, self._holding())
+        if twin:
+            new = replace(new, id=self._say_again(twin, sources, reason=operation.reason))
+        if twin or new.id in self._added:
             again = self._replacing(new, operation)
-            self._added[new.id] = replace(
-                earlier,
-                supersedes=(*earlier.supersedes, *again.supersedes),
-                reason=earlier.reason or again.reason,
-                flags=tuple(dict.fromkeys((*earlier.flags, *again.flags))),
-            )
-            return Outcome.REPLACED if again.supersedes else Outcome.REPEATED
-        if twin := said_already(new, self._holding()):
-            self._confirmed.append(FactConfirmation(id=twin, at=self._at, sources=sources))
-            ended = self._replacing(replace(new, id=twin), operation).supersedes
-            return Outcome.REPLACED if ended else Outcome.CONFIRMED
+            if earlier := self._added.get(new.id):
+                self._added[new.id] = with_both(earlier, again)
+            if again.supersedes:
+                return Outcome.REPLACED
+            return Outcome.CONFIRMED if twin else Outcome.REPEATED
         if other := with_other_end(new, self._holding()):
             facts = tuple(dict.fromkeys((*operation.facts, other)))
             operation = replace(operation, action=Action.REPLACE, facts=facts)
@@ -254,7 +277,7 @@ class _Application:
     def _fact(self, operation: Operation, sources: tuple[str, ...]) -> Fact:
         said, language, flags = self._said(sources), self._language, operation.flags
         day, about = said.date(), operation.about or USER
-        dated = self._dated(operation, day)
+        dated = dated_sentence(operation, day, language=language)
         text, (since, until) = dated.text, days_of(operation, dated, said=day)
         if since and until and until < since:
             flags = (*flags, TURNED)
@@ -290,23 +313,6 @@ class _Application:
             return False
         old = [self._known[id_] for id_ in operation.facts]
         return any(fact.kind not in OPEN or fact.supersedes for fact in old)
-
-    def _dated(self, operation: Operation, day: date) -> DatedText:
-        """The sentence with absolute dates. One whose days the answer gives beside it is left alone
-        if it names them, and a range ("December 15 to 31") in any case. A model that was asked for
-        dates writes names, quotations and habits as they are."""
-        first, last = operation.since or operation.until, operation.until or operation.since
-        text, beside = operation.text, operation.says_days and first is not None
-        if beside and first and last and names_days(text, first, last, said=day):
-            return DatedText(text=text, since=None, until=None, found=())
-        return with_absolute_dates(
-            text,
-            day=day,
-            language=self._language,
-            ranges=not beside,
-            names=not operation.says_days,
-            habits=beside or not operation.says_days,
-        )
 
     def _replacing(self, new: Fact, operation: Operation) -> Fact:
         """The new fact, once it has ended those that it replaces. A plan ends what holds until then
@@ -361,11 +367,7 @@ class _Application:
         return self._known.get(id_) or self._added[id_]
 
     def _may_end(self, id_: str, trust: Trust) -> bool:
-        order = list(Trust)
-        old = self._known[id_].trust
-        if old is Trust.CORRECTED:  # the user may say something new about what they corrected
-            return trust in (Trust.USER, Trust.CORRECTED)
-        return order.index(trust) >= order.index(old)
+        return may_end(self._known[id_].trust, trust)
 
     def _holding(self) -> list[Fact]:
         """The known facts that no entry has ended so far."""
@@ -389,9 +391,5 @@ class _Application:
             about=operation.about or USER,
             language=self._language,
             known=[self._known[id_].text for id_ in operation.facts if operation.text],
+            ends=not operation.text,
         )
-
-
-def fact_id(session: int, about: str, text: str) -> str:
-    """An id derived from session, person and text, so that a retry adds nothing."""
-    return "f" + hashlib.sha256(f"{session}\n{about}\n{plain(text)}".encode()).hexdigest()[:20]

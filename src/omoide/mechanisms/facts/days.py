@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from omoide.domain import FactKind
 from omoide.language import pack
-from omoide.language.dates import with_absolute_dates
+from omoide.language.dates import DatedText, with_absolute_dates
 from omoide.language.times import spans
 from omoide.prompts import vocabulary
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from omoide.domain import Fact
-    from omoide.language.dates import DatedText
     from omoide.mechanisms.facts.operations import Operation
 
 OPEN = (FactKind.PLAN, FactKind.PROMISE)
@@ -27,6 +26,24 @@ DATED = (*OPEN, FactKind.EVENT)
 """Kinds whose days are when they happen, not how long they hold."""
 REWRITTEN = "dates were put in place of what the model wrote"
 _DAY = timedelta(days=1)
+
+
+def dated_sentence(operation: Operation, day: date, *, language: str) -> DatedText:
+    """The sentence with absolute dates. One whose days the answer gives beside it is left alone
+    if it names them, and a range ("December 15 to 31") in any case. A model that was asked for
+    dates writes names, quotations and habits as they are."""
+    first, last = operation.since or operation.until, operation.until or operation.since
+    text, beside = operation.text, operation.says_days and first is not None
+    if beside and first and last and names_days(text, first, last, said=day):
+        return DatedText(text=text, since=None, until=None, found=())
+    return with_absolute_dates(
+        text,
+        day=day,
+        language=language,
+        ranges=not beside,
+        names=not operation.says_days,
+        habits=beside or not operation.says_days,
+    )
 
 
 def days_of(

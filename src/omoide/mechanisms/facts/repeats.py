@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from omoide.domain import Trust
 from omoide.mechanisms.facts.days import DATED, without_days
 from omoide.mechanisms.facts.operations import Action
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
     from omoide.domain import Fact
     from omoide.mechanisms.facts.operations import Operation
@@ -54,6 +57,37 @@ def with_new_days(old: Fact, operation: Operation, sources: tuple[str, ...]) -> 
         since=operation.since or old.since,
         says_days=True,
     )
+
+
+def said_by_user(
+    old: Fact, own: tuple[str, ...], *, said: datetime, at: datetime, session: int
+) -> Fact:
+    """A fact that somebody else had said, in the place of which these words of the user stand."""
+    return replace(
+        old,
+        id=fact_id(session, old.about, old.text),
+        said=said,
+        learned=at,
+        session=session,
+        sources=own,
+        trust=Trust.USER,
+        supersedes=(old.id,),
+    )
+
+
+def with_both(earlier: Fact, again: Fact) -> Fact:
+    """A fact that two entries of an answer add: it ends what either of them replaces."""
+    return replace(
+        earlier,
+        supersedes=(*earlier.supersedes, *again.supersedes),
+        reason=earlier.reason or again.reason,
+        flags=tuple(dict.fromkeys((*earlier.flags, *again.flags))),
+    )
+
+
+def fact_id(session: int, about: str, text: str) -> str:
+    """An id derived from session, person and text, so that a retry adds nothing."""
+    return "f" + hashlib.sha256(f"{session}\n{about}\n{plain(text)}".encode()).hexdigest()[:20]
 
 
 def plain(text: str) -> str:

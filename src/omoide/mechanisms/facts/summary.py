@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from omoide.mechanisms.facts.writing import FactDigest
     from omoide.ports import Embedder, Store
 
+FURTHER = 0.25
+"""The value of a fact that follows the summary: in a small budget, what was recalled for a question
+comes first (`fit_budget`)."""
+
 
 class FactSummary(SummaryInPrompt):
     """M_N in every prompt; after every session M_{N+1}, chosen from the facts."""
@@ -80,7 +84,7 @@ class FactSummary(SummaryInPrompt):
             kind=MemoryKind.FACT,
             id=fact.id,
             text=as_shown(fact, fact.text, today),
-            value=0.9,
+            value=FURTHER,
             sources=fact.sources,
             time=fact.said,
             why="a fact that holds, besides those of the summary",

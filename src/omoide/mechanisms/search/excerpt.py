@@ -3,6 +3,7 @@ into a prompt whole."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 GAP = "…"
 """Stands for what is left out."""
 _LONGEST = 200
-"""Characters of a piece: a table or a line without full stops is cut into such."""
+"""Most characters of a piece: a table or a line without full stops is cut into such."""
+_BETWEEN_WORDS = re.compile(
+    r"(?<=\s)|(?<=[\u3000-\u30ff\u3400-\u9fff])(?=[\u3000-\u30ff\u3400-\u9fff])"
+)
+"""Where a line may be cut: after white space, and between two characters of Chinese or Japanese."""
+_AFTER_MARKS = re.compile(r"(?<=\W)")
+"""Where one is cut that has no such place, as a row of a table without spaces."""
 
 
 def excerpt(text: str, about: str, *, tokens: int) -> str:
@@ -46,8 +53,22 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         if start < 0:  # its white space was changed
             continue
         at = start + len(sentence)
-        for begin in range(start, at, _LONGEST):
-            yield begin, min(begin + _LONGEST, at)
+        while start < at:
+            end = _cut(text, start, at)
+            if piece := text[start:end].rstrip():
+                yield start, start + len(piece)
+            start = end
+
+
+def _cut(text: str, start: int, end: int) -> int:
+    """Where a piece that begins at `start` ends: not within a word or a number if that can be."""
+    if end - start <= _LONGEST:
+        return end
+    for places in (_BETWEEN_WORDS, _AFTER_MARKS):
+        found = [place.start() for place in places.finditer(text, start + 1, start + _LONGEST + 1)]
+        if found:
+            return found[-1]
+    return start + _LONGEST
 
 
 def _shared(pieces: Sequence[str], wanted: set[str]) -> list[float]:

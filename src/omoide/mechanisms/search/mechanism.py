@@ -266,14 +266,15 @@ def _labeller(request: ReplyRequest, *, code: bool) -> Callable[[RecalledItem], 
 
 
 def _ending(outdated: Outdated, words: Mapping[str, str]) -> str:
-    """Until when something held, and what holds since: "[true until 2026-05-03; since then: …]"."""
-    day = outdated.until.isoformat()
-    if outdated.wholly:
-        parts = [Template(words["outdated"]).substitute(day=day)]
-    else:
-        old = " ".join(outdated.ended)
-        parts = [Template(words["outdated_part"]).substitute(old=old, day=day)]
-    if outdated.since_then:
-        now = " ".join(outdated.since_then)
-        parts.append(Template(words["outdated_now"]).substitute(now=now))
-    return f"[{'; '.join(parts)}]"
+    """Until when something held, and what holds since: "[true until 2026-05-03; since then: …]".
+    One for each day and what holds since; which facts, unless it is all that was said."""
+    whole = outdated.wholly and len(outdated.endings) == 1
+    marks = []
+    for end in outdated.endings:
+        day, old = end.until.isoformat(), " ".join(end.ended)
+        name = "outdated" if whole else "outdated_part"
+        parts = [Template(words[name]).safe_substitute(old=old, day=day)]
+        if end.since_then:
+            parts.append(Template(words["outdated_now"]).substitute(now=end.since_then))
+        marks.append(f"[{'; '.join(parts)}]")
+    return " ".join(marks)

@@ -22,7 +22,8 @@ class Found:
     """What was found for one query, best first."""
 
     items: Sequence[RecalledItem]
-    ended: Sequence[Fact]
+    over: Sequence[Fact]
+    """Facts that have ended or expired, on the turns that were looked at."""
     support: Support
     degraded: str
 

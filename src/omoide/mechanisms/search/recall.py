@@ -2,8 +2,9 @@
 
 Every turn of the owner is scored (`evidence`). Facts, events, memos and sentences of the summary
 get the score of their best source, or a higher one if their own words or meaning match the query
-better. What else states a fact that is found is not returned beside it. A turn comes with what has
-ended of the facts that rest on it (`outdated`).
+better. What else states a fact that is found is not returned beside it. A turn or memo comes with
+what has ended of the facts that rest on it (`outdated`). What has expired or is to be forgotten is
+left out (`forgotten`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from omoide.domain import (
     Speaker,
 )
 from omoide.language import detect_language
+from omoide.mechanisms.events.lasting import lasting_events
 from omoide.mechanisms.search.derived import (
     derived_scores,
     matching_sentences,
@@ -31,14 +33,10 @@ from omoide.mechanisms.search.derived import (
 from omoide.mechanisms.search.evidence import judge_support, weigh_evidence
 from omoide.mechanisms.search.features import FeatureReader
 from omoide.mechanisms.search.filter import RecallFilter
-from omoide.mechanisms.search.forgotten import (
-    forgotten_turns,
-    replied_to,
-    without_forgotten_topics,
-)
+from omoide.mechanisms.search.forgotten import forgotten_turns, replied_to
 from omoide.mechanisms.search.gate import judged
 from omoide.mechanisms.search.merging import Found, best_supported, merged
-from omoide.mechanisms.search.outdated import ended_facts, with_endings
+from omoide.mechanisms.search.outdated import facts_over, with_endings
 from omoide.mechanisms.search.pairs import pair_turns
 from omoide.mechanisms.search.question import indexed_terms, parse_query, questions_apart
 from omoide.mechanisms.search.recalled import (
@@ -118,10 +116,12 @@ class _Search:
 
 @dataclass(frozen=True, kw_only=True)
 class _FoundTurns:
-    """The turns that were found, and the ended facts that rest on them."""
+    """The turns that were found, the facts that hold and rest on turns that are left out, and the
+    facts on any of them that have ended or expired."""
 
     items: list[RecalledItem]
-    ended: tuple[Fact, ...]
+    instead: list[RecalledItem]
+    over: tuple[Fact, ...]
 
 
 class Recall:
@@ -204,9 +204,11 @@ class Recall:
             items = with_extra(items, k=whole.k, extra=whole.extra)
         most = whole.k + sum(whole.extra.values())
         chosen = fitting(items, k=most, budget=whole.budget)
-        chosen = await without_forgotten_topics(self._store, whole.owner, chosen, at=whole.at)
-        ended = tuple({fact.id: fact for part in found for fact in part.ended}.values())
-        marked = await with_endings(self._store, whole.owner, chosen, ended=ended, at=whole.at)
+        over = [fact for part in found for fact in part.over]
+        topics = [item for item in chosen if item.kind is MemoryKind.MEMO]
+        if turns := sorted({source for item in topics for source in item.sources}):
+            over += await facts_over(self._store, whole.owner, turns, at=whole.at)
+        marked = await with_endings(self._store, whole.owner, chosen, over=over, at=whole.at)
         return RecallResult(marked, support=best_supported(found), degraded=found[0].degraded)
 
     async def _found(self, wanted: _Wanted) -> Found:
@@ -214,13 +216,15 @@ class Recall:
         search = await self._weighed(wanted)
         data = search.data
         items = await self._derived(wanted, search, data.other_kinds)
-        ended: Sequence[Fact] = ()
+        over: Sequence[Fact] = ()
         if wanted.only.wants(MemoryKind.TURN):
             turns = await self._turns(search, used=sum(item.tokens for item in items))
-            items, ended = [*turns.items, *items], turns.ended
+            known = {item.id for item in items if item.kind is MemoryKind.FACT}
+            instead = (item for item in turns.instead if item.id not in known)
+            items, over = [*turns.items, *items, *instead], turns.over
         items.sort(key=lambda item: -item.score)  # of equal turns the newer comes first
         support = judged(judge_support(data, search.question, search.evidence), wanted.space_name)
-        return Found(items=items, ended=ended, support=support, degraded=data.degraded)
+        return Found(items=items, over=over, support=support, degraded=data.degraded)
 
     async def _weighed(self, wanted: _Wanted) -> _Search:
         """The evidence for each turn."""
@@ -254,10 +258,21 @@ class Recall:
         if only.wants(MemoryKind.SENTENCE):
             summary = wanted.summary
             summary = await summary() if callable(summary) else summary
-            items += matching_sentences(
-                wanted.query, summary, search.evidence, search.table, stated=stated
-            )
+            items += await self._sentences(search, summary, stated)
         return [item for item in items if only.admits(item.time)]
+
+    async def _sentences(
+        self, search: _Search, summary: Summary, stated: AbstractSet[str]
+    ) -> list[RecalledItem]:
+        """Sentences of the summary that match, but for what states a fact of `stated` or one that
+        is gone from it."""
+        wanted = search.wanted
+        matching = partial(matching_sentences, wanted.query, summary, search.evidence, search.table)
+        found = matching(stated=stated)
+        ids = sorted({s.fact for s in summary.sentences if s.fact} - stated) if found else ()
+        facts = await self._store.facts.read(wanted.owner, ids=ids) if ids else ()
+        gone = {fact.id for fact in facts if fact.gone_from(summary.time, now=wanted.at)}
+        return matching(stated=stated | gone) if gone else found
 
     async def _turns(self, search: _Search, *, used: int) -> _FoundTurns:
         """The `k` best turns that match by more than their speaker, with the questions that they
@@ -270,33 +285,48 @@ class Recall:
         items: list[RecalledItem] = []
         read: dict[str, Turn] = {}
         pairs: dict[str, AnswerPair] = {}
-        ended: dict[str, Fact] = {}
+        over: dict[str, Fact] = {}
+        instead: dict[str, RecalledItem] = {}
+        has_facts = search.data.ended_facts or MemoryKind.FACT in search.data.other_kinds
         for batch in filter(None, (rows[:k], rows[k:])):
             here = {table.ids[row]: row for row in batch}
             new = pair_turns(table, batch, joined=wanted.joined)
             needed = sorted({*here, *(name for pair in new.values() for name in pair.ids)})
             turns = await self._store.turns.read(wanted.owner, ids=needed)
-            if search.data.ended_facts:
+            if has_facts:
                 replied = replied_to(table, batch)
                 asked = sorted({*needed, *replied.values()})
-                ended |= {f.id: f for f in await ended_facts(self._store, wanted.owner, asked)}
-                gone = forgotten_turns(ended.values(), replied, at=wanted.at)
+                found = await facts_over(self._store, wanted.owner, asked, at=wanted.at)
+                over |= {fact.id: fact for fact in found}
+                gone = forgotten_turns(over.values(), replied, at=wanted.at)
                 turns = tuple(turn for turn in turns if turn.id not in gone)
+                for fact in await self._holding(wanted, sorted(gone.intersection(here))):
+                    score = max(float(total[here[turn]]) for turn in here.keys() & fact.sources)
+                    instead[fact.id] = derived_item(MemoryKind.FACT, fact, score)
             pairs |= new
             read |= {turn.id: turn for turn in turns}
-            found = [(turn, here[turn.id]) for turn in reversed(turns) if turn.id in here]
-            at = [row for _, row in found]
+            shown = [(turn, here[turn.id]) for turn in reversed(turns) if turn.id in here]
+            at = [row for _, row in shown]
             parts = search.evidence.parts(at) if wanted.explained else [()] * len(at)
             items += [
                 turn_item(turn, float(total[row]), counted=counted)
-                for (turn, row), counted in zip(found, parts, strict=True)
+                for (turn, row), counted in zip(shown, parts, strict=True)
             ]
             if room is None or sum(item.tokens for item in items) <= room:
                 break
         return _FoundTurns(
             items=with_questions(items, pairs, read) if pairs else items,
-            ended=tuple(ended.values()),
+            instead=list(instead.values()),
+            over=tuple(over.values()),
         )
+
+    async def _holding(self, wanted: _Wanted, turns: Sequence[str]) -> list[Fact]:
+        """The facts that hold and rest on turns that are left out."""
+        if not turns or not wanted.only.wants(MemoryKind.FACT):
+            return []
+        only = FactFilter(turns=turns, at=wanted.at)
+        facts = await self._store.facts.read(wanted.owner, only=only)
+        return [f for f in facts if f.id not in wanted.besides and wanted.only.admits_fact(f)]
 
     async def _written(
         self, search: _Search, kind: MemoryKind, stated: AbstractSet[str]
@@ -349,7 +379,8 @@ class Recall:
             return [f for f in facts if f.holds(at) and wanted.only.admits_fact(f)]
         if kind is MemoryKind.EVENT:
             events = await store.events.read(owner, ids=ids)
-            return [e for e in events if e.time <= at and e.fact not in stated]
+            known = [e for e in events if e.time <= at and e.fact not in stated]
+            return list(await lasting_events(store, owner, known, at=at))
         return [memo for memo in await store.memos.read(owner, ids=ids) if memo.time <= at]
 
 

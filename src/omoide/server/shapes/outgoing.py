@@ -85,13 +85,16 @@ OUTGOING: dict[str, Shape] = {
         outdated=nullable(ref("Outdated")),
     ),
     "Outdated": object_of(
-        "What no longer holds of a turn: the facts that have `ended`, the last day on which they "
-        "held, and what holds `since_then`. `wholly` if nothing that rests on the turn still "
-        "holds.",
+        "What no longer holds of a turn or memo: the facts that have `ended`, their last day, and "
+        "what holds `since_then`; `endings` for each day. `wholly` if nothing on it still holds.",
         until=DAY,
         ended=list_of(TEXT),
         since_then=list_of(TEXT),
         wholly=YES_OR_NO,
+        endings=list_of(ref("Ending")),
+    ),
+    "Ending": object_of(
+        "Facts that ended on one day.", ended=list_of(TEXT), until=DAY, since_then=TEXT
     ),
     "Support": object_of(
         "How likely it is that memory knows the answer: `known` is the probability.",

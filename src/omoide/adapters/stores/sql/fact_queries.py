@@ -136,6 +136,9 @@ def _narrowed(query: FactQuery, ids: Sequence[str] | None, only: FactFilter) -> 
         query = _with(query, "pinned" if only.pinned else "NOT pinned")
     if only.ended is not None and only.at is None:
         query = _with(query, "ended IS NOT NULL" if only.ended else "ended IS NULL")
+    if only.over is not None:
+        over = to_micros(only.over)
+        query = _with(query, "(ended <= ? OR expires <= ?)", over, over)
     if only.kinds:
         kinds = sorted(kind.value for kind in only.kinds)
         query = _with(query, "kind IN (SELECT value FROM json_each(?))", kinds)

@@ -137,6 +137,7 @@ class FactsContract(StoreSuite):
             (FactFilter(turns=["t2"], at=START + HOUR), []),
             (FactFilter(turns=["t1", "t2", "t3"], newest=2), ["over", "later"]),
             (FactFilter(turns=["unknown"]), []),
+            (FactFilter(turns=["t1", "t2", "t3"], over=START + HOUR), ["over"]),
             (FactFilter(ended=True), ["over"]),
             (FactFilter(ended=False, about="user"), ["plan", "tagged", "pinned", "later"]),
             (FactFilter(turns=["t1", "t2"], ended=True), ["over"]),
@@ -272,8 +273,16 @@ class FactsContract(StoreSuite):
         await store.facts.apply(ANN, FactChanges(ended=ends))
         forgotten, ended = await store.facts.read(ANN)
         assert forgotten.expires == forgotten.ended == START + HOUR
-        assert (forgotten.forgotten(START), forgotten.forgotten(START + HOUR)) == (False, True)
-        assert (ended.expires, ended.forgotten(START + HOUR)) == (None, False)
+        assert (forgotten.expired(START), forgotten.expired(START + HOUR)) == (False, True)
+        assert (ended.expires, ended.expired(START + HOUR)) == (None, False)
+
+    async def test_what_has_expired_is_over(self, store: Store) -> None:
+        """At the time at which it expires, whether or not it ends later."""
+        await add(store, replace(fact("a", "t1"), expires=START + HOUR), fact("b", "t1"))
+        await end(store, "b")
+        for hours, expected in ((0, []), (1, ["a", "b"]), (2, ["a", "b"])):
+            over = FactFilter(turns=["t1"], over=START + hours * HOUR)
+            assert await ids(store, over) == expected
 
     async def test_changes_of_unknown_facts(self, store: Store) -> None:
         """Unknown ids, ends by unknown facts and ends of a fact by itself are skipped."""
