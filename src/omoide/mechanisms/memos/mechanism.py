@@ -241,6 +241,7 @@ class ChosenMemos(CompressedMemos):
             compressor=compressor,
             retrieval=choice,
             trigger=trigger,
+            k=None,  # as many as the model chooses
             room=room,
         )
 
