@@ -68,6 +68,8 @@ async def _answer(
             patience=call.context.patience,
         )
         _note_exchange(call, exchange)
+        if converted is not None and converted.threads is not None:
+            await converted.threads.begin(exchange)
         if exchange.prepared is not None:
             body["messages"] = exchange.prepared
             changed = True

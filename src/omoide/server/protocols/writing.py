@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
     from omoide.server.protocols.answer import Piece
+    from omoide.server.protocols.threads import Threads
 
 
 class ReplyWriter(Protocol):
@@ -51,6 +52,8 @@ class ConvertedRequest:
     openai: bool = False
     """Whether the client speaks to OpenAI: then its own headers, its API key among them, may go to
     the upstream. Another vendor's never do."""
+    threads: Threads | None = None
+    """Where the conversation may be stored for the client."""
 
     @property
     def stream(self) -> bool:
