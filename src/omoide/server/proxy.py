@@ -19,6 +19,7 @@ from omoide.errors import OmoideError, TextTooLong
 from omoide.mechanisms.base import PromptPlace
 from omoide.server.answer_parser import AnswerParser, ParsedAnswer, answer_too_long
 from omoide.server.collecting import Start, collected
+from omoide.server.ending import EndMark, Ending
 from omoide.server.endpoint import RouteCall, RouteSpec, in_header
 from omoide.server.keys import Scope
 from omoide.server.latest_replies import LatestReply
@@ -192,33 +193,41 @@ async def _forward(
         streaming.enter_context(call.context.runtime.exchanges.streaming())
         call.context.metrics.streams += 1
 
+        async def record() -> bytes:
+            await _finish(call, exchange, parser)
+            return _last_words(exchange, headers, converted)
+
+        ending = Ending(record)
+
         async def finish() -> bytes:
             call.context.metrics.streams -= 1
             async with streaming:
                 await connection.aclose()
-                await _finish(call, exchange, parser)
-            return _last_words(exchange, headers, converted)
+                return await ending.last_words()
 
-        relayed = _relay(answer, parser, parse_first=converted is not None)
         if converted is None:
+            relayed = _relay(answer, parser, ending)
             return Relay(relayed, finish=finish, status_code=answer.status, headers=headers)
+        relayed = _parsed_first(answer, parser)
         if converted.stream:
-            return Relay(
-                written_stream(converted.writer, relayed, sse=True, model=parsed.model),
-                finish=finish,
-                headers={**headers, "content-type": converted.writer.media_type},
+            written = written_stream(
+                converted.writer, relayed, sse=True, model=parsed.model, ending=ending
             )
+            own = {**headers, "content-type": converted.writer.media_type}
+            return Relay(written, finish=finish, headers=own)
         try:  # a stream although none was asked for
-            return await _whole(converted, relayed, headers, sse=True, model=parsed.model)
+            response = await _whole(converted, relayed, headers, sse=True, model=parsed.model)
         finally:
             await finish()
+        response.headers.update(_headers_of(exchange))
+        return response
 
 
 def _last_words(
     exchange: Exchange | None, headers: Mapping[str, str], converted: ConvertedRequest | None
 ) -> bytes:
-    """What a stream of events ends with if more was lost or waits than its headers said: a comment,
-    which clients skip."""
+    """What a stream of events says before its last event if more was lost or waits than its headers
+    said: a comment, which clients skip."""
     media_type = converted.writer.media_type if converted else headers.get("content-type", "")
     said = headers.get("X-Omoide-Stored")
     if exchange is None or said in (None, exchange.stored.value) or "event" not in media_type:
@@ -276,23 +285,43 @@ async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerPars
 
 
 async def _relay(
-    answer: UpstreamResponse, parser: AnswerParser, *, parse_first: bool
+    answer: UpstreamResponse, parser: AnswerParser, ending: Ending
 ) -> AsyncGenerator[bytes]:
     """The upstream's blocks, unchanged, and an error if it breaks off or does not end. Each is
-    parsed after it was passed on, or before: whoever converts a block may stop in the middle of it,
-    and all that came is to be recorded."""
+    parsed after it was passed on. Only the end mark waits until the reply is recorded."""
+    end = EndMark()
     try:
         async for block in answer.blocks:
-            if parse_first:
-                parser.feed(block)
+            before, mark = end.split(block)
+            if before:
+                yield before
+            parser.feed(block)
+            if mark:
+                yield await ending.last_words() + mark
+            if parser.too_long:
+                raise answer_too_long()
+        if end.rest:
+            yield end.rest
+    except (HttpProblem, OmoideError) as error:
+        yield end.rest + _error_event(error)
+
+
+async def _parsed_first(answer: UpstreamResponse, parser: AnswerParser) -> AsyncGenerator[bytes]:
+    """The same for blocks that are converted. Each is parsed before: whoever converts a block may
+    stop in the middle of it, and all that came is to be recorded."""
+    try:
+        async for block in answer.blocks:
+            parser.feed(block)
             yield block
-            if not parse_first:
-                parser.feed(block)
             if parser.too_long:
                 raise answer_too_long()
     except (HttpProblem, OmoideError) as error:
-        problem = problem_of(error) if isinstance(error, OmoideError) else error
-        yield b"\n\ndata: " + encoded(openai_error(problem)) + b"\n\n"
+        yield _error_event(error)
+
+
+def _error_event(error: HttpProblem | OmoideError) -> bytes:
+    problem = problem_of(error) if isinstance(error, OmoideError) else error
+    return b"\n\ndata: " + encoded(openai_error(problem)) + b"\n\n"
 
 
 def may_store(call: RouteCall) -> bool:

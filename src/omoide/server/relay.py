@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Relay(Response):
     """Sends blocks as they arrive. `finish` is called exactly once, whatever ends the stream: its
     end, a disconnect (even while no blocks arrive), or a server shutdown. The response ends after
-    `finish` with what that returns, so a client that saw the end can rely on it being done."""
+    `finish` with what that returns, so a client that saw the end can rely on it being done. Most
+    clients stop at the last event, before the end: see `Ending`."""
 
     def __init__(
         self,
