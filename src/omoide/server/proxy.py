@@ -19,14 +19,14 @@ from omoide.errors import OmoideError, TextTooLong
 from omoide.mechanisms.base import PromptPlace
 from omoide.server.answer_parser import AnswerParser, ParsedAnswer, answer_too_long
 from omoide.server.collecting import Start, collected
-from omoide.server.ending import EndMark, Ending
+from omoide.server.ending import Ending
 from omoide.server.endpoint import RouteCall, RouteSpec, in_header
 from omoide.server.keys import Scope
 from omoide.server.latest_replies import LatestReply
-from omoide.server.problems import HttpProblem, encoded, openai_error, problem_of, slug_of
+from omoide.server.problems import HttpProblem, encoded, problem_of, slug_of
 from omoide.server.problems import answer as error_response
 from omoide.server.protocols.writing import upstream_problem, written_stream, written_whole
-from omoide.server.relay import Relay
+from omoide.server.relay import Relay, parsed_first, passed_on
 from omoide.server.upstream import UpstreamRequest, forwarded
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from omoide.engine.asking import Exchange
     from omoide.server.protocols.writing import ConvertedRequest
-    from omoide.server.upstream import UpstreamResponse
 
 OWN_NAMES = (None, "", "omoide", "default")
 """Model names that mean the model the server was started with."""
@@ -206,9 +205,9 @@ async def _forward(
                 return await ending.last_words()
 
         if converted is None:
-            relayed = _relay(answer, parser, ending)
+            relayed = passed_on(answer, parser, ending)
             return Relay(relayed, finish=finish, status_code=answer.status, headers=headers)
-        relayed = _parsed_first(answer, parser)
+        relayed = parsed_first(answer, parser)
         if converted.stream:
             written = written_stream(
                 converted.writer, relayed, sse=True, model=parsed.model, ending=ending
@@ -282,46 +281,6 @@ async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerPars
         exchange.stored = Stored.NO
     for problem in exchange.problems[known:]:
         call.context.metrics.degraded[slug_of(problem)] += 1
-
-
-async def _relay(
-    answer: UpstreamResponse, parser: AnswerParser, ending: Ending
-) -> AsyncGenerator[bytes]:
-    """The upstream's blocks, unchanged, and an error if it breaks off or does not end. Each is
-    parsed after it was passed on. Only the end mark waits until the reply is recorded."""
-    end = EndMark()
-    try:
-        async for block in answer.blocks:
-            before, mark = end.split(block)
-            if before:
-                yield before
-            parser.feed(block)
-            if mark:
-                yield await ending.last_words() + mark
-            if parser.too_long:
-                raise answer_too_long()
-        if end.rest:
-            yield end.rest
-    except (HttpProblem, OmoideError) as error:
-        yield end.rest + _error_event(error)
-
-
-async def _parsed_first(answer: UpstreamResponse, parser: AnswerParser) -> AsyncGenerator[bytes]:
-    """The same for blocks that are converted. Each is parsed before: whoever converts a block may
-    stop in the middle of it, and all that came is to be recorded."""
-    try:
-        async for block in answer.blocks:
-            parser.feed(block)
-            yield block
-            if parser.too_long:
-                raise answer_too_long()
-    except (HttpProblem, OmoideError) as error:
-        yield _error_event(error)
-
-
-def _error_event(error: HttpProblem | OmoideError) -> bytes:
-    problem = problem_of(error) if isinstance(error, OmoideError) else error
-    return b"\n\ndata: " + encoded(openai_error(problem)) + b"\n\n"
 
 
 def may_store(call: RouteCall) -> bool:
