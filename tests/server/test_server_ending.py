@@ -93,7 +93,7 @@ async def test_who_sees_the_end_of_a_stream_can_rely_on_it_being_stored(
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 13, 1000])
-@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
 async def test_the_end_is_found_however_it_is_cut(bench: Bench, size: int, ending: bytes) -> None:
     """The client gets the same bytes."""
     whole = event({"content": "data: [DONE]"}) + event({}, finish="stop") + DONE

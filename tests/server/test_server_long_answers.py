@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omoide.server.answer_parser import MAX_ANSWER_BYTES, MAX_EVENT_BYTES, MAX_REPLY_CHARS
+from omoide.server.answer_chunks import MAX_EVENT_BYTES
+from omoide.server.answer_parser import MAX_ANSWER_BYTES, MAX_REPLY_CHARS
 from omoide.server.protocols.answer import chunks
 from omoide.testing.endpoint import DONE, Scripted, event, whole
 

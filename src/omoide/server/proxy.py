@@ -15,7 +15,7 @@ from omoide.domain.text import normal_name
 from omoide.engine.asking import Answer as Reply
 from omoide.engine.asking import Stored
 from omoide.engine.messages import text_of
-from omoide.errors import OmoideError, TextTooLong
+from omoide.errors import BadReply, OmoideError, TextTooLong
 from omoide.mechanisms.base import PromptPlace
 from omoide.server.answer_parser import AnswerParser, ParsedAnswer, answer_too_long
 from omoide.server.collecting import Start, collected
@@ -98,11 +98,10 @@ def _headers_of(exchange: Exchange | None) -> dict[str, str]:
         "X-Omoide-Memory-Version": str(exchange.version),
         "X-Omoide-Memory-Tokens": str(sum(c.tokens for c in exchange.why)),
         "X-Omoide-Status": "ok",
+        "X-Omoide-Stored": exchange.stored.value,
     }
     if exchange.session is not None:
         headers["X-Omoide-Session"] = str(exchange.session)
-    if exchange.asking.incoming.words:
-        headers["X-Omoide-Stored"] = exchange.stored.value
     if exchange.changes:
         headers["X-Omoide-Changed"] = ", ".join(exchange.changes)
     if exchange.problems:
@@ -264,6 +263,8 @@ async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerPars
     known = len(exchange.problems)
     if parsed.cut:
         exchange.problems.append(TextTooLong("the reply is too long to be recorded whole"))
+    elif not parsed.understood:
+        exchange.problems.append(BadReply("the upstream's answer is not a chat completion"))
     cost = ModelCall(
         purpose=CallPurpose.REPLY,
         model=parsed.model,
@@ -277,7 +278,7 @@ async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerPars
     await exchange.finish(
         Reply(text=parsed.recorded_text, once=True, complete=parsed.finished, call=cost)
     )
-    if parsed.cut:
+    if parsed.cut or not parsed.understood:
         exchange.stored = Stored.NO
     for problem in exchange.problems[known:]:
         call.context.metrics.degraded[slug_of(problem)] += 1
