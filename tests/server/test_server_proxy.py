@@ -182,6 +182,15 @@ async def test_errors_of_the_upstream_pass_through(
     assert await bench.replies() == []
 
 
+@pytest.mark.parametrize("status", [600, 999])
+async def test_a_status_that_does_not_exist_is_a_502(bench: Bench, status: int) -> None:
+    """The client hears that, instead of losing its connection."""
+    bench.upstairs.answers.append(replace(whole("Hi."), status=status))
+    response = await bench.chat("Hi")
+    assert response.status_code == 502
+    assert response.json()["error"]["code"] == "upstream_invalid"
+
+
 async def test_an_upstream_that_says_nothing_is_a_504(tmp_path: Path) -> None:
     """In OpenAI's form, so that clients raise what they should."""
     async with serving(tmp_path, wait=0.01) as bench:

@@ -27,7 +27,7 @@ from omoide.server.problems import HttpProblem, encoded, problem_of, slug_of
 from omoide.server.problems import answer as error_response
 from omoide.server.protocols.writing import upstream_problem, written_stream, written_whole
 from omoide.server.relay import Relay, parsed_first, passed_on
-from omoide.server.upstream import UpstreamRequest, forwarded
+from omoide.server.upstream import UpstreamRequest, forwarded, forwarded_query
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -323,7 +323,8 @@ def forwarded_headers(call: RouteCall, *, openai: bool) -> dict[str, str]:
 
 
 def _path(path: str, call: RouteCall) -> str:
-    return f"{path}?{call.raw_query}" if call.raw_query else path
+    query = forwarded_query(call.raw_query)
+    return f"{path}?{query}" if query else path
 
 
 _BOTH = frozenset({Scope.READ, Scope.WRITE})
