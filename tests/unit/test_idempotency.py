@@ -127,7 +127,10 @@ async def test_a_database_that_fails_stops_no_request(reads: int) -> None:
 async def test_a_key_is_for_one_request(other: dict[str, Any]) -> None:
     """Another body, query, address or session under the same key is refused, not replayed."""
     cache, route = ReplayCache(Clock()), Route()
-    first = {"path": {"conversation_id": "c1"}, "headers": {"X-Omoide-Session": "A"}}
+    first: dict[str, Any] = {
+        "path": {"conversation_id": "c1"},
+        "headers": {"X-Omoide-Session": "A"},
+    }
     await ask(cache, route, "k", Call(**first))
     with pytest.raises(HttpProblem) as refused:
         await ask(cache, route, "k", Call(**(first | other)))

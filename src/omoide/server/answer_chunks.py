@@ -73,30 +73,30 @@ class EventReader:
         else:
             self._rest += part
 
-    def _end_line(self) -> Iterator[Chunk | None]:
-        line, skip = self._rest, self._skip
-        self._rest, self._skip = bytearray(), False
+    def _end_line(self) -> list[Chunk | None]:
+        line, self._rest = self._rest, bytearray()
+        skipped, self._skip = self._skip, False
         if line.startswith(b"data:"):
-            yield from self._add(line[5:])
-        elif not line and not skip:
-            yield from self._end_event()
+            return self._add(line[5:])
+        return [] if line or skipped else self._end_event()
 
-    def _add(self, data: bytes | bytearray) -> Iterator[Chunk | None]:
+    def _add(self, data: bytes | bytearray) -> list[Chunk | None]:
         """Add a line to the event. Mostly it is the whole event; some servers send no blank line
         after it, so it does not wait for one."""
         if not self._data and (found := parsed(data)):
-            yield from found
-            return
+            return found
         self._size += len(data)
         self._data.append(data)
         if self._size > MAX_EVENT_BYTES:
             self._data, self._size, self.skipped = [], 0, True
+        return []
 
-    def _end_event(self) -> Iterator[Chunk | None]:
+    def _end_event(self) -> list[Chunk | None]:
         lines, self._data, self._size = self._data, [], 0
-        if len(lines) > 1:  # one alone was tried
-            joined = parsed(b"\n".join(lines))
-            yield from joined or [chunk for line in lines[1:] for chunk in parsed(line)]
+        others = lines[1:]  # the first was tried
+        if not others:
+            return []
+        return parsed(b"\n".join(lines)) or [chunk for line in others for chunk in parsed(line)]
 
 
 def chunks_of(body: bytes | bytearray) -> list[Chunk | None]:
@@ -110,15 +110,13 @@ def chunks_of(body: bytes | bytearray) -> list[Chunk | None]:
 
 def parsed(data: bytes | bytearray) -> list[Chunk | None]:
     """The chunk in the data of an event; none if there is no object, None for the end mark."""
-    if data.strip() == b"[DONE]":
-        return [None]
     try:
         try:
             chunk = json.loads(data)
         except UnicodeDecodeError:  # an old server's
             chunk = json.loads(data.decode("latin-1"))
     except (ValueError, RecursionError):
-        return []
+        return [None] if data.strip() == b"[DONE]" else []
     return [chunk] if isinstance(chunk, dict) else []
 
 
@@ -130,17 +128,15 @@ def first_choices(chunk: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield choice
 
 
-def said_in(message: Mapping[str, Any]) -> Iterator[tuple[Kind, str]]:
+def said_in(message: Mapping[str, Any]) -> list[tuple[Kind, str]]:
     """What a message or a piece of one says, in order; tool calls aside."""
     content = message.get("content")
     said: list[tuple[Kind, object]] = [
         ("reasoning", message.get("reasoning_content") or message.get("reasoning")),
-        *(_part(part) for part in (content if isinstance(content, list) else [content])),
+        *(map(_part, content) if isinstance(content, list) else (("text", content),)),
         ("refusal", message.get("refusal")),
     ]
-    for kind, text in said:
-        if isinstance(text, str) and text:
-            yield kind, text
+    return [(kind, text) for kind, text in said if isinstance(text, str) and text]
 
 
 def _part(part: object) -> tuple[Kind, object]:

@@ -83,7 +83,7 @@ class ParsedAnswer:
                 self.finished = True
 
     def _add_message(self, message: dict[str, Any]) -> None:
-        said = list(said_in(message))
+        said = said_in(message)
         for kind, text in said:
             if kind != "reasoning":
                 self.cut = self.cut or len(text) > self._room
