@@ -455,7 +455,7 @@ FAULTS = (
         "erase cache",
         "another process replays erased words",
         "server/idempotency.py",
-        "entry.mark is not None and entry.mark != await call.erasure_mark()",
+        "entry.mark is not None and entry.mark != await _mark(call)",
         "False",
         "server/test_server_hostile",
     ),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from omoide.domain import Note, Owner
+
 LONGEST = 1000
 NOTES = f"{ROOT}/notes.md"
 
@@ -367,10 +369,10 @@ async def test_no_version_is_lost_to_a_crash(tmp_path: Path) -> None:
         class Crashing:
             read, remove = real.read, real.remove
 
-            async def put(self, owner: Any, note: Any) -> None:  # noqa: ANN401 - passed on
+            async def put(self, owner: Owner, note: Note, *, mark: str | None = None) -> None:
                 if note.kind == "file":
                     raise RuntimeError("the power went")
-                await real.put(owner, note)
+                await real.put(owner, note, mark=mark)
 
         bench.server.runtime.store.notes = Crashing()
         insert = {"command": "insert", "path": NOTES, "insert_line": 0, "insert_text": "green"}

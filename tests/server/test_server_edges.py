@@ -519,7 +519,7 @@ async def test_entries_of_a_thread_keep_their_order(bench: Bench) -> None:
     """Also after one was removed: the next one is the last, and none takes another's place."""
     runtime = bench.server.runtime
     owner = Owner(tenant="default", user="ana")
-    threads = Threads(runtime.store.notes, owner, runtime.clock)
+    threads = Threads(runtime.store, owner, runtime.clock, patience=300.0)
     name, said, thread = "0" * 24, list[str](), None
     for number in range(12):
         await threads.add(name, after=thread, input=[{"type": "message", "content": str(number)}])

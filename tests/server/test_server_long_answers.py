@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omoide.server.answer_parser import MAX_ANSWER_BYTES, MAX_EVENT_BYTES, MAX_REPLY_CHARS
+from omoide.server.answer_chunks import MAX_EVENT_BYTES
+from omoide.server.answer_parser import MAX_ANSWER_BYTES, MAX_REPLY_CHARS
 from omoide.server.protocols.answer import chunks
 from omoide.testing.endpoint import DONE, Scripted, event, whole
 
@@ -125,7 +126,7 @@ async def test_of_a_very_long_reply_the_beginning_is_recorded_and_told(
     answer = Scripted(media_type=EVENTS, blocks=streamed) if stream else whole(words)
     response = await ask(bench, "/v1/chat/completions", answer, stream=stream)
     if stream:
-        assert response.content.endswith(b": X-Omoide-Stored: no\n\n")
+        assert response.content.endswith(b": X-Omoide-Stored: no\n\n" + DONE)
         data = [line[6:] for line in response.text.splitlines() if line.startswith("data: {")]
         passed = [json.loads(line)["choices"][0]["delta"]["content"] for line in data]
         assert "".join(passed) == words

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omoide.domain import Owner
 from omoide.errors import OmoideError, Unconvertible
 from omoide.server.problems import HttpProblem, problem_of
 from omoide.server.protocols import completions, messages_request, ollama_request
 from omoide.server.protocols.answer import ChatAnswer, chunks
 from omoide.server.protocols.responses_request import read_request
+from omoide.server.protocols.threads import Threads, new_thread
 from omoide.server.routes import ROUTES
 from omoide.testing.endpoint import DONE, Scripted, event, failure, stream, whole
 
@@ -534,3 +538,88 @@ async def test_a_refusal_is_passed_on(bench: Bench) -> None:
         "/api/chat", json={**PATHS["/api/chat"], "stream": False}, headers=ANA
     )
     assert chat.json()["message"]["content"] == "I cannot."
+
+
+KEPT: dict[str, dict[str, Any]] = {
+    "/v1/responses": {"input": "My secret is a xylophone."},
+    "/v1/messages": {
+        "messages": [{"role": "user", "content": "My secret is a xylophone."}],
+        "max_tokens": 9,
+        "thread": {"type": "create"},
+    },
+}
+"""A chat that is stored for its client, in each protocol that can."""
+
+
+@pytest.mark.parametrize("path", KEPT)
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("erased", [{"all": True}, {"session": 1}])
+async def test_a_thread_in_flight_does_not_bring_erased_words_back(
+    bench: Bench, path: str, streamed: bool, erased: dict[str, Any]
+) -> None:
+    """Of the user, or of a session: neither the message nor its answer is stored."""
+    erasing = asyncio.Event()
+    answer = stream("A secret", erasing, "!") if streamed else whole("A secret!")
+    blocks = answer.blocks if streamed else (erasing, *answer.blocks)
+    bench.upstairs.answers.append(replace(answer, blocks=blocks))
+    body = {"model": "m", "stream": streamed, **KEPT[path]}
+    chat = asyncio.ensure_future(bench.client.post(path, json=body, headers=ANA))
+    while not bench.upstairs.requests:  # noqa: ASYNC110 - until it was asked
+        await asyncio.sleep(0)
+    removed = await bench.client.post("/api/erase", json=erased, headers=ANA)
+    assert removed.status_code == 200
+    erasing.set()
+    answered = await chat
+    assert answered.status_code == 200
+    if path == "/v1/responses":
+        assert '"store":false' in answered.text
+    store, ana = bench.server.runtime.store, Owner(tenant="default", user="ana")
+    assert await store.notes.read(ana) == ()
+    assert await bench.said() == []
+    if "all" in erased:
+        assert await store.archive.owners("default") == ()
+
+
+async def test_a_thread_is_not_continued_over_an_erasure(bench: Bench) -> None:
+    """What was read before it and sent to the model is not stored again after it."""
+    first = (await bench.client.post("/v1/responses", json={"input": "Hi"}, headers=ANA)).json()
+    erasing = asyncio.Event()
+    answer = whole("Yes.")
+    bench.upstairs.answers.append(replace(answer, blocks=(erasing, *answer.blocks)))
+    output = {"type": "function_call_output", "call_id": "c", "output": "4"}
+    body = {"input": [output], "previous_response_id": first["id"]}
+    chat = asyncio.ensure_future(bench.client.post("/v1/responses", json=body, headers=ANA))
+    while len(bench.upstairs.requests) < 2:  # noqa: ASYNC110 - until it was asked
+        await asyncio.sleep(0)
+    await bench.client.post("/api/erase", json={"session": 1}, headers=ANA)
+    erasing.set()
+    assert (await chat).json()["store"] is False
+    again = {"input": "And?", "previous_response_id": first["id"]}
+    assert (await bench.client.post("/v1/responses", json=again, headers=ANA)).status_code == 400
+
+
+async def test_storing_a_thread_takes_no_longer_than_the_patience(bench: Bench) -> None:
+    """Of a store that does not come to it the chat hears that nothing is stored; nor is it late."""
+    store, memory = bench.server.runtime.store, bench.memory()
+    write, free, removed = store.notes.put, asyncio.Event(), asyncio.Event()
+
+    async def locked(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed through
+        await free.wait()
+        await write(*args, **kwargs)
+
+    remove = store.notes.remove
+
+    async def removing(*args: Any, **kwargs: Any) -> int:  # noqa: ANN401 - passed through
+        count = await remove(*args, **kwargs)
+        removed.set()
+        return count
+
+    store.notes.put, store.notes.remove = locked, removing  # type: ignore[method-assign]
+    ana = Owner(tenant="default", user="ana")
+    threads = Threads(store, ana, bench.clock, patience=0.001)
+    await threads.begin(await memory.begin("ana", HI))
+    kept = await threads.keep(new_thread(), after=None, input=[], response={"output": []})
+    assert kept is False
+    free.set()
+    await removed.wait()
+    assert await store.notes.read(ana) == ()

@@ -182,6 +182,15 @@ async def test_errors_of_the_upstream_pass_through(
     assert await bench.replies() == []
 
 
+@pytest.mark.parametrize("status", [600, 999])
+async def test_a_status_that_does_not_exist_is_a_502(bench: Bench, status: int) -> None:
+    """The client hears that, instead of losing its connection."""
+    bench.upstairs.answers.append(replace(whole("Hi."), status=status))
+    response = await bench.chat("Hi")
+    assert response.status_code == 502
+    assert response.json()["error"]["code"] == "upstream_invalid"
+
+
 async def test_an_upstream_that_says_nothing_is_a_504(tmp_path: Path) -> None:
     """In OpenAI's form, so that clients raise what they should."""
     async with serving(tmp_path, wait=0.01) as bench:
@@ -361,6 +370,39 @@ async def test_a_message_of_control_characters_is_no_message(bench: Bench) -> No
     response = await bench.chat("\x00\x07")
     assert response.status_code == 200
     assert response.headers["x-omoide-status"] == "degraded; reason=empty-text"
+    assert response.headers["x-omoide-stored"] == "no"
+
+
+@pytest.mark.parametrize(
+    "content", ["   ", [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]]
+)
+async def test_a_message_without_words_is_not_stored_and_says_so(
+    bench: Bench, content: str | list[dict[str, Any]]
+) -> None:
+    """Neither is the reply to it."""
+    response = await bench.chat({"role": "user", "content": content})
+    assert response.status_code == 200
+    assert response.headers["x-omoide-status"] == "degraded; reason=empty-text"
+    assert response.headers["x-omoide-stored"] == "no"
+    assert await bench.said() == []
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_an_answer_that_cannot_be_read_is_not_stored_and_says_so(
+    bench: Bench, streamed: bool
+) -> None:
+    """The client gets it as it is: in a stream the end says so."""
+    sent = b'data: {"choices":[]}\n\ndata: [DONE]\n\n' if streamed else b"<html>Log in</html>"
+    media_type = "text/event-stream" if streamed else "text/html"
+    bench.upstairs.answers.append(Scripted(media_type=media_type, blocks=(sent,)))
+    response = await bench.chat("Hi", stream=streamed)
+    assert await bench.said() == ["Hi"]
+    if streamed:
+        assert b": X-Omoide-Stored: no\n\ndata: [DONE]" in response.content
+    else:
+        assert response.content == sent
+        assert response.headers["x-omoide-stored"] == "no"
+        assert response.headers["x-omoide-status"] == "degraded; reason=bad-reply"
 
 
 async def test_the_first_choice_is_recorded(bench: Bench) -> None:

@@ -14,7 +14,13 @@ from omoide.errors import BadInput
 from omoide.server.embedded import EngineUpstream
 from omoide.server.problems import HttpProblem
 from omoide.server.run import _AnnouncingServer, _cannot_listen, upstream_of
-from omoide.server.upstream import HttpUpstream, UpstreamRequest, forwarded, returned
+from omoide.server.upstream import (
+    HttpUpstream,
+    UpstreamRequest,
+    forwarded,
+    forwarded_query,
+    returned,
+)
 from omoide.settings import Settings
 
 if TYPE_CHECKING:
@@ -102,6 +108,16 @@ async def test_chats_go_to_an_endpoint_or_to_the_model_of_the_memory() -> None:
         upstream_of("other", runtime(settings))
 
 
+@pytest.mark.parametrize(
+    "address", ["ftp://u:SECRET@h", "http://u:SECRET@[::1/v1", "http://h:S/v1"]
+)
+def test_an_impossible_upstream_is_refused_without_its_password(address: str) -> None:
+    """What is printed may be read by others."""
+    with pytest.raises(BadInput, match="is not a URL") as refused:
+        upstream_of(address, runtime(Settings(model="tiny")))
+    assert "SECRET" not in str(refused.value)
+
+
 def test_headers_that_pass_in_each_direction() -> None:
     """Neither keys of ours nor what is about one connection; a client's own key only if it is
     wanted."""
@@ -112,6 +128,8 @@ def test_headers_that_pass_in_each_direction() -> None:
         "x-omoide-user": "ana",
         "x-forwarded-for": "1.2.3.4",
         "x-api-key": "omo_secret",
+        "api-key": "omo_secret",
+        "x-goog-api-key": "Bearer omo_secret",
         "x-request-id": "7",
         "host": "h",
     }
@@ -124,6 +142,7 @@ def test_headers_that_pass_in_each_direction() -> None:
     }
     theirs = cast("Headers", {"x-api-key": "sk-theirs"})
     assert forwarded(theirs, keep_authorization=False) == theirs
+    assert forwarded_query("key=omo_secret&a=1&b=%6fmo_x&c=omo") == "a=1&c=omo"
     answered = {"Content-Type": "a/b", "Set-Cookie": "c", "X-Omoide-Memory": "1", "Date": "d"}
     assert returned(answered) == {"content-type": "a/b"}
 

@@ -149,7 +149,7 @@ async def test_a_stream_says_at_its_end_what_its_beginning_could_not(tmp_path: P
         bench.upstairs.answers.append(stream("Hel", "lo"))
         response = await bench.chat("Hi", stream=True)
         assert response.headers["x-omoide-stored"] == "yes"
-        assert response.text.endswith("data: [DONE]\n\n: X-Omoide-Stored: waiting\n\n")
+        assert response.text.endswith("\n\n: X-Omoide-Stored: waiting\n\ndata: [DONE]\n\n")
         assert await bench.said() == ["Hi"]
         await bench.server.runtime.exchanges.waiting.replay()
         assert await bench.said() == ["Hi", "Hello"]

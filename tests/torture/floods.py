@@ -100,7 +100,7 @@ async def _chat(
                 size += len(piece)
                 last = last[-200:] + piece
     stored = response.headers.get("x-omoide-stored", "-")
-    if later := re.search(rb": X-Omoide-Stored: (\w+)\s*$", last[-200:]):
+    if later := re.search(rb": X-Omoide-Stored: (\w+)", last[-200:]):
         stored = f"{stored}, at the end {later[1].decode()}"
     return f"{response.status_code}, {size / MIB:.0f} MiB passed on, stored: {stored}"
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from omoide.server.answer_chunks import MAX_EVENT_BYTES, EventReader
 from omoide.server.answer_parser import (
     MAX_ANSWER_BYTES,
-    MAX_EVENT_BYTES,
     MAX_REPLY_CHARS,
     AnswerParser,
-    EventLines,
     ParsedAnswer,
 )
+from omoide.server.protocols.answer import ChatAnswer, chunks
 from omoide.testing.endpoint import DONE, event
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 
 class CountedBytes(bytes):
@@ -34,8 +38,17 @@ def parser(*, stream: bool) -> tuple[AnswerParser, ParsedAnswer]:
     return AnswerParser(parsed, stream=stream), parsed
 
 
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
+def _completion(message: dict[str, Any], *, index: int | None = 0) -> bytes:
+    choice = {"index": index, "message": message, "finish_reason": "stop"}
+    return json.dumps({"model": "m", "choices": [choice]}, ensure_ascii=False).encode()
+
+
 @pytest.mark.parametrize("size", [1, 7, 64, 100_000])
-@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
 def test_a_stream_is_parsed_however_it_is_cut(size: int, ending: bytes) -> None:
     """Any block size and both line endings give the same text."""
     whole = b": ping\n\n" + event({"content": "Hel"}) + event({"content": "lo \u3042"})
@@ -111,7 +124,88 @@ def test_an_impossible_usage_is_estimated(reported: object) -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])
 def test_the_space_behind_a_field_is_optional(space: str, end: str) -> None:
     """Also in a line that the stream ends without having ended."""
-    lines = EventLines()
-    sent = f"data:{space}[1]\ndata:{space}[2]\ndata:{space}[3]{end}"
-    found = [*lines.feed(sent.encode()), *lines.close()]
-    assert [json.loads(bytes(line)) for line in found] == [[1], [2], [3]]
+    events = EventReader()
+    sent = f'data:{space}{{"a":1}}\ndata:{space}{{"a":2}}\ndata:{space}{{"a":3}}{end}'
+    assert [*events.feed(sent.encode()), *events.close()] == [{"a": 1}, {"a": 2}, {"a": 3}]
+
+
+SAID = {"content": "caf\u00e9"}
+FORMS: dict[str, bytes] = {
+    "object": _completion(SAID),
+    "byte order mark": b"\xef\xbb\xbf" + _completion(SAID),
+    "Latin-1": _completion(SAID).decode().encode("latin-1"),
+    "no index": _completion(SAID, index=None),
+    "parts": _completion(
+        {"content": [{"type": "thinking", "thinking": "Hm."}, "caf", _text("\u00e9")]}
+    ),
+    "thoughts in parts": _completion(
+        {"content": [{"type": "thinking", "thinking": [_text("Hm.")]}, _text("caf\u00e9")]}
+    ),
+    "refusal": _completion({"content": None, "refusal": "caf\u00e9"}),
+    "refusal as a part": _completion({"content": [{"type": "refusal", "refusal": "caf\u00e9"}]}),
+    "events": b"data: " + _completion(SAID) + b"\n\ndata: [DONE]\n\n",
+    "several lines": b"data: " + _completion(SAID).replace(b", ", b",\ndata: ") + b"\n\n",
+    "carriage returns": b"data: " + _completion(SAID) + b"\r\rdata: [DONE]\r\r",
+    "no blank lines": b"data: x\ndata: " + _completion(SAID) + b"\ndata: [DONE]",
+}
+"""The same answer in the forms in which upstreams send it."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("size", [1, 3, 100_000])
+async def test_what_the_client_can_read_is_recorded_and_converted(form: str, size: int) -> None:
+    """The same text either way, also of events under the content type of an object."""
+    sent = FORMS[form]
+    blocks = [sent[i : i + size] for i in range(0, len(sent), size)]
+    for stream in {b"data:" in sent, False}:
+        parsing, parsed = parser(stream=stream)
+        for block in blocks:
+            parsing.feed(block)
+        assert parsing.close().recorded_text == "caf\u00e9"
+        assert parsed.understood
+        assert parsed.finished
+
+        async def arriving() -> AsyncIterator[bytes]:
+            for block in blocks:
+                yield block
+
+        answer = ChatAnswer(model="m")
+        async for chunk in chunks(arriving(), stream=stream):
+            answer.add(chunk or {})
+        assert answer.text + answer.refusal == "caf\u00e9"
+        assert answer.finish == "stop"
+
+
+def test_an_event_of_many_lines_is_not_held() -> None:
+    """Beyond the limit of an event it is skipped, like one long line."""
+    events = EventReader()
+    line = b"data: {" + b"x" * 65_536 + b"\n"
+    for _ in range(MAX_EVENT_BYTES // 65_536 + 1):
+        assert list(events.feed(line)) == []
+    assert events.skipped
+    assert events.held <= 65_600
+
+
+@pytest.mark.parametrize(
+    ("sent", "understood"),
+    [
+        (b"<html>Log in</html>", False),
+        (b"null", False),
+        (b'{"choices": []}', False),
+        (b'{"choices": [{"message": {"content": 5}}]}', False),
+        (b'{"choices": [{"message": {"content": [{"type": "audio"}]}}]}', False),
+        (b'{"choices": [{"message": {"content": "x"', False),
+        (b'{"choices": [{"message": {"content": ""}}]}', True),
+        (b'{"choices": [{"message": {"reasoning": "Hm."}}]}', True),
+        (b'{"choices": [{"message": {"tool_calls": [{"id": "c"}]}}]}', True),
+        (b'{"error": {"message": "busy"}}', True),
+        (b"", True),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_told(sent: bytes, understood: bool) -> None:
+    """One that says nothing is none of them."""
+    parsing, _ = parser(stream=False)
+    parsing.feed(sent)
+    parsed = parsing.close()
+    assert parsed.recorded_text == ""
+    assert parsed.understood is understood

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from starlette.responses import Response
 
+from omoide.errors import StoreError
 from omoide.server.idempotency import (
     MAX_BYTES,
     MAX_ENTRIES,
@@ -18,8 +19,11 @@ from omoide.server.idempotency import (
     SECONDS,
     ReplayCache,
 )
+from omoide.server.problems import HttpProblem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from omoide.server.endpoint import RouteCall, RouteSpec
 
 
@@ -30,6 +34,11 @@ class Call:
     tenant: str = "t"
     user: str = "ana"
     raw: bytes = b"{}"
+    raw_query: str = ""
+    path: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    broken_after: int | None = None
+    """How many times the erasure mark can be read; None for always."""
 
     @property
     def caller(self) -> SimpleNamespace:
@@ -38,6 +47,10 @@ class Call:
 
     async def erasure_mark(self) -> str:
         """Nothing was erased."""
+        if self.broken_after is not None:
+            self.broken_after -= 1
+            if self.broken_after < 0:
+                raise StoreError("the database is damaged")
         return "1.0"
 
 
@@ -50,6 +63,7 @@ class Route:
     path: str = "/api/x"
     user: bool = True
     quotes: bool = True
+    headers: tuple[str, ...] = ("X-Omoide-Session",)
     gate: asyncio.Event | None = None
     """What a request waits for, if anything."""
 
@@ -89,6 +103,39 @@ async def test_a_key_is_good_for_a_day() -> None:
     assert await ask(cache, route, "k") == b"done1"
     clock.time = SECONDS
     assert await ask(cache, route, "k") == b"done2"
+
+
+@pytest.mark.parametrize("reads", [0, 1])
+async def test_a_database_that_fails_stops_no_request(reads: int) -> None:
+    """Before the handler or after it: its answer is given, and not kept."""
+    cache, route = ReplayCache(Clock()), Route()
+    assert await ask(cache, route, "k", Call(broken_after=reads)) == b"done1"
+    assert cache.kept_answers == 0
+    assert await ask(cache, route, "k") == b"done2"
+    assert await ask(cache, route, "k", Call(broken_after=0)) == b"done3"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"raw": b"[]"},
+        {"raw_query": "user=bob"},
+        {"path": {"conversation_id": "c2"}},
+        {"headers": {"X-Omoide-Session": "B"}},
+    ],
+)
+async def test_a_key_is_for_one_request(other: dict[str, Any]) -> None:
+    """Another body, query, address or session under the same key is refused, not replayed."""
+    cache, route = ReplayCache(Clock()), Route()
+    first: dict[str, Any] = {
+        "path": {"conversation_id": "c1"},
+        "headers": {"X-Omoide-Session": "A"},
+    }
+    await ask(cache, route, "k", Call(**first))
+    with pytest.raises(HttpProblem) as refused:
+        await ask(cache, route, "k", Call(**(first | other)))
+    assert (refused.value.status, refused.value.slug) == (409, "idempotency-key-reused")
+    assert await ask(cache, route, "k", Call(**first)) == b"done1"
 
 
 @pytest.mark.parametrize(

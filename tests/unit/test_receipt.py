@@ -76,6 +76,16 @@ async def test_a_changed_receipt_is_not_genuine(world: World, change: dict[str, 
     assert not await world.memory.is_genuine(changed)
 
 
+async def test_a_receipt_says_each_thing_once(world: World) -> None:
+    """A second user before the signed one would be what another reader sees."""
+    receipt = (await world.memory.erase("ana")).receipt
+    assert receipt is not None
+    twice = receipt.to_json().replace("{", '{"user": "bob",', 1)
+    assert json.loads(twice)["user"] == "ana"
+    with pytest.raises(BadInput):
+        Receipt.from_json(twice)
+
+
 async def test_a_receipt_of_another_tenant_or_database_is_not_genuine(world: World) -> None:
     """A database signs with its own key, and a tenant vouches for its own receipts only."""
     receipt = (await world.memory.erase("ana")).receipt

@@ -180,10 +180,12 @@ class DocumentNotes:
     def __init__(self, records: OwnerRecords) -> None:
         self._records = records
 
-    async def put(self, owner: Owner, note: Note) -> None:
+    async def put(self, owner: Owner, note: Note, *, mark: str | None = None) -> None:
         """See `NoteStore.put`."""
 
         def work(record: Record) -> None:
+            if mark not in (None, record.erasure_mark):
+                raise StaleVersion("a note quotes what was erased meanwhile")
             record.refuse_erased("a note", sessions=() if note.session is None else [note.session])
             record.notes[f"{note.kind}\n{note.key}"] = note
 

@@ -67,7 +67,7 @@ class Receipt:
     def from_json(cls, text: str) -> Receipt:
         """The receipt of a JSON text. Raises `BadInput` if it is none."""
         try:
-            content = json.loads(text)
+            content = json.loads(text, object_pairs_hook=_once_each)
             known = {"format", *(f.name for f in fields(cls))}
             if content.keys() != known or content.pop("format") != FORMAT:
                 raise BadInput(NOT_ONE)
@@ -98,3 +98,11 @@ class Receipt:
             "pending": self.pending,
             "written_by": self.written_by,
         }
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object without a key that stands in it twice: a reader might see the other value."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return content

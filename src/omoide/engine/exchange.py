@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.domain import Speaker
 from omoide.domain.text import cleaned, without_thoughts
-from omoide.engine.asking import NOTHING, Exchange
+from omoide.engine.asking import NOTHING, Exchange, Stored
 from omoide.engine.edits import place_of
 from omoide.engine.messages import Utterance
 from omoide.engine.recorder import RECENT, is_partial
 from omoide.engine.waiting import WaitingExchanges
+from omoide.errors import EmptyText
 from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Exchanges:
         error of memory, and takes no longer than its patience."""
         exchange = Exchange(asking=asking, service=self, time=asking.at or self._clock.now())
         if not asking.incoming.words:
+            exchange.stored = Stored.NO
+            exchange.problems.append(EmptyText("the user says nothing in words"))
             return exchange
         if not asking.tolerant:
             await self._attempt(exchange)

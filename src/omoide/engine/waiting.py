@@ -61,8 +61,9 @@ class WaitingExchanges:
             for words in asking.incoming.words
             if cleaned(words.text).strip()
         )
-        if not messages:
-            return  # nothing that could be stored
+        if not messages:  # nothing that could be stored
+            exchange.stored = Stored.NO
+            return
         self._in_flight[exchange.id] = asking.owner
         await self._keep(
             exchange,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -10,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 from omoide.domain.jobs import reported_tokens
 from omoide.domain.text import printable
 from omoide.language import estimate_tokens
+from omoide.server.answer_chunks import EventReader, chunks_of, first_choices, said_in
 from omoide.server.problems import HttpProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+
+    from omoide.server.answer_chunks import Chunk
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """Bytes of one answer; a longer one is ended with an error."""
-MAX_EVENT_BYTES = 4 * 1024 * 1024
-"""Bytes of one event of a stream; a longer one is passed on without being parsed."""
 MAX_REPLY_CHARS = 2_000_000
 """Characters of a reply that are recorded, about 500,000 tokens; the rest is only passed on."""
 
@@ -46,6 +46,8 @@ class ParsedAnswer:
     finished: bool = False
     cut: bool = False
     """Whether the text has more than may be recorded."""
+    understood: bool = False
+    """Whether it was found what is said, if only that nothing is."""
     seconds: float = 0.0
     _room: int = MAX_REPLY_CHARS
 
@@ -72,61 +74,23 @@ class ParsedAnswer:
             self.model = model[:256] or self.model
         if isinstance(usage := chunk.get("usage"), dict):
             self.usage = usage
-        choices = chunk.get("choices")
-        for choice in choices if isinstance(choices, list) else ():
-            if not isinstance(choice, dict) or choice.get("index", 0) != 0:
-                continue
-            message = choice.get("delta") or choice.get("message")
-            text = message.get("content") if isinstance(message, dict) else None
-            if isinstance(text, str):
-                self.cut = self.cut or len(text) > self._room
-                self.pieces.append(text[: self._room])
-                self._room -= len(self.pieces[-1])
+        self.understood = self.understood or "error" in chunk
+        for choice in first_choices(chunk):
+            message = choice.get("delta") or choice.get("message") or {}
+            if isinstance(message, dict):
+                self._add_message(message)
             if choice.get("finish_reason"):
                 self.finished = True
 
-
-class EventLines:
-    """The data of server-sent events, one line each, however the stream is cut into blocks. Each
-    byte is looked at once; a line that is too long is skipped, and not held either."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-        """The line that has not ended yet."""
-        self._skip = False
-        """Whether that line is too long."""
-        self.skipped = False
-        """Whether any line was too long."""
-
-    @property
-    def held(self) -> int:
-        """Bytes of the line that has not ended yet."""
-        return len(self._rest)
-
-    def feed(self, block: bytes) -> Iterator[bytes | bytearray]:
-        """The data that the next bytes complete."""
-        *ended, rest = block.split(b"\n")
-        if ended:
-            self._continue(ended[0])
-            yield from self.close()
-            for line in ended[1:]:
-                if line.startswith(b"data:"):
-                    yield line[5:]
-        self._continue(rest)
-
-    def close(self) -> Iterator[bytes | bytearray]:
-        """The data of the line that has not ended yet."""
-        line, self._rest, self._skip = self._rest, bytearray(), False
-        if line.startswith(b"data:"):
-            yield line[5:]
-
-    def _continue(self, part: bytes) -> None:
-        self._skip = self._skip or len(self._rest) + len(part) > MAX_EVENT_BYTES
-        if self._skip:
-            self._rest.clear()
-            self.skipped = True
-        else:
-            self._rest += part
+    def _add_message(self, message: dict[str, Any]) -> None:
+        said = said_in(message)
+        for kind, text in said:
+            if kind != "reasoning":
+                self.cut = self.cut or len(text) > self._room
+                self.pieces.append(text[: self._room])
+                self._room -= len(self.pieces[-1])
+        if said or message.get("tool_calls") or not message.get("content"):
+            self.understood = True
 
 
 class AnswerParser:
@@ -138,7 +102,7 @@ class AnswerParser:
         self._stream = stream
         self._body = bytearray()
         """An answer that is no stream, as far as it came."""
-        self._lines = EventLines()
+        self._events = EventReader()
         self._size = 0
 
     @property
@@ -149,7 +113,7 @@ class AnswerParser:
     @property
     def held(self) -> int:
         """Bytes that wait to be parsed."""
-        return len(self._body) + self._lines.held
+        return len(self._body) + self._events.held
 
     def feed(self, block: bytes) -> None:
         """Parse the next bytes."""
@@ -157,21 +121,18 @@ class AnswerParser:
         if self.too_long:
             self._body.clear()
         elif self._stream:
-            self._parse_all(self._lines.feed(block))
+            self._add_all(self._events.feed(block))
         else:
             self._body += block
 
     def close(self) -> ParsedAnswer:
         """Finish parsing, whether the answer is complete or not."""
-        self._parse_all(self._lines.close() if self._stream else [self._body])
+        self._add_all(self._events.close() if self._stream else chunks_of(self._body))
+        self._parsed.understood = self._parsed.understood or not self._size
         self._parsed.seconds = monotonic() - self._parsed.started_at
         return self._parsed
 
-    def _parse_all(self, texts: Iterable[bytes | bytearray]) -> None:
-        for data in texts:
-            try:
-                chunk = json.loads(data)
-            except (ValueError, RecursionError):
-                continue  # [DONE], or something unknown: the client gets it anyway
-            if isinstance(chunk, dict):
+    def _add_all(self, chunks: Iterable[Chunk | None]) -> None:
+        for chunk in chunks:
+            if chunk is not None:
                 self._parsed.add_chunk(chunk)

@@ -2,13 +2,16 @@
 
 The cache is in memory only. `record` and `reply` survive a restart because they derive turn ids
 from the key. Only success is kept: what failed may be tried again. A response is dropped when
-anything of its user is erased, by this process or another. Each tenant has its own places, so that
-none evicts another's.
+anything of its user is erased, by this process or another; where the database cannot say whether
+that happened, the request is done and its response is not kept. Each tenant has its own places, so
+that none evicts another's.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import logging
 import time
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, replace
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from omoide.errors import OmoideError
 from omoide.server.problems import HttpProblem
 
 if TYPE_CHECKING:
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
     Handler = Callable[[RouteCall], Awaitable[Response]]
     ReplayKey = tuple[str, str, str]
     """User, route, key."""
+
+log = logging.getLogger(__name__)
 
 MAX_ENTRIES = 1024
 """Responses kept for one tenant."""
@@ -40,7 +46,7 @@ SECONDS = 24 * 3600.0
 class _Entry:
     """A request that was made, with its response once there is one."""
 
-    body_hash: bytes
+    request_hash: bytes
     began: float
     response: Response | None = None
     mark: str | None = None
@@ -96,24 +102,26 @@ class ReplayCache:
 
     async def run_once(self, row: RouteSpec, seed: str, call: RouteCall) -> Response:
         """The response of the route's handler, or the kept one of the first call with this key.
-        Raises 409 while the first call is running, or if the key was used with another body."""
+        Raises 409 while the first call is running, or if the key was used for another request."""
         tenant_entries = self._tenants[call.caller.tenant]
         key = (call.user, row.path, seed)
-        body_hash = hashlib.blake2b(call.raw, digest_size=16).digest()
+        request_hash = _hash(row, call)
         await self._drop_stale(tenant_entries, key, call)
         if entry := tenant_entries.entries.get(key):
-            return _replayed(entry.body_hash == body_hash, entry.response)
-        running = _Entry(body_hash=body_hash, began=self._now())
+            return _replayed(entry.request_hash == request_hash, entry.response)
+        running = _Entry(request_hash=request_hash, began=self._now())
         tenant_entries.put(key, running)
         self._make_room(tenant_entries)
         try:
-            before = await call.erasure_mark() if row.user and row.quotes else ""
+            quotes = row.user and row.quotes
+            before = await _mark(call) if quotes else ""
             response = await row.handler(call)
-            mark = await call.erasure_mark() if row.user and row.quotes else None
+            mark = await _mark(call) if quotes else None
         except BaseException:  # it failed, so it may be retried
             tenant_entries.remove(key, running)
             raise
-        unchanged = before in ("", mark) and tenant_entries.entries.get(key) is running
+        known = not quotes or None not in (before, mark)
+        unchanged = known and before in ("", mark) and tenant_entries.entries.get(key) is running
         # A user who is unknown now was erased meanwhile, unless nothing was to be recorded.
         erased = mark == "" and response.headers.get("x-omoide-status") != "off"
         if unchanged and not erased and _may_be_kept(response):
@@ -136,7 +144,7 @@ class ReplayCache:
         if (entry := tenant_entries.entries.get(key)) is None:
             return
         old = self._now() - entry.began >= SECONDS
-        if old or (entry.mark is not None and entry.mark != await call.erasure_mark()):
+        if old or (entry.mark is not None and entry.mark != await _mark(call)):
             tenant_entries.remove(key, entry)
 
     def _make_room(self, tenant_entries: _TenantEntries) -> None:
@@ -144,6 +152,23 @@ class ReplayCache:
             tenant_entries.remove_oldest()
         while self.kept_bytes > MAX_BYTES:
             max(self._tenants.values(), key=lambda other: other.size).remove_oldest()
+
+
+def _hash(row: RouteSpec, call: RouteCall) -> bytes:
+    """A hash of all of a request that decides its outcome."""
+    path = sorted(call.path.items())
+    headers = [call.headers.get(name) for name in row.headers]
+    head = json.dumps([path, call.raw_query, headers]).encode()
+    return hashlib.blake2b(head + b"\n" + call.raw, digest_size=16).digest()
+
+
+async def _mark(call: RouteCall) -> str | None:
+    """The user's erasure mark; None if it cannot be read, which must not stop a chat."""
+    try:
+        return await call.erasure_mark()
+    except OmoideError as error:
+        log.warning("no response is kept for an idempotency key: %s", type(error).__name__)
+        return None
 
 
 def _may_be_kept(response: Response) -> bool:
@@ -158,7 +183,10 @@ def _may_be_kept(response: Response) -> bool:
 def _replayed(same: bool, response: Response | None) -> Response:
     if not same:
         raise HttpProblem(
-            409, "idempotency-key-reused", "this idempotency key was used before with another body"
+            409,
+            "idempotency-key-reused",
+            "this idempotency key was used before for another request: other content, query, "
+            "address or X-Omoide headers",
         )
     if response is None:
         raise HttpProblem(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from omoide.ports.keys import KeyStore
 
+KEY_PREFIX = "omo_"
 _FORM = re.compile(r"omo_([0-9a-f]{10})_([A-Za-z0-9_-]{43})")
 _TABLE = """
 CREATE TABLE IF NOT EXISTS keys (

@@ -15,25 +15,25 @@ from omoide.domain.text import normal_name
 from omoide.engine.asking import Answer as Reply
 from omoide.engine.asking import Stored
 from omoide.engine.messages import text_of
-from omoide.errors import OmoideError, TextTooLong
+from omoide.errors import BadReply, OmoideError, TextTooLong
 from omoide.mechanisms.base import PromptPlace
 from omoide.server.answer_parser import AnswerParser, ParsedAnswer, answer_too_long
 from omoide.server.collecting import Start, collected
+from omoide.server.ending import Ending
 from omoide.server.endpoint import RouteCall, RouteSpec, in_header
 from omoide.server.keys import Scope
 from omoide.server.latest_replies import LatestReply
-from omoide.server.problems import HttpProblem, encoded, openai_error, problem_of, slug_of
+from omoide.server.problems import HttpProblem, encoded, problem_of, slug_of
 from omoide.server.problems import answer as error_response
 from omoide.server.protocols.writing import upstream_problem, written_stream, written_whole
-from omoide.server.relay import Relay
-from omoide.server.upstream import UpstreamRequest, forwarded
+from omoide.server.relay import Relay, parsed_first, passed_on
+from omoide.server.upstream import UpstreamRequest, forwarded, forwarded_query
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from omoide.engine.asking import Exchange
     from omoide.server.protocols.writing import ConvertedRequest
-    from omoide.server.upstream import UpstreamResponse
 
 OWN_NAMES = (None, "", "omoide", "default")
 """Model names that mean the model the server was started with."""
@@ -68,6 +68,8 @@ async def _answer(
             patience=call.context.patience,
         )
         _note_exchange(call, exchange)
+        if converted is not None and converted.threads is not None:
+            await converted.threads.begin(exchange)
         if exchange.prepared is not None:
             body["messages"] = exchange.prepared
             changed = True
@@ -96,11 +98,10 @@ def _headers_of(exchange: Exchange | None) -> dict[str, str]:
         "X-Omoide-Memory-Version": str(exchange.version),
         "X-Omoide-Memory-Tokens": str(sum(c.tokens for c in exchange.why)),
         "X-Omoide-Status": "ok",
+        "X-Omoide-Stored": exchange.stored.value,
     }
     if exchange.session is not None:
         headers["X-Omoide-Session"] = str(exchange.session)
-    if exchange.asking.incoming.words:
-        headers["X-Omoide-Stored"] = exchange.stored.value
     if exchange.changes:
         headers["X-Omoide-Changed"] = ", ".join(exchange.changes)
     if exchange.problems:
@@ -190,33 +191,41 @@ async def _forward(
         streaming.enter_context(call.context.runtime.exchanges.streaming())
         call.context.metrics.streams += 1
 
+        async def record() -> bytes:
+            await _finish(call, exchange, parser)
+            return _last_words(exchange, headers, converted)
+
+        ending = Ending(record)
+
         async def finish() -> bytes:
             call.context.metrics.streams -= 1
             async with streaming:
                 await connection.aclose()
-                await _finish(call, exchange, parser)
-            return _last_words(exchange, headers, converted)
+                return await ending.last_words()
 
-        relayed = _relay(answer, parser, parse_first=converted is not None)
         if converted is None:
+            relayed = passed_on(answer, parser, ending)
             return Relay(relayed, finish=finish, status_code=answer.status, headers=headers)
+        relayed = parsed_first(answer, parser)
         if converted.stream:
-            return Relay(
-                written_stream(converted.writer, relayed, sse=True, model=parsed.model),
-                finish=finish,
-                headers={**headers, "content-type": converted.writer.media_type},
+            written = written_stream(
+                converted.writer, relayed, sse=True, model=parsed.model, ending=ending
             )
+            own = {**headers, "content-type": converted.writer.media_type}
+            return Relay(written, finish=finish, headers=own)
         try:  # a stream although none was asked for
-            return await _whole(converted, relayed, headers, sse=True, model=parsed.model)
+            response = await _whole(converted, relayed, headers, sse=True, model=parsed.model)
         finally:
             await finish()
+        response.headers.update(_headers_of(exchange))
+        return response
 
 
 def _last_words(
     exchange: Exchange | None, headers: Mapping[str, str], converted: ConvertedRequest | None
 ) -> bytes:
-    """What a stream of events ends with if more was lost or waits than its headers said: a comment,
-    which clients skip."""
+    """What a stream of events says before its last event if more was lost or waits than its headers
+    said: a comment, which clients skip."""
     media_type = converted.writer.media_type if converted else headers.get("content-type", "")
     said = headers.get("X-Omoide-Stored")
     if exchange is None or said in (None, exchange.stored.value) or "event" not in media_type:
@@ -254,6 +263,8 @@ async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerPars
     known = len(exchange.problems)
     if parsed.cut:
         exchange.problems.append(TextTooLong("the reply is too long to be recorded whole"))
+    elif not parsed.understood:
+        exchange.problems.append(BadReply("the upstream's answer is not a chat completion"))
     cost = ModelCall(
         purpose=CallPurpose.REPLY,
         model=parsed.model,
@@ -267,30 +278,10 @@ async def _finish(call: RouteCall, exchange: Exchange | None, parser: AnswerPars
     await exchange.finish(
         Reply(text=parsed.recorded_text, once=True, complete=parsed.finished, call=cost)
     )
-    if parsed.cut:
+    if parsed.cut or not parsed.understood:
         exchange.stored = Stored.NO
     for problem in exchange.problems[known:]:
         call.context.metrics.degraded[slug_of(problem)] += 1
-
-
-async def _relay(
-    answer: UpstreamResponse, parser: AnswerParser, *, parse_first: bool
-) -> AsyncGenerator[bytes]:
-    """The upstream's blocks, unchanged, and an error if it breaks off or does not end. Each is
-    parsed after it was passed on, or before: whoever converts a block may stop in the middle of it,
-    and all that came is to be recorded."""
-    try:
-        async for block in answer.blocks:
-            if parse_first:
-                parser.feed(block)
-            yield block
-            if not parse_first:
-                parser.feed(block)
-            if parser.too_long:
-                raise answer_too_long()
-    except (HttpProblem, OmoideError) as error:
-        problem = problem_of(error) if isinstance(error, OmoideError) else error
-        yield b"\n\ndata: " + encoded(openai_error(problem)) + b"\n\n"
 
 
 def may_store(call: RouteCall) -> bool:
@@ -332,7 +323,8 @@ def forwarded_headers(call: RouteCall, *, openai: bool) -> dict[str, str]:
 
 
 def _path(path: str, call: RouteCall) -> str:
-    return f"{path}?{call.raw_query}" if call.raw_query else path
+    query = forwarded_query(call.raw_query)
+    return f"{path}?{query}" if query else path
 
 
 _BOTH = frozenset({Scope.READ, Scope.WRITE})

@@ -17,7 +17,7 @@ from omoide.server.app import Server, make_app
 from omoide.server.connections import protocol
 from omoide.server.embedded import EngineUpstream
 from omoide.server.upstream import HttpUpstream
-from omoide.wire.address import is_endpoint
+from omoide.wire.address import is_endpoint, without_credentials
 
 if TYPE_CHECKING:
     import socket
@@ -38,9 +38,9 @@ def upstream_of(spec: str, runtime: Runtime) -> Upstream:
         return HttpUpstream(spec, api_key=settings.api_key, wait=settings.timeout)
     if spec != settings.model:
         raise BadInput(
-            f"--upstream {spec!r} is not a URL: give one like http://localhost:8080/v1, "
-            "ollama+http://localhost:11434, anthropic+https://api.anthropic.com or "
-            "responses+https://api.openai.com/v1"
+            f"--upstream {without_credentials(spec)!r} is not a URL: give one like "
+            "http://localhost:8080/v1, ollama+http://localhost:11434, "
+            "anthropic+https://api.anthropic.com or responses+https://api.openai.com/v1"
         )
     return EngineUpstream(
         runtime.model,

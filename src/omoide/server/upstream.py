@@ -8,10 +8,12 @@ import contextlib
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote_plus
 
 import httpx
 
 from omoide.server.buffering import buffered, unbuffered
+from omoide.server.keys import KEY_PREFIX
 from omoide.server.problems import HttpProblem
 from omoide.version import __version__
 from omoide.wire.address import EndpointAddress
@@ -56,6 +58,8 @@ _NOT_RETURNED = _HOP_BY_HOP | {
     "set-cookie",
     "strict-transport-security",
 }
+_STATUSES = range(200, 600)
+"""What a client can be answered with."""
 _OURS = ("access-control-", "x-omoide-")
 """Beginnings of response headers that only this server sets."""
 
@@ -110,8 +114,20 @@ def forwarded(headers: Headers, *, keep_authorization: bool) -> dict[str, str]:
         for name, value in headers.items()
         if (name not in _NOT_FORWARDED or (name == "authorization" and keep_authorization))
         and not name.startswith(("x-omoide-", "x-forwarded-", "sec-", "access-control-"))
-        and not (name == "x-api-key" and value.startswith("omo_"))
+        and not _is_own_key(value)
     }
+
+
+def forwarded_query(query: str) -> str:
+    """The client's query that may be sent to the upstream."""
+    return "&".join(
+        part for part in query.split("&") if not _is_own_key(unquote_plus(part.partition("=")[2]))
+    )
+
+
+def _is_own_key(value: str) -> bool:
+    """Whether a header or a parameter has a key of this server, under whatever name."""
+    return value.rpartition(" ")[2].startswith(KEY_PREFIX)
 
 
 def returned(headers: Mapping[str, str]) -> dict[str, str]:
@@ -176,6 +192,12 @@ class HttpUpstream:
                 502, "upstream-unreachable", f"the upstream could not be reached: {_kind(error)}"
             ) from error
         try:
+            if response.status_code not in _STATUSES:
+                raise HttpProblem(
+                    502,
+                    "upstream-invalid",
+                    f"the upstream answered with status {response.status_code}, which is none",
+                )
             async with aclosing(self._blocks(response)) as blocks:
                 yield UpstreamResponse(
                     status=response.status_code, headers=returned(response.headers), blocks=blocks

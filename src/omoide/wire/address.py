@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from omoide.errors import BadInput
 
 OPENAI = "openai"
 CONVERTED = ("responses", "anthropic", "ollama")
@@ -31,14 +34,33 @@ class EndpointAddress:
 
     @classmethod
     def parse(cls, text: str) -> EndpointAddress:
-        """Parse `URL#MODEL`, with the protocol and a `+` before it unless it is OpenAI's."""
+        """Parse `URL#MODEL`, with the protocol and a `+` before it unless it is OpenAI's. Raises
+        `BadInput` if the URL has an impossible host or port."""
         url, _, model = text.strip().partition("#")
         protocol, plus, rest = url.partition("+")
         if plus and protocol.lower() in (OPENAI, *CONVERTED):
             url = rest
         else:
             protocol = OPENAI
+        try:
+            _ = urlsplit(url).port
+        except ValueError:  # it quotes what may be a password
+            raise BadInput(
+                f"{without_credentials(text)!r} is not a URL: check its host and its port; an IPv6 "
+                "address stands in brackets, as in http://[::1]:8080/v1"
+            ) from None
         return cls(protocol=protocol.lower(), base_url=url.rstrip("/"), model=model)
+
+
+def without_credentials(address: str) -> str:
+    """An address without user and password, for messages; it may be no URL at all.
+
+    >>> without_credentials("ftp://ana:secret@example.com/v1")
+    'ftp://example.com/v1'
+    """
+    before, mark, rest = address.rpartition("@")
+    scheme, slashes, _ = before.partition("://")
+    return f"{scheme}{slashes}{rest}" if mark and slashes else address
 
 
 def is_endpoint(text: str) -> bool:

@@ -198,7 +198,7 @@ async def test_a_server_may_be_told_to_store_nothing(tmp_path: Path) -> None:
 class FullNotes:
     """Notes that no longer fit on the disk."""
 
-    async def put(self, owner: Owner, note: Note) -> None:
+    async def put(self, owner: Owner, note: Note, *, mark: str | None = None) -> None:
         """Raises `StoreFull`."""
         raise StoreFull("the disk is full")
 

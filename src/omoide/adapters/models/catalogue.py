@@ -12,7 +12,7 @@ from omoide.adapters.models.artifact import Artifact, HubFile, PipParts
 from omoide.adapters.models.hub import HubModel
 from omoide.errors import UnknownModel
 from omoide.plugins import Group
-from omoide.wire.address import is_endpoint
+from omoide.wire.address import is_endpoint, without_credentials
 
 if TYPE_CHECKING:
     from omoide.ports import ChatModel
@@ -199,8 +199,8 @@ def resolve(spec: str, *, model: str | None = None) -> Choice:
     listed = [(w.name, w.alias) for w in CATALOGUE] + [(w.name, w.alias) for w in LARGER]
     known = ", ".join((*(f"{name} ({alias})" for name, alias in listed), *plugged))
     raise UnknownModel(
-        f"unknown model {spec!r}; expected one of {known}, the path of a .gguf file, "
-        "hf:OWNER/REPOSITORY/FILE.gguf, or the URL of an endpoint such as http://localhost:11434/v1#llama3.2:3b"
+        f"unknown model {without_credentials(spec)!r}; expected one of {known}, the path of a "
+        ".gguf file, hf:OWNER/REPOSITORY/FILE.gguf, or the URL of an endpoint such as http://localhost:11434/v1#llama3.2:3b"
     )
 
 

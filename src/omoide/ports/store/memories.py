@@ -54,9 +54,10 @@ class NoteStore(Protocol):
     """Stores texts about an owner by kind and key: MemoryBank's daily summaries and portrait,
     Generative Agents' reflections, the server's stored responses."""
 
-    async def put(self, owner: Owner, note: Note) -> None:
-        """Store a note, replacing the one with the same kind and key. Raises `StaleVersion` if it
-        was made from a session that was erased meanwhile."""
+    async def put(self, owner: Owner, note: Note, *, mark: str | None = None) -> None:
+        """Store a note, replacing the one with the same kind and key. Raises `StaleVersion`, and
+        stores nothing, if it was made from a session that was erased meanwhile, or if `mark` is
+        given and no longer the owner's (`Archive.erasure_mark`)."""
 
     async def read(self, owner: Owner, *, kind: str | None = None) -> tuple[Note, ...]:
         """The notes of one kind ordered by key, or of all kinds ordered by kind and key."""

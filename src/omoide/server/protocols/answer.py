@@ -6,14 +6,14 @@ import json
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from omoide.server.answer_parser import EventLines
+from omoide.server.answer_chunks import EventReader, chunks_of, first_choices, said_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-Kind = Literal["text", "refusal", "reasoning", "tool"]
+    from omoide.server.answer_chunks import Chunk, Kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +106,7 @@ class ChatAnswer:
         if isinstance(usage := chunk.get("usage"), dict):
             self.usage = usage
         pieces: list[Piece] = []
-        choices = chunk.get("choices")
-        for choice in choices if isinstance(choices, list) else ():
-            if not isinstance(choice, dict) or choice.get("index", 0) != 0:
-                continue
+        for choice in first_choices(chunk):
             message = choice.get("delta") or choice.get("message")
             if isinstance(message, dict):
                 pieces += self._message(message)
@@ -119,15 +116,9 @@ class ChatAnswer:
 
     def _message(self, message: Mapping[str, Any]) -> list[Piece]:
         pieces: list[Piece] = []
-        said_as: tuple[tuple[Kind, object], ...] = (
-            ("reasoning", message.get("reasoning_content") or message.get("reasoning")),
-            ("text", message.get("content")),
-            ("refusal", message.get("refusal")),
-        )
-        for kind, said in said_as:
-            if isinstance(said, str) and said:
-                self._texts[kind].append(said)
-                pieces.append(Piece(kind=kind, text=said))
+        for kind, said in said_in(message):
+            self._texts[kind].append(said)
+            pieces.append(Piece(kind=kind, text=said))
         calls = message.get("tool_calls")
         for position, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
@@ -153,35 +144,21 @@ class ChatAnswer:
         return Piece(kind="tool", text=arguments, call=place)
 
 
-async def chunks(
-    blocks: AsyncIterator[bytes], *, stream: bool
-) -> AsyncIterator[dict[str, Any] | None]:
+async def chunks(blocks: AsyncIterator[bytes], *, stream: bool) -> AsyncIterator[Chunk | None]:
     """The JSON objects of an answer's bytes: of server-sent events, or one whole. None stands for
     the end mark of a stream. An event that is too long ends it with an error."""
-    lines, whole = EventLines(), bytearray()
+    events, whole = EventReader(), bytearray()
     async for block in blocks:
         if not stream:
             whole += block
             continue
-        for data in lines.feed(block):
-            for chunk in _parsed(data):
-                yield chunk
-        if lines.skipped:
+        for chunk in events.feed(block):
+            yield chunk
+        if events.skipped:
             yield {"error": {"message": "an event of the upstream's stream is too long"}}
             return
-    for data in lines.close() if stream else [whole]:
-        for chunk in _parsed(data):
-            yield chunk
-
-
-def _parsed(data: bytes | bytearray) -> list[dict[str, Any] | None]:
-    if data.strip() == b"[DONE]":
-        return [None]
-    try:
-        chunk = json.loads(data)
-    except (ValueError, RecursionError):
-        return []
-    return [chunk] if isinstance(chunk, dict) else []
+    for chunk in events.close() if stream else chunks_of(whole):
+        yield chunk
 
 
 def _count(value: object) -> int:

@@ -8,19 +8,15 @@ everything anew.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omoide.errors import OmoideError
-from omoide.server.problems import HttpProblem, slug_of
+from omoide.server.problems import HttpProblem
 from omoide.server.protocols.threads import new_id, new_thread
 from omoide.wire.fields import Fields, refuse
 
 if TYPE_CHECKING:
     from omoide.server.protocols.threads import Thread, Threads
-
-log = logging.getLogger(__name__)
 
 _KEPT = ("system", "tools")
 """What a thread takes from the request that created it."""
@@ -43,20 +39,17 @@ class MessageThread:
         return new_id("msg", self.thread)
 
     async def keep(self, message: dict[str, Any]) -> None:
-        """Store the new messages and the answer. If that fails the chat goes on: the client sends
-        everything again when it is told that the thread is not there."""
+        """Store the new messages and the answer. If they are not stored the chat goes on: the
+        client sends everything again when it is told that the thread is not there."""
         answered = {"role": "assistant", "content": message["content"]}
         response = {"id": message["id"], "output": [answered]}
         about = None
         if self.after is None:
             kept = {name: self.body[name] for name in _KEPT if self.body.get(name) is not None}
             about = {"id": message["id"], **kept}
-        try:
-            await self.threads.add(
-                self.thread, after=self.after, input=self.said, response=response, about=about
-            )
-        except OmoideError as error:
-            log.warning("thread not stored", extra={"reason": slug_of(error)})
+        await self.threads.keep(
+            self.thread, after=self.after, input=self.said, response=response, about=about
+        )
 
 
 async def opened(body: dict[str, Any], threads: Threads) -> MessageThread | None:

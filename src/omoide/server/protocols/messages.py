@@ -40,14 +40,15 @@ async def messages(call: RouteCall) -> Response:
             "max_tokens must be given: the most tokens of the answer, such as 1024",
             param="max_tokens",
         )
-    thread = await opened(call.body, threads_of(call))
+    threads = threads_of(call)
+    thread = await opened(call.body, threads)
     body = chat_body(thread.body if thread else call.body)
     thinking = call.body.get("thinking")
     enabled = isinstance(thinking, dict) and thinking.get("type") in ("enabled", "adaptive")
     writer = MessagesWriter(
         prompt=_prompt(body), thinking=enabled, thread=thread if may_store(call) else None
     )
-    return await converse(call, ConvertedRequest(body=body, writer=writer))
+    return await converse(call, ConvertedRequest(body=body, writer=writer, threads=threads))
 
 
 async def count_tokens(call: RouteCall) -> Response:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from omoide.errors import OmoideError
 from omoide.server.endpoint import RouteCall, RouteSpec
 from omoide.server.keys import Scope
-from omoide.server.problems import encoded, slug_of
+from omoide.server.problems import encoded
 from omoide.server.protocols.responses_request import messages_of, read_request
 from omoide.server.protocols.responses_writer import ResponsesWriter
 from omoide.server.protocols.threads import new_id, new_thread, threads_of
@@ -21,8 +19,6 @@ from omoide.wire.fields import Fields
 if TYPE_CHECKING:
     from omoide.server.endpoint import Handler
     from omoide.server.protocols.threads import Thread, Threads
-
-log = logging.getLogger(__name__)
 
 
 async def create_response(call: RouteCall) -> Response:
@@ -41,13 +37,7 @@ async def create_response(call: RouteCall) -> Response:
     store = request.store and may_store(call)
 
     async def keep(response: dict[str, Any]) -> bool:
-        if store:
-            try:
-                await threads.add(thread, after=after, input=items, response=response)
-            except OmoideError as error:  # the chat is worth more than its copy
-                log.warning("response not stored", extra={"reason": slug_of(error)})
-                return False
-        return store
+        return store and await threads.keep(thread, after=after, input=items, response=response)
 
     echo = {**request.echo, "store": store}
     if request.conversation is not None:
@@ -63,6 +53,7 @@ async def create_response(call: RouteCall) -> Response:
         writer=writer,
         session=request.conversation,
         openai=True,
+        threads=threads,
     )
     return await converse(call, converted)
 

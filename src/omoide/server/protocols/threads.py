@@ -10,18 +10,24 @@ any turn, since a note may quote it.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import re
 import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Note, Owner
-from omoide.server.problems import HttpProblem, encoded
+from omoide.errors import OmoideError
+from omoide.server.problems import HttpProblem, encoded, slug_of
 
 if TYPE_CHECKING:
-    from omoide.ports import Clock, NoteStore
+    from omoide.engine.asking import Exchange
+    from omoide.ports import Clock, Store
     from omoide.server.endpoint import RouteCall
+
+log = logging.getLogger(__name__)
 
 _ID = re.compile(r"(resp|conv|msg|fc)_([0-9a-f]{24})([0-9a-f]{24})?")
 _HEAD = "000000"
@@ -98,12 +104,26 @@ class Thread:
 
 
 class Threads:
-    """The threads of one user."""
+    """The threads of one user, for one request."""
 
-    def __init__(self, notes: NoteStore, owner: Owner, clock: Clock) -> None:
-        self._notes = notes
+    def __init__(self, store: Store, owner: Owner, clock: Clock, *, patience: float) -> None:
+        self._store = store
+        self._notes = store.notes
         self._owner = owner
         self._clock = clock
+        self._patience = patience
+        self._exchange: Exchange | None = None
+        self._mark: str | None = None
+        """The user's erasure mark before anything was read."""
+
+    async def begin(self, exchange: Exchange | None) -> None:
+        """Note the exchange whose messages and reply are to be kept."""
+        self._exchange = exchange
+        if exchange is not None and not exchange.asking.incoming.words:
+            try:  # nothing is recorded, so the exchange does not know the mark
+                await self._remember_mark()
+            except OmoideError as error:
+                log.warning("a thread will not be stored", extra={"reason": slug_of(error)})
 
     async def response(self, id_: str, *, param: str | None = None) -> tuple[Thread, Entry]:
         """A stored response. Raises `HttpProblem` if this user has none of that id."""
@@ -134,6 +154,44 @@ class Threads:
             raise self._missing(f"item {id_[:80]!r}", "item-not-found", param)
         return found[0]
 
+    async def keep(
+        self,
+        thread: str,
+        *,
+        after: Thread | None,
+        input: list[Item],  # noqa: A002 - the protocol's word
+        response: dict[str, Any],
+        about: dict[str, Any] | None = None,
+    ) -> bool:
+        """Store what was said in a chat, which neither fails because of it nor waits longer than
+        its patience. Returns whether it is stored. Nothing is that the user erased meanwhile."""
+        mark = self._mark
+        if mark is None:
+            mark = self._exchange.turns.mark if self._exchange is not None else ""
+        if not mark:
+            log.warning("thread not stored: its messages are not")
+            return False
+        late = False
+
+        async def work() -> bool:
+            try:
+                key = await self.add(
+                    thread, after=after, input=input, response=response, about=about, mark=mark
+                )
+                if late:  # the client was told that it is not stored
+                    await self._notes.remove(self._owner, kind=_kind(thread), keys=[key])
+            except OmoideError as error:  # the chat is worth more than its copy
+                log.warning("thread not stored", extra={"reason": slug_of(error)})
+                return False
+            return True
+
+        task = asyncio.ensure_future(work())
+        if (await asyncio.wait({task}, timeout=self._patience))[0]:
+            return task.result()
+        late = True
+        log.warning("thread not stored", extra={"reason": "timeout"})
+        return False
+
     async def add(
         self,
         thread: str,
@@ -142,8 +200,10 @@ class Threads:
         input: list[Item],  # noqa: A002 - the protocol's word
         response: dict[str, Any] | None = None,
         about: dict[str, Any] | None = None,
-    ) -> None:
-        """Store an entry at the end of a thread; durable on return."""
+        mark: str | None = None,
+    ) -> str:
+        """Store an entry at the end of a thread, and return its key; durable on return. Raises
+        `StaleVersion` if the user erased anything since the thread was read, or since `mark`."""
         last = after.entries[-1].key if after and after.entries else _HEAD
         number = int(last[: len(_HEAD)]) + 1  # not their count: some may have been removed
         key = _HEAD if about else f"{number:06d}-{secrets.token_hex(4)}"
@@ -154,7 +214,8 @@ class Threads:
             text=encoded(value).decode(),
             time=self._clock.now(),
         )
-        await self._notes.put(self._owner, note)
+        await self._notes.put(self._owner, note, mark=mark if mark is not None else self._mark)
+        return key
 
     async def remove(self, thread: Thread, entry: Entry | None = None) -> None:
         """Remove a whole thread, or one entry of it."""
@@ -166,8 +227,13 @@ class Threads:
         if match is None or match.group(1) not in prefixes:
             return None
         thread = match.group(2)
+        await self._remember_mark()
         notes = await self._notes.read(self._owner, kind=_kind(thread))
         return Thread(id=thread, entries=tuple(_entry(note) for note in notes))
+
+    async def _remember_mark(self) -> None:
+        if self._mark is None:
+            self._mark = await self._store.archive.erasure_mark(self._owner)
 
     def _missing(self, what: str, code: str, param: str | None) -> HttpProblem:
         where = f"{param}: " if param else ""
@@ -184,7 +250,7 @@ def threads_of(call: RouteCall) -> Threads:
     """The threads of a call's user."""
     runtime = call.context.runtime
     owner = Owner(tenant=call.caller.tenant, user=call.user)
-    return Threads(runtime.store.notes, owner, runtime.clock)
+    return Threads(runtime.store, owner, runtime.clock, patience=call.context.patience)
 
 
 def _kind(thread: str) -> str:

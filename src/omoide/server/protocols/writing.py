@@ -13,7 +13,9 @@ from omoide.server.protocols.answer import ChatAnswer, chunks
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
+    from omoide.server.ending import Ending
     from omoide.server.protocols.answer import Piece
+    from omoide.server.protocols.threads import Threads
 
 
 class ReplyWriter(Protocol):
@@ -51,6 +53,8 @@ class ConvertedRequest:
     openai: bool = False
     """Whether the client speaks to OpenAI: then its own headers, its API key among them, may go to
     the upstream. Another vendor's never do."""
+    threads: Threads | None = None
+    """Where the conversation may be stored for the client."""
 
     @property
     def stream(self) -> bool:
@@ -68,9 +72,15 @@ def streamed(body: dict[str, Any], stream: bool | None) -> dict[str, Any]:
 
 
 async def written_stream(
-    writer: ReplyWriter, blocks: AsyncGenerator[bytes], *, sse: bool, model: str
+    writer: ReplyWriter,
+    blocks: AsyncGenerator[bytes],
+    *,
+    sse: bool,
+    model: str,
+    ending: Ending | None = None,
 ) -> AsyncGenerator[bytes]:
-    """The upstream's answer as a stream of the client's protocol."""
+    """The upstream's answer as a stream of the client's protocol. Its last events wait until
+    `ending` has recorded the reply."""
     answer, ended = ChatAnswer(model=model), False
     yield writer.begin(answer)
     async with aclosing(blocks):
@@ -85,7 +95,8 @@ async def written_stream(
                     if written := writer.piece(piece, answer):
                         yield written
     if ended or answer.finish is not None:
-        yield await writer.end(answer)
+        written = await writer.end(answer)
+        yield (await ending.last_words() if ending is not None else b"") + written
     else:
         yield writer.broken(_INCOMPLETE)
 

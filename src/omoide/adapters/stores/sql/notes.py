@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sql.provenance import refuse_erased
-from omoide.adapters.stores.sql.rows import ensured_owner_id, from_micros, owner_id, to_micros
+from omoide.adapters.stores.sql.provenance import refuse_erased, refuse_other_mark
+from omoide.adapters.stores.sql.rows import ensured_owner, from_micros, owner_id, to_micros
 from omoide.domain import Note
 
 if TYPE_CHECKING:
@@ -21,11 +21,12 @@ class SqlNotes:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, owner: Owner, note: Note) -> None:
+    async def put(self, owner: Owner, note: Note, *, mark: str | None = None) -> None:
         """See `NoteStore.put`."""
 
         def work(connection: Connection) -> None:
-            number = ensured_owner_id(connection, owner)
+            number, current = ensured_owner(connection, owner)
+            refuse_other_mark(mark, current)  # before a new owner is committed
             sessions = () if note.session is None else (note.session,)
             refuse_erased(connection, number, "a note", sessions=sessions)
             connection.execute(

@@ -47,3 +47,9 @@ def refuse_erased(
     )
     if turns_found < len(turns) or sessions_found < len(numbers) or facts_found < len(stated):
         raise StaleVersion(f"{what} cites turns or facts that were erased meanwhile; make it again")
+
+
+def refuse_other_mark(mark: str | None, current: str) -> None:
+    """Raise `StaleVersion` if something was erased since the erasure mark was `mark`."""
+    if mark not in (None, current):
+        raise StaleVersion("a note quotes what was erased meanwhile")

@@ -66,6 +66,25 @@ class NotesContract(StoreSuite):
             await store.notes.put(ANN, fine)
         assert len(await store.notes.read(ANN, kind="day")) == 2
 
+    async def test_a_note_of_before_an_erasure_comes_too_late(self, store: Store) -> None:
+        """Given the erasure mark of that time, it is rejected and brings no erased owner back."""
+        await tell(store, ANN, "a")
+        await tell(store, ANN, "b")
+        before = await store.archive.erasure_mark(ANN)
+        await store.notes.put(ANN, note("in time"), mark=before)
+        await store.archive.erase(ANN, turns=["a"])
+        with pytest.raises(StaleVersion, match="erased meanwhile"):
+            await store.notes.put(ANN, note("late"), mark=before)
+        between = await store.archive.erasure_mark(ANN)
+        await store.archive.erase(ANN)
+        with pytest.raises(StaleVersion, match="erased meanwhile"):
+            await store.notes.put(ANN, note("late"), mark=between)
+        assert await store.notes.read(ANN) == ()
+        assert ANN not in await store.archive.owners("acme")
+        await tell(store, ANN, "a")
+        with pytest.raises(StaleVersion, match="erased meanwhile"):
+            await store.notes.put(ANN, note("late"), mark=between)
+
     async def test_nothing_of_a_stranger_notes(self, store: Store) -> None:
         """Nothing is read for an unknown owner."""
         assert await store.notes.read(ANN, kind="day") == ()
