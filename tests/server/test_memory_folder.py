@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from omoide.domain import Note, Owner
 
 LONGEST = 1000
 NOTES = f"{ROOT}/notes.md"
