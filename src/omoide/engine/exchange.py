@@ -237,7 +237,7 @@ class Exchanges:
         if record:
             asking, turn = exchange.asking, exchange.turn
             parts = self._recorder.parts(Speaker.ASSISTANT, said, id_=answer.id(turn))
-            recorded = await self._recorder.record(
+            recorded = await self._recorder.record_said(
                 asking.owner,
                 parts,
                 session=asking.session,
