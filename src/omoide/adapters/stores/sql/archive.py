@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql import slices
+from omoide.adapters.stores.sql.erased_owners import note_erasure, noted_erasure
 from omoide.adapters.stores.sql.erased_rows import erase_owner, erase_turns, remove_session
 from omoide.adapters.stores.sql.erasing import ErasureRequest, erasure_plan
 from omoide.adapters.stores.sql.external import is_erased_owner
@@ -16,10 +17,12 @@ from omoide.adapters.stores.sql.items import TURNS, postings_of
 from omoide.adapters.stores.sql.restoring import restore_turns
 from omoide.adapters.stores.sql.rows import erasure_mark, locked_owner_id, owner_id
 from omoide.domain import Owner
+from omoide.domain.erasure_note import note_name
 from omoide.ports import Erased
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.adapters.stores.sql.erasing import ErasurePlan
@@ -108,6 +111,16 @@ class SqlArchive:
             return erasure_mark(*row) if row else ""
 
         return await self._database.read(owner.tenant, work)
+
+    async def note_erasure(self, owner: Owner, *, at: datetime) -> None:
+        """See `Archive.note_erasure`."""
+        name = note_name(await self.receipt_key(), owner)
+        await self._database.write("", partial(note_erasure, table=self.META, name=name, at=at))
+
+    async def last_erasure(self, owner: Owner) -> datetime | None:
+        """See `Archive.last_erasure`."""
+        name = note_name(await self.receipt_key(), owner)
+        return await self._database.read("", partial(noted_erasure, table=self.META, name=name))
 
     async def receipt_key(self) -> bytes:
         """See `Archive.receipt_key`."""
