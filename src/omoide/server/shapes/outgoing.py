@@ -388,10 +388,11 @@ OUTGOING: dict[str, Shape] = {
     },
     "UserPage": object_of("User names, sorted.", items=list_of(TEXT), next=nullable(TEXT)),
     "Health": object_of(
-        "The server's state, and how many exchanges wait to be stored.",
-        ("reason", "waiting"),
+        "The server's state, how many exchanges wait to be stored, and how many could not be.",
+        ("reason", "waiting", "refused"),
         status=TEXT,
         reason=TEXT,
         waiting=WHOLE,
+        refused=WHOLE,
     ),
 }
