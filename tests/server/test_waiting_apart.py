@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
 from omoide.adapters.spool import FileSpool
@@ -22,6 +23,7 @@ from omoide.domain.waiting import (
 from omoide.engine import recorder
 from omoide.engine.messages import Utterance, incoming
 from omoide.errors import StoreError, StoreFull, StoreLocked
+from omoide.testing.endpoint import Scripted
 
 from .serving import serving
 from .test_waiting import ANA, BOB, NOON, PATIENT, Written, broken, contents, mend, reply, words
@@ -364,3 +366,23 @@ async def test_two_databases_share_a_folder(tmp_path: Path) -> None:
         mend(x)
         assert await replayed(x) == 0  # it was stored at the start
         assert await x.said() == ["For x only", "I see."]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Scripted(status=500, blocks=(b'{"error":{"message":"boom"}}',)), httpx.ConnectError("gone")],
+)
+async def test_words_without_a_reply_are_stored(
+    tmp_path: Path, answer: Scripted | Exception
+) -> None:
+    """The model failed too: no reply will come, so they do not wait for one, in any process."""
+    async with broken(tmp_path) as bench, broken(tmp_path) as other:
+        await replayed(bench)
+        bench.upstairs.answers.append(answer)
+        failed = await bench.chat("Are you there?")
+        assert failed.status_code >= 500
+        assert failed.headers["x-omoide-stored"] == "waiting"
+        await bench.server.runtime.exchanges.settled()
+        mend(other)
+        assert await replayed(other) == 1
+        assert await other.said() == ["Are you there?"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
 from omoide.domain.text import cleaned, without_thoughts
-from omoide.engine.asking import Exchange
+from omoide.engine.asking import Answer, Exchange
 from omoide.engine.edits import place_of
 from omoide.engine.messages import Utterance
 from omoide.engine.recorder import RECENT, is_partial
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
 
     from omoide.domain import Owner
-    from omoide.engine.asking import Answer, Asking
+    from omoide.engine.asking import Asking
     from omoide.engine.methods import Methods
     from omoide.engine.recorder import Recorder
     from omoide.ports import Clock, Store
@@ -98,6 +98,19 @@ class Exchanges:
                 await self.waiting.keep_reply(exchange, answer, unless=task)
         else:
             await asyncio.shield(task)
+
+    def abandon(self, exchange: Exchange) -> None:
+        """End an exchange to which no reply will come. Does nothing if it has ended."""
+        if self.waiting.is_in_flight(exchange):
+            self._hold(exchange.owner, asyncio.ensure_future(self._abandon(exchange)))
+
+    async def _abandon(self, exchange: Exchange) -> None:
+        if exchange.attempt is not None:
+            await asyncio.wait({exchange.attempt})
+        if exchange.turns:
+            await self.waiting.stored(exchange)
+        else:
+            await self.waiting.keep_reply(exchange, Answer(text=""))
 
     async def settled(self) -> None:
         """Wait for all pending writes, and for streams that will be recorded."""

@@ -62,6 +62,10 @@ class WaitingExchanges:
     """Which database this is, once it has said so."""
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
+    def is_in_flight(self, exchange: Exchange) -> bool:
+        """Whether words of the exchange wait, and its reply is still to come."""
+        return exchange.id in self._in_flight
+
     async def keep_words(self, exchange: Exchange) -> None:
         """Keep the messages of an exchange that could not be recorded."""
         asking = exchange.asking
