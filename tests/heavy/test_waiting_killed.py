@@ -43,8 +43,8 @@ async def main():
 
 asyncio.run(main())
 """
-WRITES = 8
-"""Two messages and two replies are kept, and each is blanked."""
+WRITES = 9
+"""Two messages and two replies are kept, each is blanked, and then the file is cleared."""
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

@@ -71,6 +71,25 @@ def test_words_that_wait_are_told_without_quoting_them(db: Path) -> None:
     assert [check["well"] for check in told] == [True, True, True, False]
 
 
+def test_words_that_are_set_aside_are_told(db: Path) -> None:
+    """They wait for a newer version, or for somebody who erases them; and the status is 1."""
+
+    async def refuse(_: object) -> None:
+        raise ZeroDivisionError
+
+    async def put_aside() -> None:
+        spool = FileSpool(db.with_name("memory.sqlite.spool"))
+        await spool.keep(words("my secret"))
+        await spool.replay(refuse)
+        await spool.close()
+
+    asyncio.run(put_aside())
+    result = CliRunner().invoke(cli, ["--db", str(db), "doctor"])
+    assert result.exit_code == 1
+    assert "1 exchange could not be stored, kept in " in result.output
+    assert "secret" not in result.output
+
+
 def test_damaged_turns_are_told_with_their_session(db: Path) -> None:
     """A row that nobody can read is found although the database answers, without its words; the
     rest is well, and the status is 1."""

@@ -112,14 +112,21 @@ def _waiting(scope: Scope) -> Check:
     except OmoideError as error:
         return Check(what=what, well=False, told=one_line(str(error)))
     told = _spool_line(status, scope.outside.clock.now())
-    return Check(what=what, well=not status.exchanges, told=told)
+    return Check(what=what, well=not (status.exchanges or status.refused), told=told)
 
 
 def _spool_line(status: SpoolStatus, now: datetime) -> str:
-    if not status.exchanges or status.oldest is None:
-        return "none"
-    waiting = plural(status.exchanges, "exchange")
-    return (
-        f"{waiting} in {status.where}, the oldest {ago(status.oldest, now)}: a running omoide "
-        "serve or omoide work stores them as soon as the database takes them"
-    )
+    told = []
+    if status.exchanges and status.oldest is not None:
+        waiting = plural(status.exchanges, "exchange")
+        told.append(
+            f"{waiting} in {status.where}, the oldest {ago(status.oldest, now)}: a running omoide "
+            "serve or omoide work stores them as soon as the database takes them"
+        )
+    if status.refused:
+        refused = plural(status.refused, "exchange")
+        told.append(
+            f"{refused} could not be stored, kept in {status.where}: each omoide serve or "
+            "omoide work tries once when it starts, so a newer version may store them"
+        )
+    return "; ".join(told) or "none"

@@ -49,6 +49,14 @@ class DocumentArchive:
             return IndexTraces()
         return IndexTraces(vectors=record.count_vectors(MemoryKind.TURN, [t.id for t in turns]))
 
+    async def note_erasure(self, owner: Owner, *, at: datetime) -> None:
+        """See `Archive.note_erasure`."""
+        await self._records.note_erasure(owner, at=at)
+
+    async def last_erasure(self, owner: Owner) -> datetime | None:
+        """See `Archive.last_erasure`."""
+        return (await self._records.last_erasure(owner))[1]
+
     async def receipt_key(self) -> bytes:
         """See `Archive.receipt_key`."""
         return await self._records.receipt_key()

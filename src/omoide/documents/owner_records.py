@@ -8,11 +8,13 @@ import secrets
 import uuid
 from collections import OrderedDict
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
 from omoide.documents.record import Record
 from omoide.domain import Owner
+from omoide.domain.erasure_note import note_name, noted_time
 from omoide.errors import EmbedderMismatch, StoreError
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ class OwnerRecords:
     async def owners(self) -> tuple[Owner, ...]:
         """All owners, sorted by tenant and name."""
         self._check()
-        pairs = (key.split("/") for key in await self._documents.keys() if key != COMMON)
+        pairs = (key.split("/") for key in await self._documents.keys() if "/" in key)
         return tuple(sorted(Owner(tenant=unquote(t), user=unquote(u)) for t, u in pairs))
 
     async def measures(self, space: Space, *, create: bool = False) -> tuple[str, int] | None:
@@ -116,6 +118,22 @@ class OwnerRecords:
                 return bytes.fromhex(common.receipt_key)
             common.receipt_key = secrets.token_hex(32)
             await self._documents.swap(COMMON, old=old, new=common.encode())
+
+    async def note_erasure(self, owner: Owner, *, at: datetime) -> None:
+        """Note that the owner is about to be erased."""
+        stored = False
+        while not stored:
+            old, before = await self.last_erasure(owner)
+            new = noted_time(at, before=before).isoformat().encode()
+            stored = await self._documents.swap(await self._note_key(owner), old=old, new=new)
+
+    async def last_erasure(self, owner: Owner) -> tuple[bytes | None, datetime | None]:
+        """The note of the owner's last erasure, as it is stored and as a time."""
+        note = await self._documents.read(await self._note_key(owner))
+        return note, None if note is None else datetime.fromisoformat(note.decode())
+
+    async def _note_key(self, owner: Owner) -> str:
+        return f"-{note_name(await self.receipt_key(), owner)}"
 
     async def close(self) -> None:
         """Close the backend."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import hashlib
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,11 @@ class WaitingWords:
     time: datetime
     messages: tuple[WaitingMessage, ...]
     follow_up: bool = False
+    database: str = ""
+    """Which database it was said to (`database_id`); empty if that is not known."""
+    erased: str | None = None
+    """When the owner had last been erased as this was kept; empty for never, None if the database
+    could not say."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -61,6 +67,13 @@ class WaitingReply:
     first: bool = False
     call: ModelCall | None = None
     """What it cost."""
+    database: str = ""
+    """As of `WaitingWords`."""
+    erased: str | None = None
+    """As of `WaitingWords`."""
+    final: bool = True
+    """Whether the exchange is over: no process goes on writing it. Without any text this is all it
+    says."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -85,6 +98,24 @@ class WaitingExchange:
         assert part is not None  # noqa: S101 - one of them is always there
         return part.owner
 
+    def is_erased(self, last: datetime | None) -> bool:
+        """Whether the owner was erased after any of it was said, given the owner's last erasure."""
+        parts = [part for part in (self.words, self.reply) if part is not None]
+        return last is not None and any(
+            part.time <= last if part.erased is None else part.erased != erasure_text(last)
+            for part in parts
+        )
+
+
+def erasure_text(last: datetime | None) -> str:
+    """The last erasure of an owner as it is kept with what waits."""
+    return "" if last is None else last.isoformat()
+
+
+def database_id(key: bytes) -> str:
+    """Names a database, given its secret, without giving that away."""
+    return hashlib.blake2b(key, digest_size=12, person=b"omoide-spool").hexdigest()
+
 
 def as_json(item: Waiting) -> dict[str, Any]:
     """An item as JSON."""
@@ -98,10 +129,11 @@ def as_json(item: Waiting) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> Waiting:
-    """The item that `as_json` wrote. Raises `KeyError`, `TypeError` or `ValueError` for any other
-    value."""
-    rest = dict(value)
-    kind = rest.pop("kind")
+    """The item that `as_json` wrote; what a later version added to it is ignored. Raises
+    `KeyError`, `TypeError` or `ValueError` for any other value."""
+    kind = value["kind"]
+    known = {field.name for field in fields(WaitingWords if kind == "words" else WaitingReply)}
+    rest = {name: part for name, part in value.items() if name in known}
     rest["owner"] = Owner(**rest["owner"])
     rest["time"] = datetime.fromisoformat(rest["time"])
     if kind == "words":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Receipt
+from omoide.domain.waiting import database_id
 from omoide.engine import methods, titles
 from omoide.language.terms import terms
 from omoide.ports.telemetry import OFF, MemoryOperation
@@ -78,7 +79,10 @@ class Erasures:
         doomed = await self._doomed(owner, target)
         named = await self.store.notes.read(owner, kind=titles.KIND)
         chosen = await self.store.notes.read(owner, kind=methods.KIND)
-        async with self._spooled(owner, target, doomed) as waiting:
+        key = await self.store.archive.receipt_key()
+        async with self._spooled(owner, target, doomed, key) as waiting:
+            if target.whole:  # what waits on another machine is not stored after this
+                await self.store.archive.note_erasure(owner, at=self.clock.now())
             erased = await self.store.archive.erase(
                 owner,
                 session=target.session,
@@ -114,20 +118,22 @@ class Erasures:
             pending=erased.pending,
             written_by=__version__,
         )
-        return replace(erased, receipt=receipt.signed(await self.store.archive.receipt_key()))
+        return replace(erased, receipt=receipt.signed(key))
 
     async def is_genuine(self, receipt: Receipt) -> bool:
         """Whether this database signed the receipt, and nobody changed it."""
         return receipt.is_genuine(await self.store.archive.receipt_key())
 
     def _spooled(
-        self, owner: Owner, target: ErasureTarget, doomed: Sequence[Turn]
+        self, owner: Owner, target: ErasureTarget, doomed: Sequence[Turn], key: bytes
     ) -> AbstractAsyncContextManager[int]:
         """Removes what waits to be stored, and keeps it from being stored while the block lasts."""
         if self.spool is None:
             return nullcontext(0)
         turns = None if target.whole else [turn.id for turn in doomed]
-        return self.spool.erasing(owner, turns=turns, texts=target.sentences or ())
+        return self.spool.erasing(
+            owner, database=database_id(key), turns=turns, texts=target.sentences or ()
+        )
 
     async def _doomed(self, owner: Owner, target: ErasureTarget) -> tuple[Turn, ...]:
         """The turns that are to be erased."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.domain import Speaker
 from omoide.domain.text import cleaned, without_thoughts
-from omoide.engine.asking import NOTHING, Exchange, Stored
+from omoide.engine.asking import NOTHING, Answer, Exchange, Stored
 from omoide.engine.edits import place_of
 from omoide.engine.messages import Utterance
 from omoide.engine.recorder import RECENT, is_partial
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator, Sequence
 
     from omoide.domain import Owner, RecordedTurns
-    from omoide.engine.asking import Answer, Asking
+    from omoide.engine.asking import Asking
     from omoide.engine.methods import Methods
     from omoide.engine.recorder import Recorder
     from omoide.ports import Clock, Store
@@ -106,6 +106,19 @@ class Exchanges:
             await self.waiting.keep_reply(exchange, answer, unless=task)
             return NOTHING
         return await self._guarded(exchange, task) or NOTHING
+
+    def abandon(self, exchange: Exchange) -> None:
+        """End an exchange to which no reply will come. Does nothing if it has ended."""
+        if self.waiting.is_in_flight(exchange):
+            self._hold(exchange.owner, asyncio.ensure_future(self._abandon(exchange)))
+
+    async def _abandon(self, exchange: Exchange) -> None:
+        if exchange.attempt is not None:
+            await asyncio.wait({exchange.attempt})
+        if exchange.turns:
+            await self.waiting.stored(exchange)
+        else:
+            await self.waiting.keep_reply(exchange, Answer(text=""))
 
     async def settled(self) -> None:
         """Wait for all pending writes, and for streams that will be recorded."""
@@ -250,7 +263,7 @@ class Exchanges:
         if record:
             asking, turn = exchange.asking, exchange.turn
             parts = self._recorder.parts(Speaker.ASSISTANT, said, id_=answer.id(turn))
-            recorded = await self._recorder.record(
+            recorded = await self._recorder.record_said(
                 asking.owner,
                 parts,
                 session=asking.session,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from omoide.domain import JobTask, NewTurn, RecordedTurns, Speaker
 from omoide.domain.text import checked_name, checked_text, cleaned, in_parts, normal_name
 from omoide.engine.digest import has_grown
 from omoide.engine.messages import Utterance, is_same
-from omoide.errors import BadInput, EmptyText, StoreError
+from omoide.errors import BadInput, ConflictingTurn, EmptyText, StoreError
 from omoide.language import detect_language
 from omoide.ports.telemetry import OFF, MemoryOperation
 
@@ -103,12 +105,53 @@ class Recorder:
         before = [part for words in messages[:-1] for part in self._parts_of(words, words.id)]
         said = [*before, *self._parts_of(last, last.id)]
         if not incoming.follow_up:  # mostly they are new: then no lookup is needed
-            turns = await self.record(owner, said, session=session, now=now)
-            if last.id in turns.new:
+            turns = await self.record_said(owner, said, session=session, now=now)
+            if turns[len(before)].id in turns.new:
                 return turns
         id_ = await self._known_id(owner, last, follow_up=incoming.follow_up, now=now)
         said = [*before, *self._parts_of(last, id_)]
-        return await self.record(owner, said, session=session, now=now)
+        return await self.record_said(owner, said, session=session, now=now)
+
+    async def record_said(
+        self,
+        owner: Owner,
+        said: Sequence[Utterance],
+        *,
+        session: str | None,
+        now: datetime,
+        answers: str | None = None,
+        replaces: Sequence[str] = (),
+    ) -> RecordedTurns:
+        """Record what was said in a chat, which is not refused: in several calls if it is too much
+        for one, and under another id where the id was given to another text before."""
+        recorded: list[RecordedTurns] = []
+        for start in range(0, max(len(said), 1), MAX_TURNS):
+            some = said[start : start + MAX_TURNS]
+            gone = replaces if start == 0 else ()
+            record = partial(
+                self.record, owner, session=session, now=now, answers=answers, replaces=gone
+            )
+            try:
+                recorded.append(await record(some))
+            except ConflictingTurn:
+                recorded.append(await record(await self._renamed(owner, some)))
+        new = frozenset(id_ for turns in recorded for id_ in turns.new)
+        mark = recorded[0].mark
+        return RecordedTurns((turn for turns in recorded for turn in turns), new=new, mark=mark)
+
+    async def _renamed(self, owner: Owner, said: Sequence[Utterance]) -> list[Utterance]:
+        """The utterances, those with another id whose id is another text's. It follows from the
+        text, so that the same message has it whenever it is sent again."""
+        ids = [utterance.id for utterance in said if utterance.id is not None]
+        known = {turn.id: turn for turn in await self.store.turns.read(owner, ids=ids)}
+        renamed = []
+        for utterance in said:
+            turn = known.get(utterance.id or "")
+            if turn and (turn.speaker, turn.text) != (utterance.speaker, utterance.text):
+                digest = hashlib.blake2b(utterance.text.encode(), digest_size=8).hexdigest()
+                utterance = replace(utterance, id=f"{turn.id[:200]}-{digest}")
+            renamed.append(utterance)
+        return renamed
 
     def parts(
         self, speaker: Speaker, text: str, *, id_: str | None, name: str | None = None

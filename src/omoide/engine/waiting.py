@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import RecordedTurns, Speaker
 from omoide.domain.text import cleaned
-from omoide.domain.waiting import WaitingMessage, WaitingReply, WaitingWords
+from omoide.domain.waiting import (
+    WaitingMessage,
+    WaitingReply,
+    WaitingWords,
+    database_id,
+    erasure_text,
+)
 from omoide.engine.asking import NOTHING, Answer, Asking, Exchange, Stored
 from omoide.engine.messages import Incoming, UserMessage, is_same
 from omoide.engine.recorder import RECENT
@@ -33,6 +39,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+GLANCE = 1.0
+"""Seconds that a chat waits to learn what may be known without delay."""
+
 
 @dataclass(kw_only=True)
 class WaitingExchanges:
@@ -47,11 +56,15 @@ class WaitingExchanges:
     """Records a reply."""
     patience: float = 10.0
     """Seconds that the spool may take; a chat waits for it no longer."""
-    _in_flight: dict[str, Owner] = field(default_factory=dict)
+    _in_flight: set[str] = field(default_factory=set)
     """Exchanges of this process that are not finished: their reply is still to come."""
-    _owners: set[Owner] = field(default_factory=set)
-    """Whose words this process keeps."""
+    _database: str = ""
+    """Which database this is, once it has said so."""
     _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def is_in_flight(self, exchange: Exchange) -> bool:
+        """Whether words of the exchange wait, and its reply is still to come."""
+        return exchange.id in self._in_flight
 
     async def keep_words(self, exchange: Exchange) -> None:
         """Keep the messages of an exchange that could not be recorded."""
@@ -64,7 +77,7 @@ class WaitingExchanges:
         if not messages:  # nothing that could be stored
             exchange.stored = Stored.NO
             return
-        self._in_flight[exchange.id] = asking.owner
+        self._in_flight.add(exchange.id)
         await self._keep(
             exchange,
             WaitingWords(
@@ -86,44 +99,46 @@ class WaitingExchanges:
             if unless is not None and unless.done():
                 return
             waiting = exchange.stored is Stored.WAITING
-            if answer.text and (exchange.turns or waiting) and answer.text.strip():
-                last = exchange.asking.incoming.words[-1]
-                await self._keep(
-                    exchange,
-                    WaitingReply(
-                        exchange=exchange.id,
-                        owner=exchange.owner,
-                        session=exchange.asking.session,
-                        time=self.clock.now(),
-                        text=answer.text,
-                        answers=exchange.turn.id if exchange.turns else None,
-                        complete=answer.complete,
-                        repeated=exchange.repeated,
-                        follow_up=exchange.asking.incoming.follow_up,
-                        first=last.first,
-                        call=answer.call,
-                    ),
-                )
+            reply = WaitingReply(
+                exchange=exchange.id,
+                owner=exchange.owner,
+                session=exchange.asking.session,
+                time=self.clock.now(),
+                text=answer.text,
+                answers=exchange.turn.id if exchange.turns else None,
+                complete=answer.complete,
+                repeated=exchange.repeated,
+                follow_up=exchange.asking.incoming.follow_up,
+                first=exchange.asking.incoming.words[-1].first,
+                call=answer.call,
+                final=unless is None,
+            )
+            if answer.text.strip() and (exchange.turns or waiting):
+                await self._keep(exchange, reply)
+            elif waiting and reply.final and self.spool is not None:
+                ended = replace(reply, text="", call=None)
+                await self._guarded(self.spool.keep(await self._marked(ended)))
             if unless is None:
-                self._in_flight.pop(exchange.id, None)
+                self._in_flight.discard(exchange.id)
                 self._news.set()
 
     async def stored(self, exchange: Exchange) -> None:
         """Note that all of an exchange is stored after all."""
         async with exchange.keeping:
             exchange.stored = Stored.YES
-            self._in_flight.pop(exchange.id, None)
+            self._in_flight.discard(exchange.id)
             if self.spool is not None and exchange.waited:
                 await self._guarded(self.spool.drop(exchange.id))
 
     async def replay(self, owner: Owner | None = None) -> int:
         """Store what waits, of one owner or of all; returns how many exchanges that were. Raises
         `StoreError` if the store still cannot take it."""
-        if self.spool is None or (owner is not None and owner not in self._owners):
+        if self.spool is None or (owner is not None and not await self._waits(owner)):
             return 0
-        done = await self.spool.replay(self._store, owner=owner, skip=self._in_flight)
-        served = self._owners if owner is None else {owner}
-        self._owners -= served - set(self._in_flight.values())
+        database = await self._database_id()
+        done = await self.spool.replay(
+            self._store, database=database, owner=owner, skip=self._in_flight
+        )
         if done:
             log.warning("exchanges that had been waiting are stored: %s", done)
         return done
@@ -145,14 +160,44 @@ class WaitingExchanges:
             finally:
                 waiting.cancel()
 
+    async def _waits(self, owner: Owner) -> bool:
+        """Whether words of the owner wait. If nobody can say, the next words are stored first."""
+        assert self.spool is not None  # noqa: S101 - the caller has looked
+        try:
+            async with asyncio.timeout(GLANCE):
+                return await self.spool.holds(owner)
+        except (StoreError, TimeoutError) as error:
+            log.warning("what waits to be stored cannot be read: %s", type(error).__name__)
+            return False
+
     async def _keep(self, exchange: Exchange, item: Waiting) -> None:
         kept = False
         exchange.waited = True
         if self.spool is not None:
-            kept = await self._guarded(self.spool.keep(item))
-        if kept:
-            self._owners.add(item.owner)
+            kept = await self._guarded(self.spool.keep(await self._marked(item)))
         exchange.stored = Stored.WAITING if kept else Stored.NO
+
+    async def _marked(self, item: Waiting) -> Waiting:
+        """The item with its database and its owner's last erasure, as far as the store says so
+        without delay: it may be out of reach."""
+
+        async def ask() -> str:
+            await self._database_id()
+            return erasure_text(await self.store.archive.last_erasure(item.owner))
+
+        task = asyncio.ensure_future(ask())
+        done, _ = await asyncio.wait({task}, timeout=GLANCE)
+        erased = None
+        if not done:
+            task.add_done_callback(lambda late: late.cancelled() or late.exception())
+        elif task.exception() is None:
+            erased = task.result()
+        return replace(item, database=self._database, erased=erased)
+
+    async def _database_id(self) -> str:
+        if not self._database:
+            self._database = database_id(await self.store.archive.receipt_key())
+        return self._database
 
     async def _guarded(self, work: Awaitable[None]) -> bool:
         """Await `work`, but no longer than `patience`; whether it went well."""
@@ -167,17 +212,28 @@ class WaitingExchanges:
         return False
 
     async def _store(self, found: WaitingExchange) -> None:
-        """Store what waits of an exchange, unless it was stored before the process died."""
+        """Store what waits of an exchange, unless it was stored before the process died or its
+        owner was erased since."""
+        last = await self.store.archive.last_erasure(found.owner)
+        if found.is_erased(last):
+            return
         words, reply = found.words, found.reply
         turn: Turn | None = None
         repeated = False
         if words is not None:
-            turn, repeated = await self._recorded(words)
+            turns, repeated = await self._recorded(words)
+            if last != await self.store.archive.last_erasure(words.owner):  # at this very moment
+                await self.store.archive.erase(words.owner, turns=[turn.id for turn in turns])
+                return
+            turn = turns[-1]
         elif reply is not None and reply.answers is not None:
             known = await self.store.turns.read(reply.owner, ids=[reply.answers])
             turn, repeated = (known[0] if known else None), reply.repeated
         if reply is None or turn is None:
             return  # there is none, or the message that it answers was erased
+        await self._store_reply(reply, turn, repeated=repeated)
+
+    async def _store_reply(self, reply: WaitingReply, turn: Turn, *, repeated: bool) -> None:
         message = UserMessage(id=turn.id, text=turn.text, index=0, first=reply.first)
         asking = Asking(
             owner=reply.owner,
@@ -198,18 +254,21 @@ class WaitingExchanges:
         if reply.call is not None and not before:
             await self.store.ledger.add(reply.owner, reply.call)
 
-    async def _recorded(self, words: WaitingWords) -> tuple[Turn, bool]:
-        """The last message's turn, recorded now or before, and whether it had been said before."""
+    async def _recorded(self, words: WaitingWords) -> tuple[RecordedTurns, bool]:
+        """The turns of the messages, recorded now or before, and whether the last one had been said
+        before."""
         last = words.messages[-1]
         recent = await self.store.turns.read(words.owner, ids=[last.id])
         recent += await self.store.turns.read(words.owner, last=RECENT)
         for turn in recent:
             if turn.time == words.time and is_same(turn.id, last.id):
                 parts = self.recorder.parts(Speaker.USER, last.text, id_=turn.id, name=last.name)
-                known = await self.recorder.record(
+                if parts[0].text != turn.text:
+                    continue
+                known = await self.recorder.record_said(
                     words.owner, parts, session=words.session, now=words.time
                 )
-                return known[-1], False
+                return known, False
         incoming = Incoming(
             words=tuple(
                 UserMessage(id=m.id, text=m.text, index=i, first=m.first, name=m.name)
@@ -220,7 +279,7 @@ class WaitingExchanges:
         turns = await self.recorder.record_once(
             words.owner, incoming, session=words.session, now=words.time
         )
-        return turns[-1], turns[-1].id not in turns.new
+        return turns, turns[-1].id not in turns.new
 
 
 class _NoService:

@@ -66,9 +66,9 @@ class Metrics:
         self.tokens[call.purpose.value, "completion"] += call.completion_tokens
         self.calls[call.purpose.value, "failed" if call.failed else "ok"] += 1
 
-    def text(self, jobs: Mapping[str, int], *, waiting: int = 0) -> str:
-        """All metrics, with the number of jobs in each state and of exchanges that wait to be
-        stored."""
+    def text(self, jobs: Mapping[str, int], *, waiting: int = 0, refused: int = 0) -> str:
+        """All metrics, with the number of jobs in each state, of exchanges that wait to be stored,
+        and of those that could not be stored."""
         lines = [
             *_head("omoide_requests_total", "counter", "Requests by route and status."),
             *(
@@ -96,6 +96,8 @@ class Metrics:
             f"omoide_streams {self.streams}",
             *_head("omoide_waiting", "gauge", "Exchanges that wait to be stored."),
             f"omoide_waiting {waiting}",
+            *_head("omoide_refused", "gauge", "Exchanges set aside that could not be stored."),
+            f"omoide_refused {refused}",
             *_head(
                 "omoide_jobs", "gauge", "Unfinished jobs by state; behind counts those past due."
             ),

@@ -29,9 +29,10 @@ async def _waiting(context: HandlerContext) -> dict[str, int]:
     if spool is None:
         return {}
     try:
-        return {"waiting": (await spool.status()).exchanges}
+        status = await spool.status()
     except StoreError:
         return {}  # liveness does not depend on it
+    return {"waiting": status.exchanges, "refused": status.refused}
 
 
 async def readyz(call: RouteCall) -> Response:
@@ -66,7 +67,7 @@ async def jobs(context: HandlerContext) -> dict[str, int]:
 async def metrics(call: RouteCall) -> Response:
     """Metrics for Prometheus."""
     waiting = await _waiting(call.context)
-    text = call.context.metrics.text(await jobs(call.context), waiting=waiting.get("waiting", 0))
+    text = call.context.metrics.text(await jobs(call.context), **waiting)
     return Response(text, media_type="text/plain; version=0.0.4")
 
 

@@ -82,6 +82,8 @@ async def _answer(
     try:
         return await _forward(call, forward, exchange, body, converted)
     except (HttpProblem, OmoideError) as error:
+        if exchange is not None:
+            call.context.runtime.exchanges.abandon(exchange)
         problem = problem_of(error) if isinstance(error, OmoideError) else error
         failed = error_response(problem, path=call.route)
         failed.headers.update(_headers_of(exchange))
@@ -177,6 +179,8 @@ async def _forward(
         if start.complete:
             if answer.status < 400:
                 await _finish(call, exchange, parser)
+            elif exchange is not None:
+                call.context.runtime.exchanges.abandon(exchange)
             headers = {**answer.headers, **_headers_of(exchange)}
             if converted is None:
                 return Response(start.body, status_code=answer.status, headers=headers)

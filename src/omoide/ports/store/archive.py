@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from omoide.domain import Owner, Receipt, Session, Turn
 
@@ -60,6 +61,14 @@ class Archive(Protocol):
         """Look for what a search index may still hold of turns after they were erased, of their
         postings those of these terms. It does not go by the turns, which are gone: `mark` is the
         owner's `erasure_mark` of before, for the owner may be gone too."""
+
+    async def note_erasure(self, owner: Owner, *, at: datetime) -> None:
+        """Note that the whole owner is about to be erased, without the name: only who has the
+        secret of the database can tell whose note it is. Each is later than the one before."""
+
+    async def last_erasure(self, owner: Owner) -> datetime | None:
+        """When the whole owner was last erased, by any process; None if never. For what was said
+        before and is to be stored after."""
 
     async def receipt_key(self) -> bytes:
         """A secret of this database, with which receipts of erasures are signed. Made when it is

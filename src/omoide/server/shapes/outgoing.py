@@ -380,9 +380,7 @@ OUTGOING: dict[str, Shape] = {
         error=TEXT,
     ),
     "JobPage": page("Job"),
-    "Retried": object_of(
-        "The jobs as they were before; they are waiting again now.", items=list_of(ref("Job"))
-    ),
+    "Retried": object_of("The jobs as they were; they wait again.", items=list_of(ref("Job"))),
     "Event": {
         "type": "object",
         "description": "A server-sent event; its data is JSON, or [DONE].",
@@ -391,10 +389,11 @@ OUTGOING: dict[str, Shape] = {
     },
     "UserPage": object_of("User names, sorted.", items=list_of(TEXT), next=nullable(TEXT)),
     "Health": object_of(
-        "The server's state, and how many exchanges wait to be stored.",
-        ("reason", "waiting"),
+        "The server's state, how many exchanges wait to be stored, and how many could not be.",
+        ("reason", "waiting", "refused"),
         status=TEXT,
         reason=TEXT,
         waiting=WHOLE,
+        refused=WHOLE,
     ),
 }

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql import slices
+from omoide.adapters.stores.sql.erased_owners import note_erasure, noted_erasure
 from omoide.adapters.stores.sql.erased_rows import (
     erase_owner,
     erase_turns,
@@ -16,16 +17,18 @@ from omoide.adapters.stores.sql.erased_rows import (
     remove_session,
 )
 from omoide.adapters.stores.sql.erasing import ErasureRequest, erasure_plan
-from omoide.adapters.stores.sql.external import is_erased_owner
+from omoide.adapters.stores.sql.external import users_of
 from omoide.adapters.stores.sql.items import TURNS, postings_of
 from omoide.adapters.stores.sql.restoring import restore_turns
-from omoide.adapters.stores.sql.rows import erasure_mark, locked_owner_id, marked_owner, owner_id
+from omoide.adapters.stores.sql.rows import locked_owner_id, mark_of, marked_owner, owner_id
 from omoide.domain import Owner
+from omoide.domain.erasure_note import note_name
 from omoide.ports import Erased
 from omoide.ports.store import IndexTraces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.adapters.stores.sql.erasing import ErasurePlan
@@ -92,28 +95,12 @@ class SqlArchive:
 
     async def owners(self, tenant: str) -> tuple[Owner, ...]:
         """See `Archive.owners`."""
-
-        def work(connection: Connection) -> tuple[Owner, ...]:
-            rows = connection.execute(
-                'SELECT "user" FROM owners WHERE tenant = ? ORDER BY "user"', (tenant,)
-            )
-            return tuple(
-                Owner(tenant=tenant, user=user) for (user,) in rows if not is_erased_owner(user)
-            )
-
-        return await self._database.read(tenant, work)
+        users = await self._database.read(tenant, partial(users_of, tenant=tenant))
+        return tuple(Owner(tenant=tenant, user=user) for user in users)
 
     async def erasure_mark(self, owner: Owner) -> str:
         """See `Archive.erasure_mark`."""
-
-        def work(connection: Connection) -> str:
-            row: Any = connection.execute(
-                'SELECT id, erasures FROM owners WHERE tenant = ? AND "user" = ?',
-                (owner.tenant, owner.user),
-            ).fetchone()
-            return erasure_mark(*row) if row else ""
-
-        return await self._database.read(owner.tenant, work)
+        return await self._database.read(owner.tenant, partial(mark_of, owner=owner))
 
     async def traces(
         self, owner: Owner, turns: Sequence[Turn], *, terms: Sequence[str], mark: str
@@ -123,6 +110,16 @@ class SqlArchive:
             return IndexTraces()
         look = partial(index_traces, turns=turns, terms=terms, owner=marked_owner(mark))
         return await self._database.read(owner.tenant, look)
+
+    async def note_erasure(self, owner: Owner, *, at: datetime) -> None:
+        """See `Archive.note_erasure`."""
+        name = note_name(await self.receipt_key(), owner)
+        await self._database.write("", partial(note_erasure, table=self.META, name=name, at=at))
+
+    async def last_erasure(self, owner: Owner) -> datetime | None:
+        """See `Archive.last_erasure`."""
+        name = note_name(await self.receipt_key(), owner)
+        return await self._database.read("", partial(noted_erasure, table=self.META, name=name))
 
     async def receipt_key(self) -> bytes:
         """See `Archive.receipt_key`."""

@@ -81,6 +81,12 @@ def erasure_mark(number: int, erasures: int) -> str:
     return f"{number}.{erasures}"
 
 
+def mark_of(connection: Connection, *, owner: Owner) -> str:
+    """The owner's erasure mark; empty for an unknown one."""
+    row = connection.execute(_FIND, (owner.tenant, owner.user)).fetchone()
+    return erasure_mark(*row) if row else ""
+
+
 def marked_owner(mark: str) -> int:
     """The number of the owner whose erasure mark that is."""
     return int(mark.partition(".")[0])

@@ -275,3 +275,20 @@ class ErasureContract(StoreSuite):
         await store.archive.erase(ANN)
         assert await store.archive.receipt_key() == key
         assert len(key) == 32
+
+    async def test_the_note_of_an_erasure_outlives_the_owner(self, store: Store) -> None:
+        """Each is later than the one before, whatever the clock says; others have none, and nobody
+        is listed for it."""
+        assert await store.archive.last_erasure(ANN) is None
+        await tell(store, ANN, "one")
+        await store.archive.note_erasure(ANN, at=START)
+        await store.archive.erase(ANN)
+        first = await store.archive.last_erasure(ANN)
+        assert first == START
+        await store.archive.note_erasure(ANN, at=START - HOUR)
+        second = await store.archive.last_erasure(ANN)
+        assert second is not None
+        assert second > first
+        assert await store.archive.last_erasure(BOB) is None
+        assert await store.archive.last_erasure(ANN_ELSEWHERE) is None
+        assert await store.archive.owners(ANN.tenant) == ()
