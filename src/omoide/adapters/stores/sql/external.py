@@ -36,12 +36,17 @@ def is_vanishing_owner(user: str) -> bool:
     return user.startswith(_VANISHING) and user.endswith(_MARK)
 
 
+def is_erased_owner(user: str) -> bool:
+    """Whether this is the name of a placeholder or of a vanishing owner, not of a user."""
+    return user.endswith(_MARK)
+
+
 def users_of(connection: Connection, *, tenant: str) -> list[str]:
     """The users of a tenant, without placeholders and vanishing owners."""
     rows = connection.execute(
         'SELECT "user" FROM owners WHERE tenant = ? ORDER BY "user"', (tenant,)
     )
-    return [user for (user,) in rows if not user.endswith(_MARK)]
+    return [user for (user,) in rows if not is_erased_owner(user)]
 
 
 def erased_owner(user: str) -> int | None:
