@@ -6,7 +6,6 @@ import asyncio
 import inspect
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -15,7 +14,7 @@ import pytest
 import omoide
 from omoide import Memory, RemoteMemory, Speaker, Utterance, When
 from omoide.domain import Event, FactMarks, JobState, Owner
-from omoide.engine import Answer, file_versions, find_fact, forget, memory_tool, restore_file
+from omoide.engine import Answer
 from omoide.errors import (
     AccessDenied,
     BadCommand,
@@ -71,11 +70,6 @@ class Place:
         await self.memory.end_session(user)
         await self.memory.run_jobs()
         self.bench.clock.advance(timedelta(hours=1))
-
-
-def own(memory: AnyMemory, verb: Callable[..., Any]) -> Callable[..., Any]:
-    """A function over a memory; a server's memory has it as a method."""
-    return getattr(memory, verb.__name__, None) or partial(verb, memory)
 
 
 def connected(bench: Bench, **options: Any) -> Any:  # noqa: ANN401 - a context manager
@@ -244,9 +238,9 @@ async def test_facts_are_read_corrected_marked_and_forgotten(place: Place) -> No
     both = await memory.mark("ana", cat.id, FactMarks(pinned=True, tags=()))
     assert (both.pinned, both.tags) == (True, ())
     assert [str(e.change) for e in await memory.timeline("ana")] == ["began", "began", "changed"]
-    found = await own(memory, find_fact)("ana", "Bergen")
+    found = await memory.find_fact("ana", "Bergen")
     assert [fact.id for fact in found.stored] == [new.id]
-    erased = await own(memory, forget)("ana", cat.id)
+    erased = await memory.forget("ana", cat.id)
     assert erased.facts == 1
     assert await memory.facts("ana", ids=[cat.id]) == ()
 
@@ -393,7 +387,7 @@ async def test_both_memories_answer_the_same_values(place: Place) -> None:
 
 async def test_the_memory_tool(place: Place) -> None:
     """Its commands, and errors for the model."""
-    tool = own(place.memory, memory_tool)
+    tool = place.memory.memory_tool
     await tool("ana", {"command": "create", "path": "/memories/a.md", "file_text": "x"})
     assert "a.md" in await tool("ana", {"command": "view", "path": "/memories"})
     with pytest.raises(BadCommand):
@@ -403,11 +397,11 @@ async def test_the_memory_tool(place: Place) -> None:
 async def test_versions_of_the_memory_tools_files(place: Place) -> None:
     """Listed and restored alike on both sides."""
     path = "/memories/a.md"
-    tool, restore = own(place.memory, memory_tool), own(place.memory, restore_file)
+    tool, restore = place.memory.memory_tool, place.memory.restore_file
     await tool("ana", {"command": "create", "path": path, "file_text": "x"})
     await tool("ana", {"command": "delete", "path": path})
     assert (await restore("ana", path, 1)).text == "x"
-    listed = await own(place.memory, file_versions)("ana", path)
+    listed = await place.memory.file_versions("ana", path)
     assert [(v.number, v.command, v.text) for v in listed] == [
         (1, "create", "x"),
         (2, "delete", None),
@@ -428,9 +422,9 @@ async def test_a_server_names_who_wrote_a_file(place: Place) -> None:
         with pytest.raises(BadInput, match="API key"):
             await place.memory.restore_file("ana", "/memories/a.md", 1, by="bot")
     else:
-        await memory_tool(place.memory, "ana", command, by="bot")
-        await restore_file(place.memory, "ana", "/memories/a.md", 1, by="bot")
-    assert {v.by for v in await file_versions(place.embedded, "ana")} <= {"bot"}
+        await place.memory.memory_tool("ana", command, by="bot")
+        await place.memory.restore_file("ana", "/memories/a.md", 1, by="bot")
+    assert {v.by for v in await place.embedded.file_versions("ana")} <= {"bot"}
 
 
 def test_both_memories_have_the_same_methods() -> None:
@@ -444,12 +438,6 @@ def test_both_memories_have_the_same_methods() -> None:
         ours = inspect.signature(getattr(RemoteMemory, name))
         assert ours.parameters == inspect.signature(verb).parameters, name
         assert hasattr(omoide.SyncMemory, name) or name == "begin", name
-    for verb in (file_versions, find_fact, forget, memory_tool, restore_file):
-        (_, *ours), (_, *theirs) = (
-            inspect.signature(function).parameters.values()
-            for function in (getattr(RemoteMemory, verb.__name__), verb)
-        )
-        assert ours == theirs, verb.__name__
 
 
 async def test_why_an_event_is_recalled_or_not(place: Place) -> None:

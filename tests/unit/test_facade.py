@@ -122,6 +122,13 @@ def test_the_synchronous_memory_has_every_verb() -> None:
         assert inspect.signature(getattr(SyncMemory, name)) == inspect.signature(verb), name
 
 
+def test_the_asynchronous_memory_has_every_verb() -> None:
+    """What the reference says of one holds of the other: `close` apart, which a block does, and
+    `tenant`, which is no method."""
+    public = {name for name in dir(SyncMemory) if not name.startswith("_")}
+    assert public - set(dir(Memory)) == {"close", "tenant"}
+
+
 def test_facts_without_await() -> None:
     """Read, correct, pin, and forget by id, from plain code."""
     replier, iterator = ScriptedModel(["Nice!"]), ScriptedModel(["The user has a cat."])

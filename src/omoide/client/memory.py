@@ -6,7 +6,6 @@ import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from omoide import engine
 from omoide.client.connection import make_connection, problem_error
 from omoide.client.decoding import decode, decode_all
 from omoide.client.encoding import (
@@ -32,6 +31,7 @@ from omoide.domain import (
 )
 from omoide.domain.text import checked_text
 from omoide.engine import FileVersion, Reply, utterances
+from omoide.engine.forgetting import Forgetting
 from omoide.engine.memory import MAX_RECALLED
 from omoide.engine.recalling import checked_budget, checked_recall_kinds
 from omoide.errors import (
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from omoide.client.exchange import RemoteContext
     from omoide.domain import MemoryKind, Receipt
     from omoide.engine import Answer
-    from omoide.engine.forgetting import FactMentions
     from omoide.engine.memory import Messages
     from omoide.engine.messages import Words
 
@@ -69,7 +68,7 @@ FOREVER = 0.0
 """No timeout: for a request that waits for work."""
 
 
-class RemoteMemory(RemoteImporter):
+class RemoteMemory(RemoteImporter, Forgetting):
     """Long-term memory on a server, for the users of the tenant that the key opens. Made by
     `omoide.connect_async`."""
 
@@ -286,14 +285,6 @@ class RemoteMemory(RemoteImporter):
         body = json.loads(receipt.to_json())
         checked = await self._connection.post("/api/receipts/check", body)
         return bool(checked["genuine"])
-
-    async def find_fact(self, user: str, text: str) -> FactMentions:
-        """Find everything that contains `text` itself, or all of its terms."""
-        return await engine.find_fact(cast("engine.Memory", self), user, text)
-
-    async def forget(self, user: str, fact: FactMentions | str, *, words: bool = False) -> Erased:
-        """Erase everything that states the fact. See `omoide.engine.forget`."""
-        return await engine.forget(cast("engine.Memory", self), user, fact, words=words)
 
     async def memory_tool(self, user: str, command: Mapping[str, Any], *, by: str = "") -> str:
         """Do a command of Anthropic's memory tool in the user's folder."""

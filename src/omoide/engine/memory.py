@@ -11,21 +11,20 @@ from omoide.domain.text import checked_text, normal_name
 from omoide.engine.asking import Answer, Asking
 from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
+from omoide.engine.forgetting import Forgetting
 from omoide.engine.ledger import Account
 from omoide.engine.messages import Utterance, utterances
 from omoide.engine.recalling import checked_budget, recall_filter
 from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Draft, Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
-from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
 from omoide.language import detect_language
 from omoide.mechanisms.facts.layers import usual_kinds
 from omoide.ports.telemetry import MemoryOperation
-from omoide.transfer import import_conversations, restore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
     from omoide.domain import (
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
     from omoide.mechanisms.events.calibration import Calibration
     from omoide.mechanisms.events.human_recall import RecallExplanation
     from omoide.mechanisms.events.scoring import ForgettingCurve
-    from omoide.ports import Erased, Progress
-    from omoide.transfer import ExportContents, ForeignConversation, ImportResult, RestoreResult
+    from omoide.ports import Erased
 
     Messages = str | Utterance | Sequence[ChatMessage]
     """What the user says: a text, an `Utterance`, or messages with their history."""
@@ -52,7 +50,7 @@ MAX_RECALLED = 1_000
 """Most items of one recall."""
 
 
-class Memory(Editor):
+class Memory(Editor, Forgetting):
     """Long-term memory for the users of one tenant. Made by `omoide.open_async` or a `Runtime`.
 
     `at=` sets the clock of any method, so that a past conversation can be recorded and replayed.
@@ -324,39 +322,6 @@ class Memory(Editor):
         if user not in await self.users():
             raise BadInput(f"nothing is stored about {user}: there is nothing to embed")
         await self._queue(user, JobTask.EMBED, session=None, at=at)
-
-    # ── Importing ───────────────────────────────────────────────────────────────────────────
-
-    async def restore(
-        self, user: str, contents: ExportContents, *, at: datetime | None = None
-    ) -> RestoreResult:
-        """Restore what `export` wrote (as read from a file by `omoide.transfer.read`)."""
-        restored = await restore(self._store, self._owner(user), contents, at=self._now(at))
-        self._services.worker.wake()
-        return restored
-
-    async def import_conversations(
-        self,
-        user: str,
-        conversations: Iterable[ForeignConversation],
-        *,
-        digest: bool = True,
-        progress: Progress | None = None,
-        at: datetime | None = None,
-    ) -> ImportResult:
-        """Record conversations from another product's export, each once, with their titles."""
-        noted, by_key = with_titles(conversations)
-        result = await import_conversations(
-            self._store,
-            self._owner(user),
-            noted,
-            at=self._now(at),
-            digest=digest,
-            progress=progress,
-        )
-        await add_imported(self._store, self._owner(user), by_key, now=self._now(at))
-        self._services.worker.wake()
-        return result
 
     # ── Forgetting ──────────────────────────────────────────────────────────────────────────
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         TimelineEntry,
         Turn,
     )
+    from omoide.engine.file_history import FileVersion
     from omoide.engine.services import Services
     from omoide.engine.versions import Because
     from omoide.transfer import Record
@@ -203,6 +204,11 @@ class Reader:
     async def notes(self, user: str, *, kind: str) -> tuple[Note, ...]:
         """The notes that a mechanism keeps about the user under that kind."""
         return await self._store.notes.read(self._owner(user), kind=kind)
+
+    async def file_versions(self, user: str, path: str | None = None) -> tuple[FileVersion, ...]:
+        """The versions of one file of the memory tool, or of all, oldest first; also those of files
+        that were removed."""
+        return await self._services.folders.versions(self._owner(user), path)
 
     async def rejected(self, user: str) -> tuple[RejectedAnswer, ...]:
         """Model answers that the guards rejected, with the reasons."""
