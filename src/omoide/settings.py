@@ -53,6 +53,8 @@ def database(text: str) -> Path | Address:
 
 OF_CLIENTS = frozenset({"OMOIDE_URL", "OMOIDE_SERVER_KEY"})
 """Where clients of a server find it, and their API key for it: no settings of omoide itself."""
+LEAST = {"memory_tokens": -1, "repeated_sentences": -1, "window": 1, "max_turn_chars": 1}
+"""The least value of numbers that 0 is not the least of."""
 SERVER_KEY = re.compile(r"omo_[0-9a-f]{10}_")
 
 
@@ -232,6 +234,10 @@ class Settings:
     """Whether webhooks have the texts of facts, not just their ids."""
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            least = LEAST.get(name, 0)
+            if isinstance(value, int | float) and not value >= least:
+                raise BadInput(f"{name} must be at least {least}, not {value}")
         if isinstance(self.preset, AppliedPreset):
             return
         wanted = preset_named(self.preset)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -27,6 +27,7 @@ from omoide.errors import (
     NoSuchVersion,
     OmoideError,
     ServerUnavailable,
+    StoreError,
     TextTooLong,
 )
 from omoide.server.keys import Scope
@@ -425,6 +426,50 @@ async def test_a_server_names_who_wrote_a_file(place: Place) -> None:
         await place.memory.memory_tool("ana", command, by="bot")
         await place.memory.restore_file("ana", "/memories/a.md", 1, by="bot")
     assert {v.by for v in await place.embedded.file_versions("ana")} <= {"bot"}
+
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "since='2026-01-01' is not a datetime": lambda m: m.recall("ana", "cat", since="2026-01-01"),
+    "until=.* has no time zone": lambda m: m.facts("ana", until=datetime(2026, 1, 1)),  # noqa: DTZ001
+    "at='now' is not a datetime": lambda m: m.summary("ana", at="now"),
+    "is not a datetime: give one": lambda m: m.expire("ana", "f", "tomorrow"),
+    "expires=.* is not a datetime": lambda m: m.mark("ana", "f", FactMarks(expires="tomorrow")),
+    "speaker must be user or assistant.*about=": lambda m: m.recall("ana", "cat", speaker="Rui"),
+    "asker must be user or assistant": lambda m: m.recall("ana", "cat", asker="Rui"),
+    "k must be from 1": lambda m: m.recall("ana", "cat", k="3"),
+    "budget must be": lambda m: m.recall("ana", "cat", budget="9"),
+    "give a text, not None": lambda m: m.recall("ana", None),
+    "there is no message in None": lambda m: m.record("ana", None),
+    "there is no message in 42": lambda m: m.exchange("ana", 42).__aenter__(),
+    "message 0 is 'Hi'": lambda m: m.exchange("ana", ["Hi"]).__aenter__(),
+    "there is no message in 7": lambda m: m.context("ana", 7),
+    "the user must be one printable line.*not 5": lambda m: m.record(5, "x"),
+}
+
+
+@pytest.mark.parametrize("says", WRONG)
+async def test_a_wrong_argument_is_bad_input(place: Place, says: str) -> None:
+    """Whoever passes what cannot be meant is told what to give."""
+    with pytest.raises(BadInput, match=says):
+        await WRONG[says](place.memory)
+    assert await place.embedded.turns("ana") == ()
+
+
+async def test_a_single_message_need_not_be_in_a_list(place: Place) -> None:
+    """A mapping alone is a list of one, wherever messages are taken."""
+    message = {"role": "user", "content": "My cat is called Miso."}
+    async with place.memory.exchange("ana", message) as exchange:
+        await exchange.finish("Nice.")
+    assert [turn.text for turn in await place.memory.turns("ana")] == [message["content"], "Nice."]
+    assert (await place.memory.context("ana", message)).messages[-1]["role"] == "user"
+
+
+async def test_a_closed_memory_over_http_says_so(place: Place) -> None:
+    """As the library's own does."""
+    async with connected(place.bench) as memory:
+        pass
+    with pytest.raises(StoreError, match="was closed; open it again"):
+        await memory.users()
 
 
 def test_both_memories_have_the_same_methods() -> None:

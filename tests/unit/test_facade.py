@@ -155,6 +155,20 @@ def test_closing_twice_and_breaking_a_reply_off() -> None:
     memory.close()
 
 
+def test_a_closed_memory_says_so() -> None:
+    """In whatever way it is used, and without a coroutine that nobody waits for."""
+    memory = SyncMemory(scripted(ScriptedModel(["One. Two."]), ScriptedModel()))
+    reply = memory.reply("ana", "Count.")
+    memory.close()
+    for call in (memory.users, lambda: memory.export("ana"), lambda: memory.forget("ana", "f")):
+        with pytest.raises(StoreError, match="was closed; open it again"):
+            call()
+    with pytest.raises(StoreError, match="was closed"), memory.exchange("ana", "Hi."):
+        pass
+    with pytest.raises(StoreError, match="was closed"):
+        reply.text()
+
+
 class Part:
     """Something that a runtime owns; `error` is raised when it is closed."""
 

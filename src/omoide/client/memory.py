@@ -32,8 +32,12 @@ from omoide.domain import (
 from omoide.domain.text import checked_text
 from omoide.engine import FileVersion, Reply, utterances
 from omoide.engine.forgetting import Forgetting
-from omoide.engine.memory import MAX_RECALLED
-from omoide.engine.recalling import checked_budget, checked_recall_kinds
+from omoide.engine.recalling import (
+    checked_budget,
+    checked_count,
+    checked_recall_kinds,
+    checked_speaker,
+)
 from omoide.errors import (
     AccessDenied,
     BadCommand,
@@ -220,20 +224,18 @@ class RemoteMemory(RemoteImporter, Forgetting):
     ) -> RecallResult:
         """What is relevant to `query`, best first, without a model call. See
         `omoide.Memory.recall`."""
-        if not 1 <= k <= MAX_RECALLED:
-            raise BadInput(f"k must be from 1 to {MAX_RECALLED:,}, not {k}")
         if kinds:
             checked_recall_kinds(kinds)
         body = {
             "query": checked_text(query, max_chars=UNLIMITED),
-            "k": k,
+            "k": checked_count(k),
             "budget": checked_budget(budget),
             "at": iso(at, "at"),
-            "asker": asker,
+            "asker": checked_speaker(asker, "asker"),
             "kinds": list(kinds) or None,
             "since": iso(since, "since"),
             "until": iso(until, "until"),
-            "speaker": speaker,
+            "speaker": None if speaker is None else checked_speaker(speaker, "speaker"),
             "about": about,
             "tags": list(tags) or None,
         }

@@ -166,6 +166,8 @@ class Editor(Reader):
             raise BadInput(f"a fact may have at most {MAX_TAGS} tags, not {len(marks.tags or ())}")
         for tag in marks.tags or ():
             checked_name(tag, "a tag")
+        if marks.expires is not None:
+            aware(marks.expires, "expires")
         if marks.pinned and marks.expires is None:
             marks = replace(marks, forever=True)
         elif marks.pinned is None and marks.expires is not None and not marks.forever:

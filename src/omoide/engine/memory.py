@@ -13,8 +13,8 @@ from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
 from omoide.engine.forgetting import Forgetting
 from omoide.engine.ledger import Account
-from omoide.engine.messages import Utterance, utterances
-from omoide.engine.recalling import checked_budget, recall_filter
+from omoide.engine.messages import Utterance, chat_messages, utterances
+from omoide.engine.recalling import checked_budget, checked_count, checked_speaker, recall_filter
 from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Draft, Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 
     Messages = str | Utterance | Sequence[ChatMessage]
     """What the user says: a text, an `Utterance`, or messages with their history."""
-
-MAX_RECALLED = 1_000
-"""Most items of one recall."""
 
 
 class Memory(Editor, Forgetting):
@@ -130,8 +127,8 @@ class Memory(Editor, Forgetting):
     ) -> Context:
         """What memory adds to the prompt of the reply to these messages: as `text`, or as whole
         `messages`, with at most `budget` tokens of memory. Nothing is recorded."""
-        given = () if isinstance(messages, str | Utterance) else tuple(messages)
-        said = utterances(messages)
+        given = () if isinstance(messages, str | Utterance) else chat_messages(messages)
+        said = utterances(given or messages)
         from_user = [i for i, utterance in enumerate(said) if utterance.speaker is Speaker.USER]
         if not from_user:
             raise BadInput("no message is the user's: there is nothing to find a context for")
@@ -212,8 +209,6 @@ class Memory(Editor, Forgetting):
         limit what is found; `about` (whom) and `tags` (any of them) limit it to such facts. The
         result is a tuple of items; its `support` says how likely it is that anything is known about
         the query."""
-        if not 1 <= k <= MAX_RECALLED:
-            raise BadInput(f"k must be from 1 to {MAX_RECALLED:,}, not {k}")
         query = checked_text(query, max_chars=self._settings.max_turn_chars)
         owner = self._owner(user)
         only = recall_filter(
@@ -232,9 +227,9 @@ class Memory(Editor, Forgetting):
                 query,
                 summary=lambda: self.summary(user, at=at),
                 at=self._now(at),
-                k=k,
+                k=checked_count(k),
                 budget=checked_budget(budget),
-                asker=asker,
+                asker=checked_speaker(asker, "asker"),
                 only=only,
             )
             observed.records(len(found), (item.text for item in found))
@@ -355,7 +350,7 @@ class Memory(Editor, Forgetting):
         session = None if session is None else normal_name(session, "a session's key")
         if isinstance(messages, str | Utterance):
             return Asking.words(owner, utterances(messages)[0], session=session, at=at)
-        return replaced(Asking.chat(owner, messages, session=session), at=at)
+        return replaced(Asking.chat(owner, chat_messages(messages), session=session), at=at)
 
     async def _queue(
         self, user: str, task: JobTask, *, session: int | None, at: datetime | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from omoide.domain import JobTask, NewTurn, RecordedTurns, Speaker
@@ -17,7 +17,6 @@ from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from datetime import datetime
 
     from omoide.domain import Owner, Turn
     from omoide.engine.messages import Incoming, UserMessage
@@ -35,7 +34,12 @@ RECENT = 32
 
 
 def aware(time: datetime, what: str) -> datetime:
-    """The same time; raises `BadInput` if it has no time zone."""
+    """The same time; raises `BadInput` if it is no datetime, or has no time zone."""
+    if not isinstance(time, datetime):
+        raise BadInput(
+            f"{what}={time!r:.80} is not a datetime: give one with a time zone, "
+            "such as datetime(2026, 1, 31, tzinfo=UTC)"
+        )
     if time.tzinfo is None:
         raise BadInput(f"{what}={time.isoformat()} has no time zone: give an aware datetime")
     return time

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from omoide.engine.memory import Memory
+from omoide.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -296,6 +297,9 @@ class SyncMemory:
             await asyncio.gather(*left, return_exceptions=True)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop.is_closed():
+            work.close()
+            raise StoreError("the memory was closed; open it again")
         while self._begun:
             wait([self._begun.pop()])
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
