@@ -455,6 +455,25 @@ async def test_a_wrong_argument_is_bad_input(place: Place, says: str) -> None:
     assert await place.embedded.turns("ana") == ()
 
 
+async def test_a_text_where_several_are_meant_is_one(place: Place) -> None:
+    """And not its letters."""
+    memory = place.memory
+    await place.told()
+    oslo, cat = await memory.facts("ana", kinds="state")
+    assert (await memory.tag("ana", oslo.id, "home")).tags == ("home",)
+    assert (await memory.mark("ana", cat.id, FactMarks(tags="pets"))).tags == ("pets",)
+    assert [f.id for f in await memory.facts("ana", tags="home")] == [oslo.id]
+    assert [f.id for f in await memory.facts("ana", ids=cat.id)] == [cat.id]
+    assert [f.id for f in await memory.facts("ana", turns=oslo.sources[0])] == [oslo.id, cat.id]
+    assert {entry.fact.id for entry in await memory.timeline("ana", tags="pets")} == {cat.id}
+    found = await memory.recall("ana", "Where do I live?", kinds="fact", tags="home")
+    assert [item.text for item in found] == [OSLO]
+    assert len(await memory.turns("ana", ids=oslo.sources[0])) == 1
+    await memory.put_note("ana", kind="app.state", key="step", text="2")
+    assert await memory.remove_notes("ana", kind="app.state", keys="step") == 1
+    assert (await memory.erase("ana", facts=cat.id)).facts == 1
+
+
 async def test_a_single_message_need_not_be_in_a_list(place: Place) -> None:
     """A mapping alone is a list of one, wherever messages are taken."""
     message = {"role": "user", "content": "My cat is called Miso."}

@@ -29,7 +29,7 @@ from omoide.domain import (
     Support,
     Turn,
 )
-from omoide.domain.text import checked_text
+from omoide.domain.text import checked_text, several
 from omoide.engine import FileVersion, Reply, utterances
 from omoide.engine.forgetting import Forgetting
 from omoide.engine.recalling import (
@@ -224,20 +224,18 @@ class RemoteMemory(RemoteImporter, Forgetting):
     ) -> RecallResult:
         """What is relevant to `query`, best first, without a model call. See
         `omoide.Memory.recall`."""
-        if kinds:
-            checked_recall_kinds(kinds)
         body = {
             "query": checked_text(query, max_chars=UNLIMITED),
             "k": checked_count(k),
             "budget": checked_budget(budget),
             "at": iso(at, "at"),
             "asker": checked_speaker(asker, "asker"),
-            "kinds": list(kinds) or None,
+            "kinds": sorted(checked_recall_kinds(kinds)) or None,
             "since": iso(since, "since"),
             "until": iso(until, "until"),
             "speaker": None if speaker is None else checked_speaker(speaker, "speaker"),
             "about": about,
-            "tags": list(tags) or None,
+            "tags": several(tags) or None,
         }
         found = await self._post("/api/recall", user, body)
         return RecallResult(
@@ -277,7 +275,11 @@ class RemoteMemory(RemoteImporter, Forgetting):
     ) -> Erased:
         """Remove for good: the user, or what is named. See `omoide.Memory.erase`."""
         named = {"session": session, "turns": turns, "sentences": sentences, "facts": facts}
-        given = {name: value for name, value in named.items() if value is not None}
+        given = {
+            name: value if isinstance(value, int) else several(value)
+            for name, value in named.items()
+            if value is not None
+        }
         body: dict[str, Any] = {"several": given} if given else {"all": True}
         return decode(Erased, await self._post("/api/erase", user, body))
 

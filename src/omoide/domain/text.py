@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING, TypeVar
 
 from omoide.errors import BadInput, EmptyText, TextTooLong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+T = TypeVar("T")
 
 MAX_NAME = 256
 """Most characters of a name or an id."""
@@ -75,6 +81,15 @@ def in_parts(text: str, *, max_chars: int) -> list[str]:
         parts.append(text[start:cut])
         start = cut
     return [part for part in (*parts, text[start:]) if part.strip()]
+
+
+def several(given: str | Iterable[T]) -> tuple[T | str, ...]:
+    """What a caller gives where several are meant: a single text is one of them, not its letters.
+
+    >>> several("home"), several(["home", "work"])
+    (('home',), ('home', 'work'))
+    """
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def normal_name(name: str, what: str) -> str:

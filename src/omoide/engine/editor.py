@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import FactMarks, Note
-from omoide.domain.text import checked_name, checked_text
+from omoide.domain.text import checked_name, checked_text, several
 from omoide.engine.reader import Reader
 from omoide.engine.recorder import aware
 from omoide.engine.titles import add_imported, set_title, with_titles
@@ -155,13 +155,15 @@ class Editor(Reader):
 
     async def tag(self, user: str, fact: str, tags: Sequence[str]) -> Fact:
         """Set the tags of a fact; none removes them."""
-        return await self.mark(user, fact, FactMarks(tags=tuple(dict.fromkeys(tags))))
+        return await self.mark(user, fact, FactMarks(tags=tuple(dict.fromkeys(several(tags)))))
 
     async def mark(self, user: str, fact: str, marks: FactMarks) -> Fact:
         """Set several marks on a fact at once. A fact that is pinned no longer expires, and one
         that gets a time is no longer pinned, unless both are given. One that is unpinned expires as
         `Settings.retention` says, unless a time is given. Returns the fact as it is now. Raises
         `NoSuchFact`."""
+        if marks.tags is not None:
+            marks = replace(marks, tags=several(marks.tags))
         if len(marks.tags or ()) > MAX_TAGS:
             raise BadInput(f"a fact may have at most {MAX_TAGS} tags, not {len(marks.tags or ())}")
         for tag in marks.tags or ():
@@ -197,7 +199,9 @@ class Editor(Reader):
         """Remove notes of the application's own: those with these keys, or all of the kind. Returns
         how many there were."""
         return await self._store.notes.remove(
-            self._owner(user), kind=application_kind(kind), keys=keys
+            self._owner(user),
+            kind=application_kind(kind),
+            keys=None if keys is None else several(keys),
         )
 
     async def memory_tool(self, user: str, command: Mapping[str, Any], *, by: str = "") -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Receipt
+from omoide.domain.text import several
 from omoide.engine import methods, titles
 from omoide.language.terms import terms
 from omoide.ports.telemetry import OFF, MemoryOperation
@@ -34,6 +35,11 @@ class ErasureTarget:
     turns: Sequence[str] | None = None
     sentences: Sequence[str] | None = None
     facts: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("turns", "sentences", "facts"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, several(given))
 
     @property
     def whole(self) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from omoide.domain import Note
+from omoide.domain.text import several
 from omoide.engine.context import ContextBuilder
 from omoide.errors import BadInput
 from omoide.mechanisms.base import DigestsOpenSessions, Participants
@@ -74,7 +75,7 @@ def make_method(
     """What the settings of the parts make of the other parts. `mechanisms` are names, looked up in
     `known`, or objects; those of the settings if None, and their layers."""
     settings, store = parts.settings, parts.store
-    used = _made(mechanisms or settings.mechanisms, known, parts)
+    used = _made(several(mechanisms or settings.mechanisms), known, parts)
     layers = tuple(
         FactLayer(mechanism, store=store)
         for mechanism in _made(() if mechanisms else parts.layers, known, parts)

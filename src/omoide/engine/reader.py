@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.domain import FactFilter, Owner
-from omoide.domain.text import normal_name
+from omoide.domain.text import normal_name, several
 from omoide.engine.facts import checked_kinds
 from omoide.engine.recorder import aware
 from omoide.engine.titles import titles
@@ -132,7 +132,7 @@ class Reader:
         `before` a position, and only the `first` or `last` so many."""
         owner = self._owner(user)
         if ids is not None:
-            return await self._store.turns.read(owner, ids=ids)
+            return await self._store.turns.read(owner, ids=several(ids))
         return await self._store.turns.read(
             owner, session=session, last=last, after=after, before=before, first=first
         )
@@ -168,14 +168,14 @@ class Reader:
         state is read as facts, too."""
         owner = self._owner(user)
         if ids is not None:
-            return await self._services.facts.read(owner, ids=ids)
+            return await self._services.facts.read(owner, ids=several(ids))
         if turns is not None and not turns:
             return ()
         only = FactFilter(
-            turns=tuple(turns or ()),
+            turns=several(turns or ()),
             about=about,
             kinds=checked_kinds(kinds),
-            tags=tuple(tags),
+            tags=several(tags),
             since=None if since is None else aware(since, "since"),
             until=None if until is None else aware(until, "until"),
         )
@@ -196,7 +196,7 @@ class Reader:
         now = self._now(None)
         return await self._services.facts.timeline(
             self._owner(user),
-            FactFilter(about=about, kinds=checked_kinds(kinds), tags=tuple(tags)),
+            FactFilter(about=about, kinds=checked_kinds(kinds), tags=several(tags)),
             at=now if until is None else min(now, aware(until, "until")),
             since=None if since is None else aware(since, "since"),
         )

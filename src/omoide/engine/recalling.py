@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Speaker
+from omoide.domain.text import several
 from omoide.engine.recorder import aware
 from omoide.errors import BadInput
 from omoide.mechanisms.search.filter import RecallFilter
@@ -35,16 +36,17 @@ def recall_filter(
         until=None if until is None else aware(until, "until"),
         speaker=None if speaker is None else checked_speaker(speaker, "speaker"),
         about=about,
-        tags=frozenset(tags),
+        tags=frozenset(several(tags)),
     )
 
 
 def checked_recall_kinds(kinds: Collection[MemoryKind | str]) -> frozenset[MemoryKind]:
     """The kinds to recall; none if none is given."""
     known = {kind.value: kind for kind in MemoryKind}
-    if unknown := [kind for kind in kinds if kind not in known]:
+    named = several(kinds)
+    if unknown := [kind for kind in named if kind not in known]:
         raise BadInput(f"there is no kind {unknown[0]!r}; there are {', '.join(known)}")
-    return frozenset(known[kind] for kind in kinds)
+    return frozenset(known[kind] for kind in named)
 
 
 def checked_speaker(speaker: Speaker | str, what: str) -> Speaker:
