@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from omoide.engine import Answer
 from omoide.errors import (
     AccessDenied,
     BadCommand,
+    BadImport,
     BadInput,
     ConflictingTurn,
     EmptyText,
@@ -453,6 +455,21 @@ async def test_a_wrong_argument_is_bad_input(place: Place, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         await WRONG[says](place.memory)
     assert await place.embedded.turns("ana") == ()
+
+
+async def test_records_of_an_export_are_restored(place: Place) -> None:
+    """As they come, in a list, or as they were written to a file."""
+    await place.told()
+    records = [record async for record in place.memory.export("ana")]
+    lines = (json.loads(line) for line in "\n".join(map(json.dumps, records)).splitlines())
+    given = {"eve": place.memory.export("ana"), "mia": records, "zoe": lines}
+    for user, export in given.items():
+        assert (await place.memory.restore(user, export)).turns == 2
+        copied = [record async for record in place.memory.export(user)]
+        assert copied[1:] == records[1:]
+    for wrong in ("ana.jsonl", None, [], records[:-1]):
+        with pytest.raises(BadImport):
+            await place.memory.restore("ida", wrong)
 
 
 async def test_a_text_where_several_are_meant_is_one(place: Place) -> None:

@@ -13,10 +13,10 @@ from omoide.engine.recorder import aware
 from omoide.engine.titles import add_imported, set_title, with_titles
 from omoide.engine.versions import When
 from omoide.errors import BadInput
-from omoide.transfer import import_conversations, import_memories, restore
+from omoide.transfer import export_contents, import_conversations, import_memories, restore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from omoide.domain import Fact, Summary
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ForeignMemories,
         ImportResult,
         MemoriesImportResult,
+        Record,
         RestoreResult,
     )
 
@@ -85,10 +86,16 @@ class Editor(Reader):
         await set_title(self._store, self._owner(user), session, title, now=now)
 
     async def restore(
-        self, user: str, contents: ExportContents, *, at: datetime | None = None
+        self,
+        user: str,
+        contents: ExportContents | Iterable[Record] | AsyncIterable[Record],
+        *,
+        at: datetime | None = None,
     ) -> RestoreResult:
-        """Restore what `export` wrote (as read from a file by `omoide.transfer.read`)."""
-        restored = await restore(self._store, self._owner(user), contents, at=self._now(at))
+        """Restore an export: its records, as `export` gives them and its file has them line by
+        line, or what `omoide.transfer.read` read from a file."""
+        owner, contents = self._owner(user), await export_contents(contents)
+        restored = await restore(self._store, owner, contents, at=self._now(at))
         self._services.worker.wake()
         return restored
 
