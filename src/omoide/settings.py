@@ -218,8 +218,9 @@ class Settings:
     keep_negation: bool = True
     """Whether `function-words` keeps auxiliaries that negate (Japanese ない, ず). Without them a
     memo may say the opposite of what was said."""
-    reply_tokens: int = 400
-    """Most tokens of a reply."""
+    reply_tokens: int = 0
+    """Most tokens of a reply; 0 chooses by the model: 400 for a small one, which loops rather than
+    writes more, or 4,000, less if the window has no room for them."""
     max_turn_chars: int = 100_000
     """Most characters of one turn."""
     telemetry: str = "off"

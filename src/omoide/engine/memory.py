@@ -158,7 +158,7 @@ class Memory(Editor, Forgetting):
         With `again`, a message whose id is known gets a new reply in place of the former one.
         `replaces` is the id of an earlier message that this one and its reply take the place of,
         with all that was said since. Both raise `ConflictingTurn` once that session has ended."""
-        services, settings = self._services, self._settings
+        services = self._services
         message = Utterance(speaker=Speaker.USER, text=text, id=id)
         asking = self._asking(user, message, session=session, at=at)
         taken_back = await turns_taken_back(
@@ -174,7 +174,7 @@ class Memory(Editor, Forgetting):
             owner=exchange.owner,
             session=exchange.session,
         )
-        request = context.request(window=services.model.window, max_tokens=settings.reply_tokens)
+        request = context.request(window=services.model.window)
         draft = Draft(lambda asked: account.stream(services.model, asked, CallPurpose.REPLY))
         return Reply(
             turn=exchange.turn,

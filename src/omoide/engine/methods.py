@@ -26,6 +26,7 @@ from omoide.mechanisms.parts import (
     may_loop,
     memory_room,
     reply_form_for,
+    reply_tokens_for,
     session_room,
 )
 from omoide.mechanisms.reply_forms import FORMS, without_penalty
@@ -99,6 +100,7 @@ def make_method(
         checked=checks_replies(settings),
         cut_loops=cuts_loops(settings),
         window=narrow,
+        reply_tokens=reply_tokens_for(settings),
     )
     return Method(settings=settings, mechanisms=used, layers=layers, contexts=contexts)
 
