@@ -159,7 +159,8 @@ class Settings:
     """Where `omoide models` and the first `omoide chat` look for a running Ollama, LM Studio,
     llama.cpp or vLLM; `none` to not look."""
     idle: timedelta = timedelta(minutes=30)
-    """A pause after which a new session begins."""
+    """A pause after which a new session begins: between the times of two turns (unless the caller
+    names the conversation), or since the last one by the memory's own clock."""
     window: int = 8192
     """The context window of the model, in tokens. An endpoint does not tell its own: set it for a
     model that reads more, or long sessions are digested in parts."""

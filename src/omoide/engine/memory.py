@@ -68,7 +68,11 @@ class Memory(Editor, Forgetting):
         """Record turns; durable on return. A text is the user's; messages are mappings as OpenAI's
         clients use them (`role`, `content`), or `Utterance`. A turn id that is already known is not
         recorded again: the result is a tuple of turns whose `new` are the ids that this call
-        recorded. `session` names a conversation, which may span any number of sessions."""
+        recorded. `session` names a conversation: its turns go into its open session, whatever their
+        times, until that is ended by `end_session` or found idle by the memory's own clock; then
+        the conversation goes on in another one. Without it, a pause in the times of the turns of
+        more than `Settings.idle` begins another session, and a time that goes back does not: end
+        the session between old conversations, or record them in the order of time."""
         return await self._services.recorder.record(
             self._owner(user), utterances(turns), session=session, now=self._now(at)
         )
