@@ -457,6 +457,15 @@ async def test_a_wrong_argument_is_bad_input(place: Place, says: str) -> None:
     assert await place.embedded.turns("ana") == ()
 
 
+async def test_the_same_answer_twice_is_recorded_twice_without_a_history(place: Place) -> None:
+    """A text alone is new each time, whatever the session began with."""
+    for reply in ("Booked. A cab too?", "Ordered for 7."):
+        async with place.memory.exchange("ana", "yes") as turn:
+            await turn.finish(reply)
+    said = [turn.text for turn in await place.memory.turns("ana")]
+    assert said == ["yes", "Booked. A cab too?", "yes", "Ordered for 7."]
+
+
 async def test_records_of_an_export_are_restored(place: Place) -> None:
     """As they come, in a list, or as they were written to a file."""
     await place.told()

@@ -96,8 +96,11 @@ class Memory(Editor, Forgetting):
 
         Before the block is entered, the message is recorded durably, and `turn.messages` has what
         memory adds (the reasons are in `turn.why`). Of messages with a history only the new ones
-        are recorded. With `tolerant`, an error of memory is noted in `turn.problems` instead of
-        raised, so that it never stops a chat."""
+        are recorded, and a request that is sent again records none. Without a history, give the
+        text alone, which is always new: a list of the newest message looks like the first request
+        of a conversation sent again, if the session began with the same words. With `tolerant`, an
+        error of memory is noted in `turn.problems` instead of raised, so that it never stops a
+        chat."""
         yield await self.begin(
             user, messages, session=session, at=at, budget=budget, tolerant=tolerant
         )
