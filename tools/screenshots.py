@@ -80,7 +80,7 @@ async def served(model: str) -> AsyncIterator[str]:
             db=Path(home, "memory.sqlite"),
         )
         runtime = await bootstrap.open_runtime(settings, clock=FrozenClock(NOW))
-        upstream = EngineUpstream(runtime.model, runtime.embedder, max_tokens=settings.reply_tokens)
+        upstream = EngineUpstream(runtime.model, runtime.embedder, max_tokens=400)
         server = Server.of(
             runtime,
             upstream=upstream,

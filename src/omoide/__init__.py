@@ -77,7 +77,7 @@ def open(  # noqa: A001 - read as omoide.open
     model: str | ChatModel | None = None,
     summariser: str | ChatModel | None = None,
     embedder: str | Embedder | None = None,
-    mechanisms: Sequence[str | Mechanism] | None = None,
+    mechanisms: str | Sequence[str | Mechanism] | None = None,
     store: Store | None = None,
     clock: Clock | None = None,
     background: bool = True,
@@ -112,7 +112,7 @@ def open_async(
     model: str | ChatModel | None = None,
     summariser: str | ChatModel | None = None,
     embedder: str | Embedder | None = None,
-    mechanisms: Sequence[str | Mechanism] | None = None,
+    mechanisms: str | Sequence[str | Mechanism] | None = None,
     store: Store | None = None,
     clock: Clock | None = None,
     background: bool = True,
@@ -121,7 +121,12 @@ def open_async(
     """`open` for asyncio code: `async with omoide.open_async() as memory`."""
     from omoide.bootstrap import open_memory
 
-    named = {"model": model, "summary_model": summariser, "embedder": embedder}
+    named = {
+        "model": model,
+        "summary_model": summariser,
+        "embedder": embedder,
+        "mechanisms": mechanisms,
+    }
     fields |= {name: value for name, value in named.items() if isinstance(value, str)}
     if settings is None:
         settings = Settings.read(os.environ)
@@ -131,7 +136,7 @@ def open_async(
         model=None if isinstance(model, str) else model,
         summariser=None if isinstance(summariser, str) else summariser,
         embedder=None if isinstance(embedder, str) else embedder,
-        mechanisms=mechanisms,
+        mechanisms=None if isinstance(mechanisms, str) else mechanisms,
         store=store,
         clock=clock,
     )

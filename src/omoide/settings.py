@@ -53,6 +53,8 @@ def database(text: str) -> Path | Address:
 
 OF_CLIENTS = frozenset({"OMOIDE_URL", "OMOIDE_SERVER_KEY"})
 """Where clients of a server find it, and their API key for it: no settings of omoide itself."""
+LEAST = {"memory_tokens": -1, "repeated_sentences": -1, "window": 1, "max_turn_chars": 1}
+"""The least value of numbers that 0 is not the least of."""
 SERVER_KEY = re.compile(r"omo_[0-9a-f]{10}_")
 
 
@@ -157,7 +159,8 @@ class Settings:
     """Where `omoide models` and the first `omoide chat` look for a running Ollama, LM Studio,
     llama.cpp or vLLM; `none` to not look."""
     idle: timedelta = timedelta(minutes=30)
-    """A pause after which a new session begins."""
+    """A pause after which a new session begins: between the times of two turns (unless the caller
+    names the conversation), or since the last one by the memory's own clock."""
     window: int = 8192
     """The context window of the model, in tokens. An endpoint does not tell its own: set it for a
     model that reads more, or long sessions are digested in parts."""
@@ -216,8 +219,9 @@ class Settings:
     keep_negation: bool = True
     """Whether `function-words` keeps auxiliaries that negate (Japanese ない, ず). Without them a
     memo may say the opposite of what was said."""
-    reply_tokens: int = 400
-    """Most tokens of a reply."""
+    reply_tokens: int = 0
+    """Most tokens of a reply; 0 chooses by the model: 400 for a small one, which loops rather than
+    writes more, or 4,000, less if the window has no room for them."""
     max_turn_chars: int = 100_000
     """Most characters of one turn."""
     telemetry: str = "off"
@@ -232,6 +236,10 @@ class Settings:
     """Whether webhooks have the texts of facts, not just their ids."""
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            least = LEAST.get(name, 0)
+            if isinstance(value, int | float) and not value >= least:
+                raise BadInput(f"{name} must be at least {least}, not {value}")
         if isinstance(self.preset, AppliedPreset):
             return
         wanted = preset_named(self.preset)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from functools import partial
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -15,10 +15,11 @@ import pytest
 import omoide
 from omoide import Memory, RemoteMemory, Speaker, Utterance, When
 from omoide.domain import Event, FactMarks, JobState, Owner
-from omoide.engine import Answer, file_versions, find_fact, forget, memory_tool, restore_file
+from omoide.engine import Answer
 from omoide.errors import (
     AccessDenied,
     BadCommand,
+    BadImport,
     BadInput,
     ConflictingTurn,
     EmptyText,
@@ -28,6 +29,7 @@ from omoide.errors import (
     NoSuchVersion,
     OmoideError,
     ServerUnavailable,
+    StoreError,
     TextTooLong,
 )
 from omoide.server.keys import Scope
@@ -71,11 +73,6 @@ class Place:
         await self.memory.end_session(user)
         await self.memory.run_jobs()
         self.bench.clock.advance(timedelta(hours=1))
-
-
-def own(memory: AnyMemory, verb: Callable[..., Any]) -> Callable[..., Any]:
-    """A function over a memory; a server's memory has it as a method."""
-    return getattr(memory, verb.__name__, None) or partial(verb, memory)
 
 
 def connected(bench: Bench, **options: Any) -> Any:  # noqa: ANN401 - a context manager
@@ -244,9 +241,9 @@ async def test_facts_are_read_corrected_marked_and_forgotten(place: Place) -> No
     both = await memory.mark("ana", cat.id, FactMarks(pinned=True, tags=()))
     assert (both.pinned, both.tags) == (True, ())
     assert [str(e.change) for e in await memory.timeline("ana")] == ["began", "began", "changed"]
-    found = await own(memory, find_fact)("ana", "Bergen")
+    found = await memory.find_fact("ana", "Bergen")
     assert [fact.id for fact in found.stored] == [new.id]
-    erased = await own(memory, forget)("ana", cat.id)
+    erased = await memory.forget("ana", cat.id)
     assert erased.facts == 1
     assert await memory.facts("ana", ids=[cat.id]) == ()
 
@@ -393,7 +390,7 @@ async def test_both_memories_answer_the_same_values(place: Place) -> None:
 
 async def test_the_memory_tool(place: Place) -> None:
     """Its commands, and errors for the model."""
-    tool = own(place.memory, memory_tool)
+    tool = place.memory.memory_tool
     await tool("ana", {"command": "create", "path": "/memories/a.md", "file_text": "x"})
     assert "a.md" in await tool("ana", {"command": "view", "path": "/memories"})
     with pytest.raises(BadCommand):
@@ -403,11 +400,11 @@ async def test_the_memory_tool(place: Place) -> None:
 async def test_versions_of_the_memory_tools_files(place: Place) -> None:
     """Listed and restored alike on both sides."""
     path = "/memories/a.md"
-    tool, restore = own(place.memory, memory_tool), own(place.memory, restore_file)
+    tool, restore = place.memory.memory_tool, place.memory.restore_file
     await tool("ana", {"command": "create", "path": path, "file_text": "x"})
     await tool("ana", {"command": "delete", "path": path})
     assert (await restore("ana", path, 1)).text == "x"
-    listed = await own(place.memory, file_versions)("ana", path)
+    listed = await place.memory.file_versions("ana", path)
     assert [(v.number, v.command, v.text) for v in listed] == [
         (1, "create", "x"),
         (2, "delete", None),
@@ -428,9 +425,96 @@ async def test_a_server_names_who_wrote_a_file(place: Place) -> None:
         with pytest.raises(BadInput, match="API key"):
             await place.memory.restore_file("ana", "/memories/a.md", 1, by="bot")
     else:
-        await memory_tool(place.memory, "ana", command, by="bot")
-        await restore_file(place.memory, "ana", "/memories/a.md", 1, by="bot")
-    assert {v.by for v in await file_versions(place.embedded, "ana")} <= {"bot"}
+        await place.memory.memory_tool("ana", command, by="bot")
+        await place.memory.restore_file("ana", "/memories/a.md", 1, by="bot")
+    assert {v.by for v in await place.embedded.file_versions("ana")} <= {"bot"}
+
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "since='2026-01-01' is not a datetime": lambda m: m.recall("ana", "cat", since="2026-01-01"),
+    "until=.* has no time zone": lambda m: m.facts("ana", until=datetime(2026, 1, 1)),  # noqa: DTZ001
+    "at='now' is not a datetime": lambda m: m.summary("ana", at="now"),
+    "is not a datetime: give one": lambda m: m.expire("ana", "f", "tomorrow"),
+    "expires=.* is not a datetime": lambda m: m.mark("ana", "f", FactMarks(expires="tomorrow")),
+    "speaker must be user or assistant.*about=": lambda m: m.recall("ana", "cat", speaker="Rui"),
+    "asker must be user or assistant": lambda m: m.recall("ana", "cat", asker="Rui"),
+    "k must be from 1": lambda m: m.recall("ana", "cat", k="3"),
+    "budget must be": lambda m: m.recall("ana", "cat", budget="9"),
+    "give a text, not None": lambda m: m.recall("ana", None),
+    "there is no message in None": lambda m: m.record("ana", None),
+    "there is no message in 42": lambda m: m.exchange("ana", 42).__aenter__(),
+    "message 0 is 'Hi'": lambda m: m.exchange("ana", ["Hi"]).__aenter__(),
+    "there is no message in 7": lambda m: m.context("ana", 7),
+    "the user must be one printable line.*not 5": lambda m: m.record(5, "x"),
+}
+
+
+@pytest.mark.parametrize("says", WRONG)
+async def test_a_wrong_argument_is_bad_input(place: Place, says: str) -> None:
+    """Whoever passes what cannot be meant is told what to give."""
+    with pytest.raises(BadInput, match=says):
+        await WRONG[says](place.memory)
+    assert await place.embedded.turns("ana") == ()
+
+
+async def test_the_same_answer_twice_is_recorded_twice_without_a_history(place: Place) -> None:
+    """A text alone is new each time, whatever the session began with."""
+    for reply in ("Booked. A cab too?", "Ordered for 7."):
+        async with place.memory.exchange("ana", "yes") as turn:
+            await turn.finish(reply)
+    said = [turn.text for turn in await place.memory.turns("ana")]
+    assert said == ["yes", "Booked. A cab too?", "yes", "Ordered for 7."]
+
+
+async def test_records_of_an_export_are_restored(place: Place) -> None:
+    """As they come, in a list, or as they were written to a file."""
+    await place.told()
+    records = [record async for record in place.memory.export("ana")]
+    lines = (json.loads(line) for line in "\n".join(map(json.dumps, records)).splitlines())
+    given = {"eve": place.memory.export("ana"), "mia": records, "zoe": lines}
+    for user, export in given.items():
+        assert (await place.memory.restore(user, export)).turns == 2
+        copied = [record async for record in place.memory.export(user)]
+        assert copied[1:] == records[1:]
+    for wrong in ("ana.jsonl", None, [], records[:-1]):
+        with pytest.raises(BadImport):
+            await place.memory.restore("ida", wrong)
+
+
+async def test_a_text_where_several_are_meant_is_one(place: Place) -> None:
+    """And not its letters."""
+    memory = place.memory
+    await place.told()
+    oslo, cat = await memory.facts("ana", kinds="state")
+    assert (await memory.tag("ana", oslo.id, "home")).tags == ("home",)
+    assert (await memory.mark("ana", cat.id, FactMarks(tags="pets"))).tags == ("pets",)
+    assert [f.id for f in await memory.facts("ana", tags="home")] == [oslo.id]
+    assert [f.id for f in await memory.facts("ana", ids=cat.id)] == [cat.id]
+    assert [f.id for f in await memory.facts("ana", turns=oslo.sources[0])] == [oslo.id, cat.id]
+    assert {entry.fact.id for entry in await memory.timeline("ana", tags="pets")} == {cat.id}
+    found = await memory.recall("ana", "Where do I live?", kinds="fact", tags="home")
+    assert [item.text for item in found] == [OSLO]
+    assert len(await memory.turns("ana", ids=oslo.sources[0])) == 1
+    await memory.put_note("ana", kind="app.state", key="step", text="2")
+    assert await memory.remove_notes("ana", kind="app.state", keys="step") == 1
+    assert (await memory.erase("ana", facts=cat.id)).facts == 1
+
+
+async def test_a_single_message_need_not_be_in_a_list(place: Place) -> None:
+    """A mapping alone is a list of one, wherever messages are taken."""
+    message = {"role": "user", "content": "My cat is called Miso."}
+    async with place.memory.exchange("ana", message) as exchange:
+        await exchange.finish("Nice.")
+    assert [turn.text for turn in await place.memory.turns("ana")] == [message["content"], "Nice."]
+    assert (await place.memory.context("ana", message)).messages[-1]["role"] == "user"
+
+
+async def test_a_closed_memory_over_http_says_so(place: Place) -> None:
+    """As the library's own does."""
+    async with connected(place.bench) as memory:
+        pass
+    with pytest.raises(StoreError, match="was closed; open it again"):
+        await memory.users()
 
 
 def test_both_memories_have_the_same_methods() -> None:
@@ -444,12 +528,6 @@ def test_both_memories_have_the_same_methods() -> None:
         ours = inspect.signature(getattr(RemoteMemory, name))
         assert ours.parameters == inspect.signature(verb).parameters, name
         assert hasattr(omoide.SyncMemory, name) or name == "begin", name
-    for verb in (file_versions, find_fact, forget, memory_tool, restore_file):
-        (_, *ours), (_, *theirs) = (
-            inspect.signature(function).parameters.values()
-            for function in (getattr(RemoteMemory, verb.__name__), verb)
-        )
-        assert ours == theirs, verb.__name__
 
 
 async def test_why_an_event_is_recalled_or_not(place: Place) -> None:

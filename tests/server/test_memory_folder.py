@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import omoide
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Note, Owner
-from omoide.engine import file_versions, memory_tool, restore_file
 from omoide.engine.memory_folder import MAX_FILES, ROOT, SUMMARY, Files, run_command
 from omoide.errors import BadCommand, BadInput, NoSuchVersion
 from omoide.testing import ScriptedModel
@@ -195,17 +194,17 @@ async def test_files_last_and_are_one_users(tmp_path: Path) -> None:
         ) as memory:
             if opened == 1:
                 create = {"command": "create", "path": NOTES, "file_text": "likes tea"}
-                await memory_tool(memory, "ana", create)
+                await memory.memory_tool("ana", create)
             else:
                 view = {"command": "view", "path": NOTES}
-                assert "likes tea" in await memory_tool(memory, "ana", view)
+                assert "likes tea" in await memory.memory_tool("ana", view)
                 with pytest.raises(BadCommand, match="does not exist"):
-                    await memory_tool(memory, "bob", view)
+                    await memory.memory_tool("bob", view)
                 exported = [str(record) async for record in memory.export("ana")]
                 assert any("likes tea" in record for record in exported)
                 await memory.erase("ana")
                 with pytest.raises(BadCommand, match="does not exist"):
-                    await memory_tool(memory, "ana", view)
+                    await memory.memory_tool("ana", view)
 
 
 def test_the_tool_works_without_await(tmp_path: Path) -> None:
@@ -218,12 +217,12 @@ def test_the_tool_works_without_await(tmp_path: Path) -> None:
 async def test_changes_at_the_same_time_are_all_kept(bench: Bench) -> None:
     """Commands of one user are done one after another."""
     memory = bench.memory()
-    await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": ""})
+    await memory.memory_tool("ana", {"command": "create", "path": NOTES, "file_text": ""})
     insert = {"command": "insert", "path": NOTES, "insert_line": 0}
     await asyncio.gather(
-        *(memory_tool(memory, "ana", {**insert, "insert_text": f"line {n}"}) for n in range(20))
+        *(memory.memory_tool("ana", {**insert, "insert_text": f"line {n}"}) for n in range(20))
     )
-    shown = await memory_tool(memory, "ana", {"command": "view", "path": NOTES})
+    shown = await memory.memory_tool("ana", {"command": "view", "path": NOTES})
     assert all(f"\tline {n}\n" in f"{shown}\n" for n in range(20))
 
 
@@ -250,14 +249,14 @@ async def test_the_summary_is_a_file_that_cannot_be_written(bench: Bench) -> Non
 async def test_the_summarys_path_is_reserved_before_there_is_one(bench: Bench) -> None:
     """A file there, or a folder, could not be reached once the summary is shown."""
     memory = bench.memory()
-    await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": "tea"})
+    await memory.memory_tool("ana", {"command": "create", "path": NOTES, "file_text": "tea"})
     for command in (
         {"command": "create", "path": SUMMARY, "file_text": "my own"},
         {"command": "rename", "old_path": NOTES, "new_path": SUMMARY},
         {"command": "create", "path": f"{SUMMARY}/a.md", "file_text": "my own"},
     ):
         with pytest.raises(BadCommand, match=re.escape(SUMMARY)):
-            await memory_tool(memory, "ana", command)
+            await memory.memory_tool("ana", command)
     assert [note.key for note in await memory.notes("ana", kind="file")] == [NOTES]
 
 
@@ -276,13 +275,13 @@ async def test_a_file_at_the_summarys_path_is_moved_and_stays(
         await notes.put(owner, Note(kind="file", key=key, text=text, time=now))
     place = f"{ROOT}/own_summary{'_2' * taken}.md{inside}"
     for _ in range(2):
-        shown = await memory_tool(memory, "ana", {"command": "view", "path": SUMMARY})
+        shown = await memory.memory_tool("ana", {"command": "view", "path": SUMMARY})
         assert M1 in shown
-        shown = await memory_tool(memory, "ana", {"command": "view", "path": place})
+        shown = await memory.memory_tool("ana", {"command": "view", "path": place})
         assert "my own" in shown
-    versions = await file_versions(memory, "ana")
+    versions = await memory.file_versions("ana")
     assert [(v.path, v.text) for v in versions] == [(f"{SUMMARY}{inside}", None), (place, "my own")]
-    await memory_tool(memory, "ana", {"command": "delete", "path": place})
+    await memory.memory_tool("ana", {"command": "delete", "path": place})
     left = {note.key for note in await memory.notes("ana", kind="file")}
     assert left == {*old} - {f"{SUMMARY}{inside}"}
 
@@ -292,7 +291,7 @@ async def test_a_crash_in_a_rename_loses_nothing(tmp_path: Path) -> None:
     store = await SqliteStore.open(":memory:")
     async with serving(tmp_path, store=store) as bench:
         memory = bench.memory()
-        await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": "tea"})
+        await memory.memory_tool("ana", {"command": "create", "path": NOTES, "file_text": "tea"})
         real = bench.server.runtime.store.notes
 
         class Crashing:
@@ -304,7 +303,7 @@ async def test_a_crash_in_a_rename_loses_nothing(tmp_path: Path) -> None:
         bench.server.runtime.store.notes = Crashing()
         rename = {"command": "rename", "old_path": NOTES, "new_path": f"{ROOT}/new.md"}
         with pytest.raises(RuntimeError):
-            await memory_tool(memory, "ana", rename)
+            await memory.memory_tool("ana", rename)
         kept = {note.key for note in await memory.notes("ana", kind="file")}
         assert kept == {NOTES, f"{ROOT}/new.md"}
 
@@ -319,8 +318,8 @@ async def test_every_change_is_a_version(bench: Bench) -> None:
         {"command": "rename", "old_path": NOTES, "new_path": moved},
         {"command": "delete", "path": moved},
     ):
-        await memory_tool(memory, "ana", command, by="agent 1")
-    versions = await file_versions(memory, "ana")
+        await memory.memory_tool("ana", command, by="agent 1")
+    versions = await memory.file_versions("ana")
     assert [(v.number, v.path, v.command, v.text) for v in versions] == [
         (1, NOTES, "create", "green"),
         (2, NOTES, "str_replace", "black"),
@@ -330,39 +329,39 @@ async def test_every_change_is_a_version(bench: Bench) -> None:
     ]
     assert {v.by for v in versions} == {"agent 1"}
     assert {v.time for v in versions} == {bench.clock.now()}
-    assert await file_versions(memory, "ana", moved) == versions[3:]
-    assert await file_versions(memory, "bob") == ()
+    assert await memory.file_versions("ana", moved) == versions[3:]
+    assert await memory.file_versions("bob") == ()
 
 
 async def test_an_earlier_text_is_restored_as_a_new_version(bench: Bench) -> None:
     """Also of a file that was deleted; what was there stays in the history."""
     memory = bench.memory()
-    await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": ""})
-    await memory_tool(memory, "ana", {"command": "delete", "path": NOTES})
-    restored = await restore_file(memory, "ana", NOTES, 1, by="ana")
+    await memory.memory_tool("ana", {"command": "create", "path": NOTES, "file_text": ""})
+    await memory.memory_tool("ana", {"command": "delete", "path": NOTES})
+    restored = await memory.restore_file("ana", NOTES, 1, by="ana")
     assert (restored.number, restored.text, restored.command, restored.by) == (
         3,
         "",
         "restore",
         "ana",
     )
-    assert (await file_versions(memory, "ana"))[-1] == restored
+    assert (await memory.file_versions("ana"))[-1] == restored
     (file,) = await memory.notes("ana", kind="file")
     assert (file.key, file.text) == (NOTES, "")
     for missing in (2, 9):  # where it was deleted; never
         with pytest.raises(NoSuchVersion, match="there is 1, 3"):
-            await restore_file(memory, "ana", NOTES, missing)
+            await memory.restore_file("ana", NOTES, missing)
     with pytest.raises(BadCommand, match="escape"):
-        await restore_file(memory, "ana", f"{ROOT}/../notes.md", 1)
+        await memory.restore_file("ana", f"{ROOT}/../notes.md", 1)
     with pytest.raises(BadInput, match="printable line"):
-        await restore_file(memory, "ana", NOTES, 1, by="two\nlines")
+        await memory.restore_file("ana", NOTES, 1, by="two\nlines")
 
 
 async def test_no_version_is_lost_to_a_crash(tmp_path: Path) -> None:
     """The version is stored before the file changes, and the next change gets the next number."""
     async with serving(tmp_path, store=await SqliteStore.open(":memory:")) as bench:
         memory = bench.memory()
-        await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": "tea"})
+        await memory.memory_tool("ana", {"command": "create", "path": NOTES, "file_text": "tea"})
         real = bench.server.runtime.store.notes
 
         class Crashing:
@@ -376,10 +375,10 @@ async def test_no_version_is_lost_to_a_crash(tmp_path: Path) -> None:
         bench.server.runtime.store.notes = Crashing()
         insert = {"command": "insert", "path": NOTES, "insert_line": 0, "insert_text": "green"}
         with pytest.raises(RuntimeError):
-            await memory_tool(memory, "ana", insert)
+            await memory.memory_tool("ana", insert)
         bench.server.runtime.store.notes = real
-        await memory_tool(memory, "ana", insert)
-        texts = [v.text for v in await file_versions(memory, "ana")]
+        await memory.memory_tool("ana", insert)
+        texts = [v.text for v in await memory.file_versions("ana")]
         assert texts == ["tea", "green\ntea\n", "green\ntea\n"]
 
 
@@ -387,11 +386,11 @@ async def test_versions_are_erased_with_what_they_quote(bench: Bench) -> None:
     """With any turn of the user, like the files; nothing is left in an export."""
     memory = bench.memory()
     await memory.record("ana", "I like green tea.")
-    await memory_tool(memory, "ana", {"command": "create", "path": NOTES, "file_text": "green tea"})
-    await memory_tool(memory, "ana", {"command": "delete", "path": NOTES})
+    await memory.memory_tool("ana", {"command": "create", "path": NOTES, "file_text": "green tea"})
+    await memory.memory_tool("ana", {"command": "delete", "path": NOTES})
     (turn,) = await memory.turns("ana")
     await memory.erase("ana", turns=[turn.id])
-    assert await file_versions(memory, "ana") == ()
+    assert await memory.file_versions("ana") == ()
     assert "green" not in str([record async for record in memory.export("ana")])
 
 

@@ -189,7 +189,7 @@ async def requests_of(
     clock.time = START + timedelta(days=1, hours=2)
     async with memory.exchange("ana", talk.asked, session="now") as asking:
         assert asking.context is not None
-        request = asking.context.request(window=settings.window, max_tokens=settings.reply_tokens)
+        request = asking.context.request(window=settings.window)
         await complete(model, request)
         await asking.finish("", record=False)
     await runtime.close()

@@ -11,9 +11,9 @@ from omoide import When
 from omoide.domain import Speaker
 from omoide.engine import recorder
 from omoide.engine.checked import LONGEST_HELD, SHORTEST_SHOWN, checked_stream
-from omoide.engine.memory import MAX_RECALLED
 from omoide.engine.memory_folder import MAX_PATH, ROOT, Files, checked_path, run_command
 from omoide.engine.messages import Utterance
+from omoide.engine.recalling import MAX_RECALLED
 from omoide.errors import BadCommand, BadInput
 from omoide.mechanisms.reply_checks import ReplyChecks
 from omoide.ports import Completion, Request

@@ -122,6 +122,13 @@ def test_the_synchronous_memory_has_every_verb() -> None:
         assert inspect.signature(getattr(SyncMemory, name)) == inspect.signature(verb), name
 
 
+def test_the_asynchronous_memory_has_every_verb() -> None:
+    """What the reference says of one holds of the other: `close` apart, which a block does, and
+    `tenant`, which is no method."""
+    public = {name for name in dir(SyncMemory) if not name.startswith("_")}
+    assert public - set(dir(Memory)) == {"close", "tenant"}
+
+
 def test_facts_without_await() -> None:
     """Read, correct, pin, and forget by id, from plain code."""
     replier, iterator = ScriptedModel(["Nice!"]), ScriptedModel(["The user has a cat."])
@@ -146,6 +153,20 @@ def test_closing_twice_and_breaking_a_reply_off() -> None:
     assert told == ["Count.", "One is first."]
     memory.close()
     memory.close()
+
+
+def test_a_closed_memory_says_so() -> None:
+    """In whatever way it is used, and without a coroutine that nobody waits for."""
+    memory = SyncMemory(scripted(ScriptedModel(["One. Two."]), ScriptedModel()))
+    reply = memory.reply("ana", "Count.")
+    memory.close()
+    for call in (memory.users, lambda: memory.export("ana"), lambda: memory.forget("ana", "f")):
+        with pytest.raises(StoreError, match="was closed; open it again"):
+            call()
+    with pytest.raises(StoreError, match="was closed"), memory.exchange("ana", "Hi."):
+        pass
+    with pytest.raises(StoreError, match="was closed"):
+        reply.text()
 
 
 class Part:

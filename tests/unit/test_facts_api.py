@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.domain import FactChange, FactKind, MemoryKind, Origin, Owner, Trust
-from omoide.engine.forgetting import find_fact, forget
 from omoide.engine.memory_folder import SUMMARY
-from omoide.engine.memory_tool import memory_tool
 from omoide.engine.versions import When
 from omoide.errors import BadInput, NoSuchFact, StaleVersion, StoreFull
 
@@ -295,7 +293,7 @@ async def test_an_expired_fact_is_out_of_the_summary_that_is_shown(make_world: M
     newest = await memory.summary("ana")
     assert [sentence.text for sentence in newest.sentences] == [BERGEN]
     assert [because.sentence.text for because in await memory.why("ana")] == [BERGEN]
-    shown = await memory_tool(memory, "ana", {"command": "view", "path": SUMMARY})
+    shown = await memory.memory_tool("ana", {"command": "view", "path": SUMMARY})
     assert BERGEN in shown
     assert CAT not in shown
     assert CAT in (await memory.summary("ana", version=newest.number)).text
@@ -331,15 +329,15 @@ async def test_a_fact_is_forgotten_by_its_id(make_world: Make) -> None:
     """With the sentences that state it; with `words`, also what was said."""
     world = await moved(make_world)
     cat = await named(world, CAT)
-    erased = await forget(world.memory, "ana", cat.id)
+    erased = await world.memory.forget("ana", cat.id)
     assert (erased.facts, erased.turns) == (1, 0)
     assert sorted(await texts(world, ended=True)) == sorted([OSLO, BERGEN])
     assert all(CAT not in version.text for version in await world.memory.history("ana"))
     oslo = await named(world, OSLO)
-    assert (await forget(world.memory, "ana", oslo.id, words=True)).turns == 1
+    assert (await world.memory.forget("ana", oslo.id, words=True)).turns == 1
     assert "Miso" not in "".join(turn.text for turn in await world.memory.turns("ana"))
     with pytest.raises(NoSuchFact):
-        await forget(world.memory, "ana", cat.id)
+        await world.memory.forget("ana", cat.id)
 
 
 async def test_recall_finds_facts_with_their_words(make_world: Make) -> None:
@@ -423,8 +421,8 @@ async def test_the_preview_names_every_fact_that_goes_too(make_world: Make) -> N
     await world.session("ana", "I have a cat and a dog.", answers=(answer(*told),))
     ended = {**add("", 1), "do": "end", "facts": [2]}
     await world.session("ana", "The dog died.", answers=(answer(ended),))
-    found = await find_fact(world.memory, "ana", "cat")
+    found = await world.memory.find_fact("ana", "cat")
     assert [fact.text for fact in found.stored] == ["The user has a cat."]
     assert found.also_removed == ("The user has a dog.",)
-    await forget(world.memory, "ana", found)
+    await world.memory.forget("ana", found)
     assert await texts(world, ended=True) == []

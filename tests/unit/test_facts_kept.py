@@ -26,7 +26,6 @@ from omoide.domain import (
     TurnPlace,
     applied,
 )
-from omoide.engine.forgetting import find_fact, forget
 from omoide.engine.runtime import Runtime
 from omoide.testing import FrozenClock, HashEmbedder
 from omoide.testing.contracts.making import HOUR, START, fact
@@ -163,14 +162,14 @@ async def test_forgetting_finds_facts() -> None:
         language="en",
     )
     await store.summaries.commit(ANA, summary)
-    found = await find_fact(memory, "ana", "kitten")
+    found = await memory.find_fact("ana", "kitten")
     assert [f.id for f in found.stored] == ["f", "g"]
     assert [turn.id for turn in found.turns] == ["t1"]
-    erased = await forget(memory, "ana", found)
+    erased = await memory.forget("ana", found)
     assert (erased.facts, erased.turns, erased.sentences) == (2, 1, 1)
     assert [f.text for f in await memory.facts("ana")] == ["Lives in York."]
     assert (await memory.summary("ana")).sentences == ()
-    assert (await find_fact(memory, "ana", "kitten")).empty
+    assert (await memory.find_fact("ana", "kitten")).empty
     await store.close()
 
 
@@ -189,9 +188,9 @@ async def test_the_preview_leaves_out_what_only_was_confirmed() -> None:
     wet = fact("Finds York wet.", "t2", at=START, session=2)
     again = FactConfirmation(id=york.id, at=START, sources=("t2",))
     await store.facts.apply(ANA, FactChanges(added=(york, wet), confirmed=(again,)))
-    found = await find_fact(memory, "ana", "kitten")
+    found = await memory.find_fact("ana", "kitten")
     assert found.also_removed == (wet.text,)
-    assert (await forget(memory, "ana", found)).facts == 1
+    assert (await memory.forget("ana", found)).facts == 1
     assert await memory.facts("ana") == (york,)
     await store.close()
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.domain import Speaker
-from omoide.engine.memory import MAX_RECALLED
 from omoide.engine.messages import Utterance
+from omoide.engine.recalling import MAX_RECALLED
 from omoide.engine.recorder import MAX_TURNS
 from omoide.errors import BadImport, BadInput, TextTooLong
 from omoide.transfer import ForeignExport, files, read

@@ -55,6 +55,13 @@ def test_settings_that_are_given_go_before_the_environment(
     assert made == {"whole.sqlite", "field.sqlite"}
 
 
+@pytest.mark.parametrize("given", ["bm25, search", "bm25"])
+def test_mechanisms_may_be_written_as_in_their_variable(tmp_path: Path, given: str) -> None:
+    """One text with commas, as every variable is also a keyword."""
+    with omoide.open(db=tmp_path / "memory.sqlite", mechanisms=given) as memory:
+        assert memory.about.mechanisms == tuple(given.split(", "))
+
+
 def test_models_may_be_given_by_name(tmp_path: Path) -> None:
     """The model that writes the memory may be named apart from the one that replies."""
     with omoide.open(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,21 @@ def test_a_variable_is_read_as_its_kind(name: str) -> None:
     field = name.removeprefix("OMOIDE_").lower()
     assert getattr(Settings.read({name: text}), field) == wanted
     assert getattr(Settings().changed(**{field: text}), field) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("recall_items", -3), ("window", 0), ("memory_tokens", -2), ("timeout", -1)]
+)
+def test_a_number_that_no_setting_can_have_is_refused(name: str, value: int) -> None:
+    """From the environment, by keyword and in a copy."""
+    given: dict[str, Any] = {name: value}
+    for make in (
+        lambda: Settings.read({f"OMOIDE_{name.upper()}": str(value)}),
+        lambda: Settings().changed(**given),
+        lambda: Settings(**given),
+    ):
+        with pytest.raises(BadInput, match=f"{name} must be at least"):
+            make()
 
 
 def test_a_servers_key_is_not_taken_for_the_key_of_the_database(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def function_part(name: str, function: Callable[..., Any]) -> Iterator[str]:
 def signature_lines(name: str, function: Callable[..., Any]) -> list[str]:
     """The signature without `self`, over several lines if it is long."""
     signature = inspect.signature(function)
-    given = [p for p in signature.parameters.values() if p.name not in ("self", "memory")]
+    given = [p for p in signature.parameters.values() if p.name != "self"]
     whole = signature.replace(parameters=given)
     text = plain(f"{name}{whole}")
     if len(text) <= 100:

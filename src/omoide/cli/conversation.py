@@ -20,7 +20,6 @@ from omoide.cli.views import (
     why_lines,
 )
 from omoide.domain import JobState, JobTask
-from omoide.engine.forgetting import find_fact, forget
 from omoide.errors import BadInput, OmoideError
 
 if TYPE_CHECKING:
@@ -290,7 +289,7 @@ class ChatLoop:
     async def _forget(self, rest: str) -> None:
         if not rest:
             raise BadInput("/forget what? Give some of its words")
-        fact = await find_fact(self._memory, self._user, rest)
+        fact = await self._memory.find_fact(self._user, rest)
         if fact.empty:
             self._screen.line(f"Nothing that is stored says {one_line(rest)!r}.")
             return
@@ -307,7 +306,7 @@ class ChatLoop:
         await self._guarded(self._forget_now(fact))
 
     async def _forget_now(self, fact: FactMentions) -> None:
-        erased = await forget(self._memory, self._user, fact)
+        erased = await self._memory.forget(self._user, fact)
         removed = [plural(erased.turns, "turn"), plural(erased.sentences, "sentence")]
         removed += [plural(erased.facts, "fact")] if erased.facts else []
         self._screen.line(f"Removed: {', '.join(removed)}.")

@@ -17,7 +17,6 @@ from omoide.cli.scope import scoped
 from omoide.cli.show import dim, emit, one_line, plural, unicode, warning
 from omoide.cli.wrapping import show_lines
 from omoide.domain import Receipt
-from omoide.engine.forgetting import find_fact, forget
 from omoide.errors import BadInput
 from omoide.transfer import (
     ExportContents,
@@ -208,7 +207,7 @@ async def _check(memory: Memory, user: str, session: int | None) -> None:
 
 def _erase_fact(scope: Scope, text: str, *, yes: bool, receipt: Path | None) -> None:
     async def work(memory: Memory) -> tuple[FactMentions, Reader]:
-        return await find_fact(memory, scope.user, text), await scope.reader(memory)
+        return await memory.find_fact(scope.user, text), await scope.reader(memory)
 
     fact, reader = scope.run(work)
     if fact.empty:
@@ -216,7 +215,7 @@ def _erase_fact(scope: Scope, text: str, *, yes: bool, receipt: Path | None) -> 
     if not scope.json:
         show_lines(fact_lines(fact, scope.outside.clock.now(), user=scope.who, reader=reader))
     _ask("Erase all this for good?", yes=yes)
-    _report(scope, scope.run(lambda memory: forget(memory, scope.user, fact)), receipt)
+    _report(scope, scope.run(lambda memory: memory.forget(scope.user, fact)), receipt)
 
 
 def _ask(question: str, *, yes: bool) -> None:

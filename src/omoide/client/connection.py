@@ -142,6 +142,8 @@ class Connection:
         return self.http.build_request(method, path, **options)
 
     async def _deliver(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
+        if self.http.is_closed:
+            raise errors.StoreError("the memory was closed; open it again")
         with _translated():
             return await self.http.send(request, stream=stream)
 

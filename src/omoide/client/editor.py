@@ -8,7 +8,7 @@ from omoide.client.decoding import decode, decode_job
 from omoide.client.encoding import UNLIMITED, iso
 from omoide.client.reader import RemoteReader, stored_user
 from omoide.domain import Fact, FactMarks, Note, Summary
-from omoide.domain.text import checked_text
+from omoide.domain.text import checked_text, several
 from omoide.engine.editor import MAX_NOTE, application_kind
 from omoide.engine.recorder import aware
 from omoide.mechanisms.events.calibration import Calibration
@@ -68,7 +68,7 @@ class RemoteEditor(RemoteReader):
 
     async def tag(self, user: str, fact: str, tags: Sequence[str]) -> Fact:
         """Set the tags of a fact; none removes them."""
-        return await self.mark(user, fact, FactMarks(tags=tuple(dict.fromkeys(tags))))
+        return await self.mark(user, fact, FactMarks(tags=tuple(dict.fromkeys(several(tags)))))
 
     async def mark(self, user: str, fact: str, marks: FactMarks) -> Fact:
         """Set several marks on a fact at once."""
@@ -78,7 +78,7 @@ class RemoteEditor(RemoteReader):
         if marks.forever or marks.expires is not None:
             body["expires"] = None if marks.forever else iso(marks.expires, "expires")
         if marks.tags is not None:
-            body["tags"] = list(marks.tags)
+            body["tags"] = several(marks.tags)
         return decode(
             Fact, await self._connection.patch("/api/facts", body, user=stored_user(user))
         )
@@ -107,7 +107,7 @@ class RemoteEditor(RemoteReader):
 
     async def remove_notes(self, user: str, *, kind: str, keys: Sequence[str] | None = None) -> int:
         """Remove notes of the application's own: those with these keys, or all of the kind."""
-        body = {"kind": application_kind(kind), "keys": None if keys is None else list(keys)}
+        body = {"kind": application_kind(kind), "keys": None if keys is None else several(keys)}
         return int((await self._post("/api/notes/remove", user, body))["removed"])
 
     # ── Repairing ───────────────────────────────────────────────────────────────────────────

@@ -8,6 +8,7 @@ from omoide.client.decoding import decode_all
 from omoide.client.exchange import RemoteContext
 from omoide.domain.text import checked_text
 from omoide.engine import Utterance, utterances
+from omoide.engine.messages import chat_messages
 from omoide.engine.recorder import aware
 from omoide.mechanisms.base import Contribution
 
@@ -39,7 +40,7 @@ def sent_turn(said: Utterance) -> dict[str, Any]:
 def sent_messages(messages: Messages) -> dict[str, Any]:
     """What the user says, as the fields of a request."""
     if not isinstance(messages, str | Utterance):
-        return {"messages": [dict(message) for message in messages]}
+        return {"messages": [dict(message) for message in chat_messages(messages)]}
     (said,) = utterances(messages)
     return {n: v for n, v in sent_turn(said).items() if n != "speaker"}
 
@@ -47,7 +48,7 @@ def sent_messages(messages: Messages) -> dict[str, Any]:
 def as_messages(messages: Messages) -> list[dict[str, Any]]:
     """What the user says, as messages for a model."""
     if not isinstance(messages, str | Utterance):
-        return [dict(message) for message in messages]
+        return [dict(message) for message in chat_messages(messages)]
     return [{"role": "user", "content": utterances(messages)[0].text}]
 
 

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 from omoide.client.decoding import decode, decode_all
 from omoide.client.editor import RemoteEditor
 from omoide.client.encoding import iso
-from omoide.transfer import ImportResult, MemoriesImportResult, RestoreResult, SkippedItem
+from omoide.transfer import (
+    ImportResult,
+    MemoriesImportResult,
+    RestoreResult,
+    SkippedItem,
+    export_contents,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterable, Iterable, Iterator, Sequence
 
     from omoide.ports import Progress
-    from omoide.transfer import ExportContents, ForeignConversation, ForeignMemories
+    from omoide.transfer import ExportContents, ForeignConversation, ForeignMemories, Record
 
 BATCH = 500
 """Most conversations, facts or notes of one request."""
@@ -30,10 +36,15 @@ class RemoteImporter(RemoteEditor):
     """Restores exports, and imports conversations and memories of other products."""
 
     async def restore(
-        self, user: str, contents: ExportContents, *, at: datetime | None = None
+        self,
+        user: str,
+        contents: ExportContents | Iterable[Record] | AsyncIterable[Record],
+        *,
+        at: datetime | None = None,
     ) -> RestoreResult:
         """Restore what `export` wrote, in one request: the server's limit of a body applies. Needs
         a key with the scope admin."""
+        contents = await export_contents(contents)
         body = {"records": list(contents.records()), "at": iso(at, "at")}
         return decode(RestoreResult, await self._import("/api/restore", user, body))
 

@@ -6,7 +6,6 @@ import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from omoide import engine
 from omoide.client.connection import make_connection, problem_error
 from omoide.client.decoding import decode, decode_all
 from omoide.client.encoding import (
@@ -30,10 +29,15 @@ from omoide.domain import (
     Support,
     Turn,
 )
-from omoide.domain.text import checked_text
+from omoide.domain.text import checked_text, several
 from omoide.engine import FileVersion, Reply, utterances
-from omoide.engine.memory import MAX_RECALLED
-from omoide.engine.recalling import checked_budget, checked_recall_kinds
+from omoide.engine.forgetting import Forgetting
+from omoide.engine.recalling import (
+    checked_budget,
+    checked_count,
+    checked_recall_kinds,
+    checked_speaker,
+)
 from omoide.errors import (
     AccessDenied,
     BadCommand,
@@ -59,7 +63,6 @@ if TYPE_CHECKING:
     from omoide.client.exchange import RemoteContext
     from omoide.domain import MemoryKind, Receipt
     from omoide.engine import Answer
-    from omoide.engine.forgetting import FactMentions
     from omoide.engine.memory import Messages
     from omoide.engine.messages import Words
 
@@ -69,7 +72,7 @@ FOREVER = 0.0
 """No timeout: for a request that waits for work."""
 
 
-class RemoteMemory(RemoteImporter):
+class RemoteMemory(RemoteImporter, Forgetting):
     """Long-term memory on a server, for the users of the tenant that the key opens. Made by
     `omoide.connect_async`."""
 
@@ -221,22 +224,18 @@ class RemoteMemory(RemoteImporter):
     ) -> RecallResult:
         """What is relevant to `query`, best first, without a model call. See
         `omoide.Memory.recall`."""
-        if not 1 <= k <= MAX_RECALLED:
-            raise BadInput(f"k must be from 1 to {MAX_RECALLED:,}, not {k}")
-        if kinds:
-            checked_recall_kinds(kinds)
         body = {
             "query": checked_text(query, max_chars=UNLIMITED),
-            "k": k,
+            "k": checked_count(k),
             "budget": checked_budget(budget),
             "at": iso(at, "at"),
-            "asker": asker,
-            "kinds": list(kinds) or None,
+            "asker": checked_speaker(asker, "asker"),
+            "kinds": sorted(checked_recall_kinds(kinds)) or None,
             "since": iso(since, "since"),
             "until": iso(until, "until"),
-            "speaker": speaker,
+            "speaker": None if speaker is None else checked_speaker(speaker, "speaker"),
             "about": about,
-            "tags": list(tags) or None,
+            "tags": several(tags) or None,
         }
         found = await self._post("/api/recall", user, body)
         return RecallResult(
@@ -276,7 +275,11 @@ class RemoteMemory(RemoteImporter):
     ) -> Erased:
         """Remove for good: the user, or what is named. See `omoide.Memory.erase`."""
         named = {"session": session, "turns": turns, "sentences": sentences, "facts": facts}
-        given = {name: value for name, value in named.items() if value is not None}
+        given = {
+            name: value if isinstance(value, int) else several(value)
+            for name, value in named.items()
+            if value is not None
+        }
         body: dict[str, Any] = {"several": given} if given else {"all": True}
         return decode(Erased, await self._post("/api/erase", user, body))
 
@@ -286,14 +289,6 @@ class RemoteMemory(RemoteImporter):
         body = json.loads(receipt.to_json())
         checked = await self._connection.post("/api/receipts/check", body)
         return bool(checked["genuine"])
-
-    async def find_fact(self, user: str, text: str) -> FactMentions:
-        """Find everything that contains `text` itself, or all of its terms."""
-        return await engine.find_fact(cast("engine.Memory", self), user, text)
-
-    async def forget(self, user: str, fact: FactMentions | str, *, words: bool = False) -> Erased:
-        """Erase everything that states the fact. See `omoide.engine.forget`."""
-        return await engine.forget(cast("engine.Memory", self), user, fact, words=words)
 
     async def memory_tool(self, user: str, command: Mapping[str, Any], *, by: str = "") -> str:
         """Do a command of Anthropic's memory tool in the user's folder."""

@@ -20,7 +20,7 @@ from omoide.domain import (
     TimelineEntry,
     Turn,
 )
-from omoide.domain.text import checked_text, normal_name
+from omoide.domain.text import checked_text, normal_name, several
 from omoide.engine import Because, When
 from omoide.engine.facts import checked_kinds
 from omoide.engine.reader import About
@@ -145,6 +145,7 @@ class RemoteReader:
         `ids`, only those. For pages: only those `after` or `before` a position, only the `first` or
         `last` so many."""
         if ids is not None:
+            ids = several(ids)
             found = [await self._turns(user, id=ids[i : i + 50]) for i in range(0, len(ids), 50)]
             turns = {turn.id: turn for part in found for turn in part}
             return tuple(sorted(turns.values(), key=lambda turn: turn.position))
@@ -191,12 +192,12 @@ class RemoteReader:
         found = await self._connection.pages(
             "/api/facts",
             user=stored_user(user),
-            id=ids,
-            turn=turns,
+            id=None if ids is None else several(ids),
+            turn=None if turns is None else several(turns),
             at=iso(at, "at"),
             about=about,
             kind=checked_kinds(kinds),
-            tag=tags,
+            tag=several(tags),
             since=iso(since, "since"),
             until=iso(until, "until"),
             ended=ended or None,
@@ -219,7 +220,7 @@ class RemoteReader:
             user=stored_user(user),
             about=about,
             kind=checked_kinds(kinds),
-            tag=tags,
+            tag=several(tags),
             since=iso(since, "since"),
             until=iso(until, "until"),
         )

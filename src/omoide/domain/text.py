@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING, TypeVar
 
 from omoide.errors import BadInput, EmptyText, TextTooLong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+T = TypeVar("T")
 
 MAX_NAME = 256
 """Most characters of a name or an id."""
@@ -16,6 +22,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 def checked_text(text: str, *, max_chars: int) -> str:
     """The text as it can be stored: see `cleaned`. Raises an error that says what to do if nothing
     is left of it, or if it is too long."""
+    if not isinstance(text, str):
+        raise BadInput(f"give a text, not {text!r:.80}")
     text = cleaned(text)
     if not text.strip():
         raise EmptyText("the text is empty: write something, or leave the turn out")
@@ -75,10 +83,20 @@ def in_parts(text: str, *, max_chars: int) -> list[str]:
     return [part for part in (*parts, text[start:]) if part.strip()]
 
 
+def several(given: str | Iterable[T]) -> tuple[T | str, ...]:
+    """What a caller gives where several are meant: a single text is one of them, not its letters.
+
+    >>> several("home"), several(["home", "work"])
+    (('home',), ('home', 'work'))
+    """
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 def normal_name(name: str, what: str) -> str:
     """A name as it is stored: without spaces around it and in Unicode's composed form (NFC), so
     that what looks the same is the same. Checked as by `checked_name`."""
-    return checked_name(unicodedata.normalize("NFC", name).strip(), what)
+    normal = unicodedata.normalize("NFC", name).strip() if isinstance(name, str) else name
+    return checked_name(normal, what)
 
 
 def compared_name(name: str) -> str:
@@ -94,8 +112,10 @@ def compared_name(name: str) -> str:
 def checked_name(name: str, what: str) -> str:
     """Return a user name, tenant name or turn id if it is one printable line of at most 256
     characters."""
-    if not name or len(name) > MAX_NAME or not name.isprintable():
+    usable = isinstance(name, str) and 0 < len(name) <= MAX_NAME and name.isprintable()
+    if not usable:
+        shown = name[:40] if isinstance(name, str) else name
         raise BadInput(
-            f"{what} must be one printable line of 1 to {MAX_NAME} characters, not {name[:40]!r}"
+            f"{what} must be one printable line of 1 to {MAX_NAME} characters, not {shown!r:.80}"
         )
     return name

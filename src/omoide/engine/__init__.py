@@ -4,10 +4,9 @@ from omoide.engine.asking import Answer, Exchange, Stored
 from omoide.engine.context import Context, ContextBuilder
 from omoide.engine.exchange import Exchanges
 from omoide.engine.file_history import FileVersion
-from omoide.engine.forgetting import FactMentions, find_fact, forget
+from omoide.engine.forgetting import FactMentions
 from omoide.engine.ledger import Account, complete
 from omoide.engine.memory import Memory
-from omoide.engine.memory_tool import file_versions, memory_tool, restore_file
 from omoide.engine.messages import Utterance, utterances, with_memory
 from omoide.engine.reply import Reply
 from omoide.engine.runtime import Runtime
@@ -36,11 +35,6 @@ __all__ = [
     "When",
     "Worker",
     "complete",
-    "file_versions",
-    "find_fact",
-    "forget",
-    "memory_tool",
-    "restore_file",
     "utterances",
     "with_memory",
 ]

@@ -27,6 +27,7 @@ from omoide.mechanisms.base import (
 )
 from omoide.mechanisms.reply_checks import checks_for
 from omoide.mechanisms.reply_forms import latest_that_fit
+from omoide.mechanisms.reply_room import SHORT, kept_for_reply, with_room
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -70,6 +71,8 @@ class Context:
     """Whether that reply is cut off once it repeats itself endlessly."""
     window: int | None = None
     """The window that the settings give, if the model's may be larger."""
+    reply_tokens: int = SHORT
+    """Most tokens of that reply."""
     to_mark: tuple[FactLayer, ...] | None = None
     """The layers that may have something to note about the reply; None if that is not known."""
 
@@ -105,12 +108,12 @@ class Context:
             today=self.reply_request.now.date(),
         )
 
-    def request(self, *, window: int, max_tokens: int) -> Request:
+    def request(self, *, window: int) -> Request:
         """The request for the configured model, in the configured form."""
         narrow = window if self.window is None else min(window, self.window)
-        return self.form(
-            self.reply_request, self.contributions, window=narrow, max_tokens=max_tokens
-        )
+        kept = kept_for_reply(self.reply_tokens, window=narrow)
+        asked = self.form(self.reply_request, self.contributions, window=narrow, max_tokens=kept)
+        return with_room(asked, self.reply_tokens, window=narrow)
 
     def stream(
         self, request: Request, ask: Callable[[Request], AsyncGenerator[str | Completion]]
@@ -139,10 +142,12 @@ class ContextBuilder:
         checked: bool = False,
         cut_loops: bool = True,
         window: int | None = None,
+        reply_tokens: int = SHORT,
     ) -> None:
         """`budget` is the most tokens of memory in a prompt, `room` how many of the session. If
         `checked`, replies are checked before they are shown; with `cut_loops`, one that loops is
-        cut off. `window` limits a prompt if the model's is larger."""
+        cut off. `window` limits a prompt if the model's is larger, `reply_tokens` the reply."""
+        self._reply_tokens = reply_tokens
         self._checked = checked
         self._cut_loops = cut_loops
         self._window = window
@@ -314,6 +319,7 @@ class ContextBuilder:
             checked=self._checked,
             cut_loops=self._cut_loops,
             window=self._window,
+            reply_tokens=self._reply_tokens,
             # One that fails may have something to note: it says so when it is asked to.
             to_mark=tuple(layer for layer, may in may_mark if may),
         )

@@ -1,27 +1,36 @@
-"""The methods of `Memory` that correct what is remembered."""
+"""The methods of `Memory` that correct what is remembered, or take it over from elsewhere."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omoide.domain import FactMarks, Note
-from omoide.domain.text import checked_name, checked_text
+from omoide.domain.text import checked_name, checked_text, several
 from omoide.engine.reader import Reader
 from omoide.engine.recorder import aware
-from omoide.engine.titles import set_title
+from omoide.engine.titles import add_imported, set_title, with_titles
 from omoide.engine.versions import When
 from omoide.errors import BadInput
-from omoide.transfer import import_memories
+from omoide.transfer import export_contents, import_conversations, import_memories, restore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from omoide.domain import Fact, Summary
+    from omoide.engine.file_history import FileVersion
     from omoide.ports import Progress
-    from omoide.transfer import ForeignMemories, MemoriesImportResult
+    from omoide.transfer import (
+        ExportContents,
+        ForeignConversation,
+        ForeignMemories,
+        ImportResult,
+        MemoriesImportResult,
+        Record,
+        RestoreResult,
+    )
 
 MAX_TAGS = 100
 """Most tags of one fact."""
@@ -76,6 +85,43 @@ class Editor(Reader):
         now = self._now(None)
         await set_title(self._store, self._owner(user), session, title, now=now)
 
+    async def restore(
+        self,
+        user: str,
+        contents: ExportContents | Iterable[Record] | AsyncIterable[Record],
+        *,
+        at: datetime | None = None,
+    ) -> RestoreResult:
+        """Restore an export: its records, as `export` gives them and its file has them line by
+        line, or what `omoide.transfer.read` read from a file."""
+        owner, contents = self._owner(user), await export_contents(contents)
+        restored = await restore(self._store, owner, contents, at=self._now(at))
+        self._services.worker.wake()
+        return restored
+
+    async def import_conversations(
+        self,
+        user: str,
+        conversations: Iterable[ForeignConversation],
+        *,
+        digest: bool = True,
+        progress: Progress | None = None,
+        at: datetime | None = None,
+    ) -> ImportResult:
+        """Record conversations from another product's export, each once, with their titles."""
+        noted, by_key = with_titles(conversations)
+        result = await import_conversations(
+            self._store,
+            self._owner(user),
+            noted,
+            at=self._now(at),
+            digest=digest,
+            progress=progress,
+        )
+        await add_imported(self._store, self._owner(user), by_key, now=self._now(at))
+        self._services.worker.wake()
+        return result
+
     async def import_memories(
         self,
         user: str,
@@ -116,17 +162,21 @@ class Editor(Reader):
 
     async def tag(self, user: str, fact: str, tags: Sequence[str]) -> Fact:
         """Set the tags of a fact; none removes them."""
-        return await self.mark(user, fact, FactMarks(tags=tuple(dict.fromkeys(tags))))
+        return await self.mark(user, fact, FactMarks(tags=tuple(dict.fromkeys(several(tags)))))
 
     async def mark(self, user: str, fact: str, marks: FactMarks) -> Fact:
         """Set several marks on a fact at once. A fact that is pinned no longer expires, and one
         that gets a time is no longer pinned, unless both are given. One that is unpinned expires as
         `Settings.retention` says, unless a time is given. Returns the fact as it is now. Raises
         `NoSuchFact`."""
+        if marks.tags is not None:
+            marks = replace(marks, tags=several(marks.tags))
         if len(marks.tags or ()) > MAX_TAGS:
             raise BadInput(f"a fact may have at most {MAX_TAGS} tags, not {len(marks.tags or ())}")
         for tag in marks.tags or ():
             checked_name(tag, "a tag")
+        if marks.expires is not None:
+            aware(marks.expires, "expires")
         if marks.pinned and marks.expires is None:
             marks = replace(marks, forever=True)
         elif marks.pinned is None and marks.expires is not None and not marks.forever:
@@ -156,8 +206,24 @@ class Editor(Reader):
         """Remove notes of the application's own: those with these keys, or all of the kind. Returns
         how many there were."""
         return await self._store.notes.remove(
-            self._owner(user), kind=application_kind(kind), keys=keys
+            self._owner(user),
+            kind=application_kind(kind),
+            keys=None if keys is None else several(keys),
         )
+
+    async def memory_tool(self, user: str, command: Mapping[str, Any], *, by: str = "") -> str:
+        """Do a command of Anthropic's memory tool (`memory_20250818`) in the user's folder; durable
+        on return. `command` is the tool's input, such as `{"command": "view", "path":
+        "/memories"}`; the result is for the model to read. `by` is whom the new version of the file
+        names. Raises `BadCommand`, whose message is for the model too."""
+        return await self._services.folders.run(self._owner(user), command, by=by)
+
+    async def restore_file(
+        self, user: str, path: str, version: int, *, by: str = ""
+    ) -> FileVersion:
+        """Give a file of the memory tool the text of one of its versions again, as a new version;
+        durable on return. Raises `NoSuchVersion`."""
+        return await self._services.folders.restore(self._owner(user), path, version, by=by)
 
 
 def application_kind(kind: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import Receipt
+from omoide.domain.text import several
 from omoide.domain.waiting import database_id
 from omoide.engine import methods, titles
 from omoide.language.terms import terms
@@ -35,6 +36,11 @@ class ErasureTarget:
     turns: Sequence[str] | None = None
     sentences: Sequence[str] | None = None
     facts: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("turns", "sentences", "facts"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, several(given))
 
     @property
     def whole(self) -> bool:

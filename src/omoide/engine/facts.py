@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import FactKind, applied, timeline
+from omoide.domain.text import several
 from omoide.errors import BadInput, NoSuchFact
 from omoide.mechanisms.facts.adoption import adopt, unadopted
 from omoide.ports.store.facts import ALL
@@ -89,6 +90,7 @@ class Facts:
 def checked_kinds(kinds: Collection[FactKind | str]) -> frozenset[FactKind]:
     """The kinds of facts; empty for all. Raises `BadInput` for an unknown one."""
     known = {kind.value: kind for kind in FactKind}
-    if unknown := [kind for kind in kinds if kind not in known]:
+    named = several(kinds)
+    if unknown := [kind for kind in named if kind not in known]:
         raise BadInput(f"there is no kind of fact {unknown[0]!r}; there are {', '.join(known)}")
-    return frozenset(known[kind] for kind in kinds)
+    return frozenset(known[kind] for kind in named)

@@ -11,21 +11,20 @@ from omoide.domain.text import checked_text, normal_name
 from omoide.engine.asking import Answer, Asking
 from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
+from omoide.engine.forgetting import Forgetting
 from omoide.engine.ledger import Account
-from omoide.engine.messages import Utterance, utterances
-from omoide.engine.recalling import checked_budget, recall_filter
+from omoide.engine.messages import Utterance, chat_messages, utterances
+from omoide.engine.recalling import checked_budget, checked_count, checked_speaker, recall_filter
 from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Draft, Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
-from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
 from omoide.language import detect_language
 from omoide.mechanisms.facts.layers import usual_kinds
 from omoide.ports.telemetry import MemoryOperation
-from omoide.transfer import import_conversations, restore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
     from omoide.domain import (
@@ -42,17 +41,13 @@ if TYPE_CHECKING:
     from omoide.mechanisms.events.calibration import Calibration
     from omoide.mechanisms.events.human_recall import RecallExplanation
     from omoide.mechanisms.events.scoring import ForgettingCurve
-    from omoide.ports import Erased, Progress
-    from omoide.transfer import ExportContents, ForeignConversation, ImportResult, RestoreResult
+    from omoide.ports import Erased
 
     Messages = str | Utterance | Sequence[ChatMessage]
     """What the user says: a text, an `Utterance`, or messages with their history."""
 
-MAX_RECALLED = 1_000
-"""Most items of one recall."""
 
-
-class Memory(Editor):
+class Memory(Editor, Forgetting):
     """Long-term memory for the users of one tenant. Made by `omoide.open_async` or a `Runtime`.
 
     `at=` sets the clock of any method, so that a past conversation can be recorded and replayed.
@@ -73,7 +68,11 @@ class Memory(Editor):
         """Record turns; durable on return. A text is the user's; messages are mappings as OpenAI's
         clients use them (`role`, `content`), or `Utterance`. A turn id that is already known is not
         recorded again: the result is a tuple of turns whose `new` are the ids that this call
-        recorded. `session` names a conversation, which may span any number of sessions."""
+        recorded. `session` names a conversation: its turns go into its open session, whatever their
+        times, until that is ended by `end_session` or found idle by the memory's own clock; then
+        the conversation goes on in another one. Without it, a pause in the times of the turns of
+        more than `Settings.idle` begins another session, and a time that goes back does not: end
+        the session between old conversations, or record them in the order of time."""
         return await self._services.recorder.record(
             self._owner(user), utterances(turns), session=session, now=self._now(at)
         )
@@ -97,8 +96,11 @@ class Memory(Editor):
 
         Before the block is entered, the message is recorded durably, and `turn.messages` has what
         memory adds (the reasons are in `turn.why`). Of messages with a history only the new ones
-        are recorded. With `tolerant`, an error of memory is noted in `turn.problems` instead of
-        raised, so that it never stops a chat."""
+        are recorded, and a request that is sent again records none. Without a history, give the
+        text alone, which is always new: a list of the newest message looks like the first request
+        of a conversation sent again, if the session began with the same words. With `tolerant`, an
+        error of memory is noted in `turn.problems` instead of raised, so that it never stops a
+        chat."""
         yield await self.begin(
             user, messages, session=session, at=at, budget=budget, tolerant=tolerant
         )
@@ -132,8 +134,8 @@ class Memory(Editor):
     ) -> Context:
         """What memory adds to the prompt of the reply to these messages: as `text`, or as whole
         `messages`, with at most `budget` tokens of memory. Nothing is recorded."""
-        given = () if isinstance(messages, str | Utterance) else tuple(messages)
-        said = utterances(messages)
+        given = () if isinstance(messages, str | Utterance) else chat_messages(messages)
+        said = utterances(given or messages)
         from_user = [i for i, utterance in enumerate(said) if utterance.speaker is Speaker.USER]
         if not from_user:
             raise BadInput("no message is the user's: there is nothing to find a context for")
@@ -163,7 +165,7 @@ class Memory(Editor):
         With `again`, a message whose id is known gets a new reply in place of the former one.
         `replaces` is the id of an earlier message that this one and its reply take the place of,
         with all that was said since. Both raise `ConflictingTurn` once that session has ended."""
-        services, settings = self._services, self._settings
+        services = self._services
         message = Utterance(speaker=Speaker.USER, text=text, id=id)
         asking = self._asking(user, message, session=session, at=at)
         taken_back = await turns_taken_back(
@@ -179,7 +181,7 @@ class Memory(Editor):
             owner=exchange.owner,
             session=exchange.session,
         )
-        request = context.request(window=services.model.window, max_tokens=settings.reply_tokens)
+        request = context.request(window=services.model.window)
         draft = Draft(lambda asked: account.stream(services.model, asked, CallPurpose.REPLY))
         return Reply(
             turn=exchange.turn,
@@ -214,8 +216,6 @@ class Memory(Editor):
         limit what is found; `about` (whom) and `tags` (any of them) limit it to such facts. The
         result is a tuple of items; its `support` says how likely it is that anything is known about
         the query."""
-        if not 1 <= k <= MAX_RECALLED:
-            raise BadInput(f"k must be from 1 to {MAX_RECALLED:,}, not {k}")
         query = checked_text(query, max_chars=self._settings.max_turn_chars)
         owner = self._owner(user)
         only = recall_filter(
@@ -234,9 +234,9 @@ class Memory(Editor):
                 query,
                 summary=lambda: self.summary(user, at=at),
                 at=self._now(at),
-                k=k,
+                k=checked_count(k),
                 budget=checked_budget(budget),
-                asker=asker,
+                asker=checked_speaker(asker, "asker"),
                 only=only,
             )
             observed.records(len(found), (item.text for item in found))
@@ -325,39 +325,6 @@ class Memory(Editor):
             raise BadInput(f"nothing is stored about {user}: there is nothing to embed")
         await self._queue(user, JobTask.EMBED, session=None, at=at)
 
-    # ── Importing ───────────────────────────────────────────────────────────────────────────
-
-    async def restore(
-        self, user: str, contents: ExportContents, *, at: datetime | None = None
-    ) -> RestoreResult:
-        """Restore what `export` wrote (as read from a file by `omoide.transfer.read`)."""
-        restored = await restore(self._store, self._owner(user), contents, at=self._now(at))
-        self._services.worker.wake()
-        return restored
-
-    async def import_conversations(
-        self,
-        user: str,
-        conversations: Iterable[ForeignConversation],
-        *,
-        digest: bool = True,
-        progress: Progress | None = None,
-        at: datetime | None = None,
-    ) -> ImportResult:
-        """Record conversations from another product's export, each once, with their titles."""
-        noted, by_key = with_titles(conversations)
-        result = await import_conversations(
-            self._store,
-            self._owner(user),
-            noted,
-            at=self._now(at),
-            digest=digest,
-            progress=progress,
-        )
-        await add_imported(self._store, self._owner(user), by_key, now=self._now(at))
-        self._services.worker.wake()
-        return result
-
     # ── Forgetting ──────────────────────────────────────────────────────────────────────────
 
     async def erase(
@@ -390,7 +357,7 @@ class Memory(Editor):
         session = None if session is None else normal_name(session, "a session's key")
         if isinstance(messages, str | Utterance):
             return Asking.words(owner, utterances(messages)[0], session=session, at=at)
-        return replaced(Asking.chat(owner, messages, session=session), at=at)
+        return replaced(Asking.chat(owner, chat_messages(messages), session=session), at=at)
 
     async def _queue(
         self, user: str, task: JobTask, *, session: int | None, at: datetime | None

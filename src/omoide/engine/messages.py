@@ -18,7 +18,7 @@ A client of that protocol sends its whole history each time, a part of it, or no
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -62,8 +62,31 @@ def utterances(said: Words | Sequence[Words]) -> list[Utterance]:
     roles, and those without any text, are left out."""
     if isinstance(said, str | Utterance | Mapping):
         said = [said]
+    if not isinstance(said, Iterable):
+        raise _no_messages(said)
     converted = (_utterance(message, index) for index, message in enumerate(said))
     return [utterance for utterance in converted if utterance is not None]
+
+
+def chat_messages(given: Mapping[str, Any] | Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Messages of OpenAI's chat format, checked. A single one is a list of one."""
+    messages = (given,) if isinstance(given, Mapping) else given
+    if not isinstance(messages, Iterable):
+        raise _no_messages(messages)
+    messages = tuple(messages)
+    for index, message in enumerate(messages):
+        if not isinstance(message, Mapping):
+            raise BadInput(
+                f"message {index} is {_shortened(message)}: give a mapping with role and content"
+            )
+    return messages
+
+
+def _no_messages(given: object) -> BadInput:
+    return BadInput(
+        f"there is no message in {_shortened(given)}: give a text, an Utterance, a mapping with "
+        "role and content, or a list of them"
+    )
 
 
 def _utterance(message: Words, index: int) -> Utterance | None:

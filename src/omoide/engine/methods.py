@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from omoide.domain import Note
+from omoide.domain.text import several
 from omoide.engine.context import ContextBuilder
 from omoide.errors import BadInput
 from omoide.mechanisms.base import DigestsOpenSessions, Participants
@@ -25,6 +26,7 @@ from omoide.mechanisms.parts import (
     may_loop,
     memory_room,
     reply_form_for,
+    reply_tokens_for,
     session_room,
 )
 from omoide.mechanisms.reply_forms import FORMS, without_penalty
@@ -74,7 +76,7 @@ def make_method(
     """What the settings of the parts make of the other parts. `mechanisms` are names, looked up in
     `known`, or objects; those of the settings if None, and their layers."""
     settings, store = parts.settings, parts.store
-    used = _made(mechanisms or settings.mechanisms, known, parts)
+    used = _made(several(mechanisms or settings.mechanisms), known, parts)
     layers = tuple(
         FactLayer(mechanism, store=store)
         for mechanism in _made(() if mechanisms else parts.layers, known, parts)
@@ -98,6 +100,7 @@ def make_method(
         checked=checks_replies(settings),
         cut_loops=cuts_loops(settings),
         window=narrow,
+        reply_tokens=reply_tokens_for(settings),
     )
     return Method(settings=settings, mechanisms=used, layers=layers, contexts=contexts)
 

@@ -43,6 +43,6 @@ async def prepare_reply(
     method = await services.methods.of(owner)
     context = await method.contexts.for_words(said, owner=owner, now=now)
     await model.prepare(
-        context.request(window=model.window, max_tokens=services.settings.reply_tokens),
+        context.request(window=model.window),
         begun=begun.rstrip(),  # a space at the end belongs to the token of the next word
     )

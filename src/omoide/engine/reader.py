@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.domain import FactFilter, Owner
-from omoide.domain.text import normal_name
+from omoide.domain.text import normal_name, several
 from omoide.engine.facts import checked_kinds
 from omoide.engine.recorder import aware
 from omoide.engine.titles import titles
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         TimelineEntry,
         Turn,
     )
+    from omoide.engine.file_history import FileVersion
     from omoide.engine.services import Services
     from omoide.engine.versions import Because
     from omoide.transfer import Record
@@ -131,7 +132,7 @@ class Reader:
         `before` a position, and only the `first` or `last` so many."""
         owner = self._owner(user)
         if ids is not None:
-            return await self._store.turns.read(owner, ids=ids)
+            return await self._store.turns.read(owner, ids=several(ids))
         return await self._store.turns.read(
             owner, session=session, last=last, after=after, before=before, first=first
         )
@@ -167,14 +168,14 @@ class Reader:
         state is read as facts, too."""
         owner = self._owner(user)
         if ids is not None:
-            return await self._services.facts.read(owner, ids=ids)
+            return await self._services.facts.read(owner, ids=several(ids))
         if turns is not None and not turns:
             return ()
         only = FactFilter(
-            turns=tuple(turns or ()),
+            turns=several(turns or ()),
             about=about,
             kinds=checked_kinds(kinds),
-            tags=tuple(tags),
+            tags=several(tags),
             since=None if since is None else aware(since, "since"),
             until=None if until is None else aware(until, "until"),
         )
@@ -195,7 +196,7 @@ class Reader:
         now = self._now(None)
         return await self._services.facts.timeline(
             self._owner(user),
-            FactFilter(about=about, kinds=checked_kinds(kinds), tags=tuple(tags)),
+            FactFilter(about=about, kinds=checked_kinds(kinds), tags=several(tags)),
             at=now if until is None else min(now, aware(until, "until")),
             since=None if since is None else aware(since, "since"),
         )
@@ -203,6 +204,11 @@ class Reader:
     async def notes(self, user: str, *, kind: str) -> tuple[Note, ...]:
         """The notes that a mechanism keeps about the user under that kind."""
         return await self._store.notes.read(self._owner(user), kind=kind)
+
+    async def file_versions(self, user: str, path: str | None = None) -> tuple[FileVersion, ...]:
+        """The versions of one file of the memory tool, or of all, oldest first; also those of files
+        that were removed."""
+        return await self._services.folders.versions(self._owner(user), path)
 
     async def rejected(self, user: str) -> tuple[RejectedAnswer, ...]:
         """Model answers that the guards rejected, with the reasons."""

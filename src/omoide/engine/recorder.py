@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from datetime import datetime
 
     from omoide.domain import Owner, Turn
     from omoide.engine.messages import Incoming, UserMessage
@@ -37,7 +36,12 @@ RECENT = 32
 
 
 def aware(time: datetime, what: str) -> datetime:
-    """The same time; raises `BadInput` if it has no time zone."""
+    """The same time; raises `BadInput` if it is no datetime, or has no time zone."""
+    if not isinstance(time, datetime):
+        raise BadInput(
+            f"{what}={time!r:.80} is not a datetime: give one with a time zone, "
+            "such as datetime(2026, 1, 31, tzinfo=UTC)"
+        )
     if time.tzinfo is None:
         raise BadInput(f"{what}={time.isoformat()} has no time zone: give an aware datetime")
     return time

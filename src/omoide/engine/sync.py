@@ -6,12 +6,11 @@ import asyncio
 import threading
 from concurrent.futures import wait
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from omoide.engine.forgetting import find_fact, forget
 from omoide.engine.memory import Memory
-from omoide.engine.memory_tool import file_versions, memory_tool, restore_file
+from omoide.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -32,15 +31,15 @@ T = TypeVar("T")
 
 
 def _own(memory: Memory, verb: Callable[..., Any]) -> Callable[..., Any]:
-    """The memory's own method of this name, since a server's memory has others; a function takes
-    the memory as its first argument."""
-    return getattr(memory, verb.__name__, None) or partial(verb, memory)
+    """The memory's own method of this name, since a server's memory has others."""
+    own: Callable[..., Any] = getattr(memory, verb.__name__)
+    return own
 
 
 def _verb(
     verb: Callable[Concatenate[Memory, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[SyncMemory, P], T]:
-    """A blocking version of a method of `Memory`, or of a function over one."""
+    """A blocking version of a method of `Memory`."""
 
     @wraps(verb)
     def blocking(self: SyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -238,11 +237,11 @@ class SyncMemory:
     restore = _verb(Memory.restore)
     import_conversations = _verb(Memory.import_conversations)
     import_memories = _verb(Memory.import_memories)
-    find_fact = _verb(find_fact)
-    forget = _verb(forget)
-    memory_tool = _verb(memory_tool)
-    file_versions = _verb(file_versions)
-    restore_file = _verb(restore_file)
+    find_fact = _verb(Memory.find_fact)
+    forget = _verb(Memory.forget)
+    memory_tool = _verb(Memory.memory_tool)
+    file_versions = _verb(Memory.file_versions)
+    restore_file = _verb(Memory.restore_file)
     erase = _verb(Memory.erase)
     is_genuine = _verb(Memory.is_genuine)
 
@@ -298,6 +297,9 @@ class SyncMemory:
             await asyncio.gather(*left, return_exceptions=True)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop.is_closed():
+            work.close()
+            raise StoreError("the memory was closed; open it again")
         while self._begun:
             wait([self._begun.pop()])
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import diff, empty_summary
+from omoide.engine.recorder import aware
 from omoide.errors import NoSuchVersion
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class When:
         named = [n for n in ("version", "session", "at") if getattr(self, n) is not None]
         if len(named) > 1:
             raise NoSuchVersion(f"name a version by one of {' or '.join(named)}, not by both")
+        if self.at is not None:
+            aware(self.at, "at")
 
     @classmethod
     def of(cls, named: When | int | None) -> When:

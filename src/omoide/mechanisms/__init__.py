@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         MechanismParts,
         lookup,
         recall_settings,
+        reply_tokens_for,
     )
 
 __all__ = [
@@ -57,9 +58,12 @@ __all__ = [
     "lines",
     "lookup",
     "recall_settings",
+    "reply_tokens_for",
 ]
 
-_LATE = frozenset("MECHANISMS WRITERS MechanismParts lookup recall_settings".split())
+_LATE = frozenset(
+    "MECHANISMS WRITERS MechanismParts lookup recall_settings reply_tokens_for".split()
+)
 """Names imported on first use: the registry loads every mechanism."""
 
 

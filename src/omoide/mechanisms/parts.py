@@ -19,6 +19,7 @@ from omoide.mechanisms.fused.notes import NoteDigestSource, RuleMemoMaker
 from omoide.mechanisms.fused.shared import SharedDigest, SharedEvents, SharedMemos
 from omoide.mechanisms.memos.compressors import COMPRESSORS, TextTools
 from omoide.mechanisms.memos.writer import MemoWriter
+from omoide.mechanisms.reply_room import kept_for_reply
 from omoide.mechanisms.search.gate import BUDGETS, RecallBudget
 from omoide.mechanisms.summary.both_form import BothForm
 from omoide.mechanisms.summary.forms import PaperForm, SummaryForm
@@ -258,6 +259,15 @@ def budget_for(settings: Settings) -> RecallBudget:
     )
 
 
+REPLY_TOKENS = {"small": 400, "large": 4000}
+"""Most tokens of a reply, by the model's profile."""
+
+
+def reply_tokens_for(settings: Settings) -> int:
+    """Most tokens of a reply: as set, else by the model's profile."""
+    return settings.reply_tokens or REPLY_TOKENS[profile_of(settings)]
+
+
 WHOLE = -1
 """The value of `memory_tokens` for all that the window holds."""
 LAST_WORDS = 1500
@@ -267,13 +277,15 @@ LAST_WORDS = 1500
 def memory_room(settings: Settings, *, window: int) -> int:
     """Most tokens of memory in a reply's prompt."""
     if settings.memory_tokens == WHOLE:
-        return max(window - settings.reply_tokens - LAST_WORDS, window // 4)
+        kept = kept_for_reply(reply_tokens_for(settings), window=window)
+        return max(window - kept - LAST_WORDS, window // 4)
     return budget_for(settings).memory
 
 
 def session_room(settings: Settings, *, window: int) -> int:
     """About how many tokens of the current session fit into a reply's prompt."""
-    return max(window - settings.reply_tokens - budget_for(settings).memory - 800, 0)
+    kept = kept_for_reply(reply_tokens_for(settings), window=window)
+    return max(window - kept - budget_for(settings).memory - 800, 0)
 
 
 def recall_settings(settings: Settings) -> RecallSettings:

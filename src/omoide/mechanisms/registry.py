@@ -31,6 +31,7 @@ from omoide.mechanisms.parts import (
     recall_settings,
     repeated_sentences,
     reply_form_for,
+    reply_tokens_for,
 )
 from omoide.mechanisms.search.mechanism import SearchMechanism
 from omoide.mechanisms.summary.mechanism import SummaryMechanism
@@ -50,6 +51,7 @@ __all__ = [
     "MechanismParts",
     "lookup",
     "recall_settings",
+    "reply_tokens_for",
 ]
 
 

@@ -37,6 +37,7 @@ MEMOCHAT = Preset(
         "compression": "none",
         "compression_percent": 0,
         "memory_tokens": -1,
+        "reply_tokens": 400,
     },
     prompts=("memo_write", "memo_choose", "reply", "reply_recalled"),
     numbers=(
@@ -83,6 +84,7 @@ MEMORYBANK = Preset(
         "reply_form": "chat",
         "guards": "flag",
         "memory_tokens": -1,
+        "reply_tokens": 400,
     },
     prompts=(
         "bank_day",
@@ -142,6 +144,7 @@ GENERATIVE_AGENTS = Preset(
         "reply_form": "agent+clock",
         "guards": "flag",
         "memory_tokens": -1,
+        "reply_tokens": 400,
     },
     prompts=(
         "event_write",

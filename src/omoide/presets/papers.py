@@ -99,6 +99,7 @@ WANG2023 = Preset(
         "max_sentences": 20,
         "repeated_sentences": 0,
         "memory_tokens": -1,
+        "reply_tokens": 400,
     },
     prompts=("memory_paper", "reply_paper"),
     numbers=(
@@ -148,6 +149,7 @@ HOU2024 = Preset(
         "event_labels": True,
         "retire_events": False,
         "memory_tokens": -1,
+        "reply_tokens": 400,
     },
     prompts=("event_write", "event_agent", "reply_recalled"),
     numbers=(
@@ -216,6 +218,7 @@ TANIGUCHI2025 = Preset(
         "keep_negation": False,
         "window": 4096,
         "memory_tokens": -1,
+        "reply_tokens": 400,
     },
     prompts=("memo_write", "memo_choose", "reply", "reply_recalled"),
     numbers=(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import FactKind, FactMarks
-from omoide.engine.forgetting import forget
 from omoide.language.addressing import from_user
 from omoide.server.addressing import Addressing
 from omoide.server.endpoint import CURSOR, LIMIT, Parameter, RouteCall, RouteSpec
@@ -105,8 +104,8 @@ async def _one(call: RouteCall, fact: Fact, *, status: int = 200) -> Response:
 async def forget_fact(call: RouteCall) -> Response:
     """Erase a fact permanently."""
     query = call.query
-    erased = await forget(
-        call.memory, call.user, query.get("id", ""), words=query.get("words", False)
+    erased = await call.memory.forget(
+        call.user, query.get("id", ""), words=query.get("words", False)
     )
     call.context.forget(call.caller.tenant, call.user)
     return json_response(erased)

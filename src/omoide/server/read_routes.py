@@ -10,7 +10,6 @@ from starlette.responses import Response, StreamingResponse
 
 from omoide.domain import JobState
 from omoide.domain.cost import GROUPS, grouped, total_cost
-from omoide.engine.memory_tool import file_versions
 from omoide.engine.versions import When
 from omoide.server.addressing import Addressing
 from omoide.server.endpoint import CURSOR, LIMIT, SESSION, Parameter, RouteCall, RouteSpec
@@ -99,7 +98,7 @@ async def history(call: RouteCall) -> Response:
 
 async def files(call: RouteCall) -> Response:
     """List the versions of the memory tool's files."""
-    versions = await file_versions(call.memory, call.user, call.query.get("path"))
+    versions = await call.memory.file_versions(call.user, call.query.get("path"))
     return page(call, versions, lambda version: version.number)
 
 

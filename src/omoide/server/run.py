@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from omoide.errors import BadInput
-from omoide.mechanisms.parts import cuts_loops, may_loop
+from omoide.mechanisms.parts import cuts_loops, may_loop, reply_tokens_for
 from omoide.mechanisms.reply_forms import PENALTY
 from omoide.server import logs
 from omoide.server.app import Server, make_app
@@ -45,7 +45,7 @@ def upstream_of(spec: str, runtime: Runtime) -> Upstream:
     return EngineUpstream(
         runtime.model,
         runtime.embedder,
-        max_tokens=settings.reply_tokens,
+        max_tokens=reply_tokens_for(settings),
         cut_loops=cuts_loops(settings),
         penalty=PENALTY if may_loop(settings) else 0.0,
     )

@@ -17,7 +17,6 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from omoide.domain import Speaker
-from omoide.engine.forgetting import find_fact, forget
 from omoide.engine.messages import Utterance
 from omoide.errors import OmoideError
 from omoide.server.tool_resources import add_prompts, add_resources
@@ -282,9 +281,9 @@ def _add_forgetting(server: MCPServer, memory: Memory, *, default: str) -> None:
         and from the recorded turns. Call it without `confirm` first, show the person what would be
         removed, and confirm only if they agree. It cannot be undone."""
         with _tool_errors():
-            fact = await find_fact(memory, user or default, text)
+            fact = await memory.find_fact(user or default, text)
             if confirm and not fact.empty:
-                await forget(memory, user or default, fact)
+                await memory.forget(user or default, fact)
         return Forgotten(
             done=confirm and not fact.empty,
             sentences=list(fact.sentences),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.demo import load
 from omoide.domain import Speaker
-from omoide.engine.memory_tool import memory_tool, restore_file
 from omoide.engine.messages import Utterance
 from omoide.engine.versions import When
 from omoide.errors import BadCommand, OmoideError
@@ -159,7 +158,7 @@ async def amend(call: RouteCall) -> Response:
 async def use_memory_tool(call: RouteCall) -> Response:
     """Do a command of Anthropic's memory tool."""
     try:
-        result = await memory_tool(call.memory, call.user, call.body, by=call.caller.name)
+        result = await call.memory.memory_tool(call.user, call.body, by=call.caller.name)
     except BadCommand as error:  # for the model to read, like a result
         return json_response({"result": str(error), "is_error": True})
     return json_response({"result": result, "is_error": False})
@@ -167,8 +166,8 @@ async def use_memory_tool(call: RouteCall) -> Response:
 
 async def restore_memory_file(call: RouteCall) -> Response:
     """Give a file of the memory tool an earlier text."""
-    restored = await restore_file(
-        call.memory, call.user, call.body["path"], call.body["version"], by=call.caller.name
+    restored = await call.memory.restore_file(
+        call.user, call.body["path"], call.body["version"], by=call.caller.name
     )
     return json_response(restored, status=201)
 

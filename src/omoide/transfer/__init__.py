@@ -7,7 +7,7 @@ from omoide.transfer.foreign_memories import ForeignFact, ForeignMemories, KeptI
 from omoide.transfer.importing import ImportResult, import_conversations
 from omoide.transfer.importing_memories import MemoriesImportResult, import_memories
 from omoide.transfer.records import SCHEMA, Record, from_record, to_record
-from omoide.transfer.restore import ExportContents, read_records
+from omoide.transfer.restore import ExportContents, export_contents, read_records
 from omoide.transfer.restoring import RestoreResult, restore
 from omoide.transfer.schema import schema
 
@@ -26,6 +26,7 @@ __all__ = [
     "RestoreResult",
     "SkippedItem",
     "export",
+    "export_contents",
     "from_record",
     "import_conversations",
     "import_memories",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncIterable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ from omoide.transfer.memories import UnfinishedJob
 from omoide.transfer.records import SCHEMA, all_records, from_record, read_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from omoide.transfer.records import Record, Value
@@ -128,6 +129,19 @@ def read_records(records: Iterable[object]) -> ExportContents:
         JsonElement(where=f"record {i}", document=0, value=record)
         for i, record in enumerate(records, 1)
     )
+
+
+async def export_contents(
+    given: ExportContents | Iterable[Record] | AsyncIterable[Record],
+) -> ExportContents:
+    """What an export contains, from its contents or its records. Raises `BadImport`."""
+    if isinstance(given, ExportContents):
+        return given
+    if isinstance(given, AsyncIterable):
+        return read_records([record async for record in given])
+    if not isinstance(given, Iterable):
+        raise BadImport(f"give the records of an export, as `export` does, not {given!r:.80}")
+    return read_records(given)
 
 
 def _check_counts(contents: ExportContents, promised: dict[str, int]) -> None:

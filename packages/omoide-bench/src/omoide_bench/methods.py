@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput
-from omoide.mechanisms import MECHANISMS, WRITERS, MechanismEntry
+from omoide.mechanisms import MECHANISMS, WRITERS, MechanismEntry, reply_tokens_for
 from omoide.mechanisms.baselines import Bm25Baseline, GoldMemory, VectorBaseline
 from omoide.mechanisms.memos import (
     CompressedMemos,
@@ -68,7 +68,7 @@ class Method:
         given = {"preset": self.preset, **self.changes} if self.preset else {}
         changed = replace(base.changed(**given), mechanisms=self.mechanisms)
         if "context" in self.mechanisms:
-            room = changed.window - changed.reply_tokens - REPLY_TOKENS_RESERVED
+            room = changed.window - reply_tokens_for(changed) - REPLY_TOKENS_RESERVED
             changed = replace(changed, memory_tokens=room)
         if any(name.endswith(FORCED) for name in self.mechanisms):
             changed = replace(changed, memory_tokens=max(base.memory_tokens, FORCED_ROOM))

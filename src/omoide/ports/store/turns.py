@@ -31,7 +31,8 @@ class TurnStore(Protocol):
         with that key, or into a new one if there is none or it has ended. Without a key they go
         into the newest open session that has no key. If its last turn is more than `idle` earlier,
         that session is ended as by `end`, at its last turn's time, and a new one is opened. A time
-        that goes backwards does not start a new session.
+        that goes backwards does not start a new session: where two clocks differ, each message
+        would end the session of the one before, and each of these would cost a digest.
 
         A known id with the same speaker and text returns the first turn, records nothing, and is
         not in `new` of the result. With a different speaker or text it raises `ConflictingTurn`,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from omoide import __version__
 from omoide.errors import BadInput, ModelUnavailable
+from omoide.mechanisms import reply_tokens_for
 from omoide.mechanisms.facts import profile_for
 from omoide.prompts import hashes
 from omoide_bench.methods import Method, choose, registry
@@ -289,6 +290,7 @@ def _settings(lab: RunContext) -> dict[str, str]:
     values = asdict(settings) | {
         "profile": profile_for(settings.profile, model=settings.model, remote=remote).name,
         "reply_form": settings.effective_reply_form,
+        "reply_tokens": reply_tokens_for(settings),
         "writer": settings.effective_writer,
     }
     recorded = {name: str(values[name]) for name in _RECORDED}

@@ -219,7 +219,7 @@ class MemoryUnderTest:
     async def answer(self, context: Context) -> BenchAnswer:
         """The product's reply to a prompt, checked as the product checks it. Its cost is that of
         all tries."""
-        request = context.request(window=self.model.window, max_tokens=self._settings.reply_tokens)
+        request = context.request(window=self.model.window)
         text = ""
         answers: list[Completion] = []
         ask = partial(self.model.stream_into, answers)
@@ -244,7 +244,7 @@ class MemoryUnderTest:
         """How likely the product is to give each of these replies to this text in a new session:
         mean log-probabilities of a token."""
         context = await self.memory.context(self.user, text, at=at)
-        request = context.request(window=self.model.window, max_tokens=self._settings.reply_tokens)
+        request = context.request(window=self.model.window)
         return [await self.model.likelihood(request, reply) for reply in replies]
 
     async def complete(self, request: Request) -> Completion:

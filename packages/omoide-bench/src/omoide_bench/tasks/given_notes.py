@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Owner, Speaker, Turn
 from omoide.engine import complete
-from omoide.mechanisms import REPLY_FORMS, Contribution, PromptPlace, ReplyRequest, is_looping
+from omoide.mechanisms import (
+    REPLY_FORMS,
+    Contribution,
+    PromptPlace,
+    ReplyRequest,
+    is_looping,
+    reply_tokens_for,
+)
 from omoide_bench.data.shapes import FIRST_DAY
 from omoide_bench.running.cached_model import without_loops
 
@@ -30,7 +37,7 @@ async def reply_with(
             for note in _note_sentences(notes, place)
         ],
         window=trial.model.window,
-        max_tokens=settings.reply_tokens,
+        max_tokens=reply_tokens_for(settings),
     )
     answer = await complete(trial.model, request)
     return without_loops(answer.text, is_looping).strip(), answer

@@ -18,6 +18,7 @@ from omoide.mechanisms import (
     ReplyRequest,
     SessionToDigest,
     is_looping,
+    reply_tokens_for,
 )
 from omoide.mechanisms.memos import MemoWriter, read_choice, read_entries
 from omoide.ports import Message, Request
@@ -257,7 +258,7 @@ async def continuing(case: ContinuationExample, trial: Trial) -> ScoredItem:
     answer, bare = [
         await complete(
             trial.model,
-            form(request, parts, window=trial.model.window, max_tokens=settings.reply_tokens),
+            form(request, parts, window=trial.model.window, max_tokens=reply_tokens_for(settings)),
         )
         for parts in (memos, [])
     ]

@@ -154,7 +154,7 @@ async def _keep_reply(
     kind: str,
 ) -> None:
     context = await memory.context(model.story.key, messages)
-    request = context.request(window=model.window, max_tokens=Settings().reply_tokens)
+    request = context.request(window=model.window)
     model.keep("reply", request, reply, hard=kind)
 
 
