@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from omoide.domain import RecordedTurns
+from omoide.domain.time import aware
 from omoide.engine.messages import Incoming, UserMessage, Utterance, incoming
-from omoide.engine.recorder import PARTIAL, aware
+from omoide.engine.recorder import PARTIAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

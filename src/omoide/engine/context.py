@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Speaker, Turn
+from omoide.domain.time import aware
 from omoide.engine.checked import checked_stream
 from omoide.engine.messages import (
     memory_text,
@@ -212,7 +213,7 @@ class ContextBuilder:
                 position=UNRECORDED + i,
                 speaker=utterance.speaker,
                 text=utterance.text,
-                time=utterance.time or now,
+                time=now if utterance.time is None else aware(utterance.time, "time"),
                 language=detect_language(utterance.text),
                 name=utterance.name,
             )

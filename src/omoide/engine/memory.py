@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import CallPurpose, JobState, JobTask, Speaker
 from omoide.domain.text import checked_text, normal_name
+from omoide.domain.time import AHEAD, aware
 from omoide.engine.asking import Answer, Asking
 from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
 from omoide.engine.ledger import Account
 from omoide.engine.messages import Utterance, utterances
 from omoide.engine.recalling import checked_budget, recall_filter
-from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Draft, Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
 from omoide.engine.titles import add_imported, with_titles
@@ -75,7 +75,7 @@ class Memory(Editor):
         recorded again: the result is a tuple of turns whose `new` are the ids that this call
         recorded. `session` names a conversation, which may span any number of sessions."""
         return await self._services.recorder.record(
-            self._owner(user), utterances(turns), session=session, now=self._now(at)
+            self._owner(user), utterances(turns), session=session, now=self._said_at(at)
         )
 
     @asynccontextmanager
@@ -350,7 +350,7 @@ class Memory(Editor):
             self._store,
             self._owner(user),
             noted,
-            at=self._now(at),
+            at=self._said_at(at),
             digest=digest,
             progress=progress,
         )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omoide.domain import JobTask, NewTurn, RecordedTurns, Speaker
 from omoide.domain.text import checked_name, checked_text, cleaned, in_parts, normal_name
+from omoide.domain.time import aware, not_ahead
 from omoide.engine.digest import has_grown
 from omoide.engine.messages import Utterance, is_same
 from omoide.errors import BadInput, EmptyText, StoreError
@@ -17,7 +17,7 @@ from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from omoide.domain import Owner, Turn
     from omoide.engine.messages import Incoming, UserMessage
@@ -26,19 +26,10 @@ if TYPE_CHECKING:
 
 MAX_TURNS = 10_000
 """Most turns in one call: they are one transaction, and other writers wait for it."""
-AHEAD = timedelta(days=1)
-"""How far in the future a turn may be dated: time zones are confused, clocks run fast."""
 PARTIAL = "+~"
 """In the id of a reply that broke off."""
 RECENT = 32
 """How many turns back to look for a repeated message."""
-
-
-def aware(time: datetime, what: str) -> datetime:
-    """The same time; raises `BadInput` if it has no time zone."""
-    if time.tzinfo is None:
-        raise BadInput(f"{what}={time.isoformat()} has no time zone: give an aware datetime")
-    return time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +142,7 @@ class Recorder:
         return NewTurn(
             speaker=said.speaker,
             text=checked_text(said.text, max_chars=self.max_chars),
-            time=time if time <= now + AHEAD else now,
+            time=not_ahead(time, now),
             id=checked_name(said.id, "a turn's id") if said.id is not None else uuid.uuid4().hex,
             language=detect_language(said.text),
             name=checked_name(said.name, "a speaker's name") if said.name is not None else None,

@@ -8,6 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, RecalledItem, Speaker, empty_summary
+from omoide.domain.time import in_zone
 from omoide.language import content_terms, detect_language, estimate_tokens, pack
 from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
@@ -258,7 +259,7 @@ def _labeller(request: ReplyRequest, *, code: bool) -> Callable[[RecalledItem], 
             asked = Template(words["asked"]).substitute(question=item.answers)
             who = f"{who}, {asked}"
         text = item.text if code and CODE in item.text else " ".join(item.text.split())
-        when = day(item.time.astimezone(zone).date())
+        when = day(in_zone(item.time, zone).date())
         said = f"{when}, {who}: {text}" if who else f"{when}: {text}"
         return f"{said} {_ending(item.outdated, words)}" if item.outdated else said
 

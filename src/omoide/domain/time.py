@@ -1,0 +1,51 @@
+"""Checks of times before they are stored, and their conversion to a user's time zone."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING
+
+from omoide.errors import BadInput
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
+
+AHEAD = timedelta(days=1)
+"""How far in the future a turn may be dated: time zones are confused, clocks run fast."""
+YEARS = range(2, 9999)
+"""Times outside these years cannot be converted to every time zone."""
+
+
+def aware(time: datetime, what: str) -> datetime:
+    """The same time; raises `BadInput` if it has no time zone, or could not be shown in every
+    one."""
+    if time.tzinfo is None:
+        raise BadInput(f"{what}={time.isoformat()} has no time zone: give an aware datetime")
+    if time.year not in YEARS:
+        raise BadInput(
+            f"{what}={time.isoformat()} is not in the years {YEARS[0]} to {YEARS[-1]}: "
+            "leave it out if it is not known"
+        )
+    return time
+
+
+def limit(time: datetime, what: str) -> datetime:
+    """The earliest or latest time to look for. Many programs write "any time" as the first or last
+    time that they know: such becomes one that can be converted."""
+    if time.tzinfo is not None and time.year not in YEARS:
+        return time.replace(year=YEARS[0] if time.year < YEARS[0] else YEARS[-1], tzinfo=UTC)
+    return aware(time, what)
+
+
+def not_ahead(time: datetime, now: datetime) -> datetime:
+    """When something is recorded as said: at that time, or now if it is more than a day ahead."""
+    return time if time <= now + AHEAD else now
+
+
+def in_zone(time: datetime, zone: tzinfo | None) -> datetime:
+    """The time in a time zone, None for the machine's. The first and last of all times stay as they
+    are: older versions stored such, and one that has no place in a zone must not cost the rest."""
+    try:
+        return time.astimezone(zone)
+    except (OverflowError, ValueError):
+        return time
