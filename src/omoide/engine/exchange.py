@@ -195,6 +195,7 @@ class Exchanges:
                 owner=asking.owner,
                 now=asking.at or self._clock.now(),
                 text=asking.incoming.text,
+                parts=exchange.turns,
                 sent=asking.messages or None,
                 place=place_of(asking.messages or (), session=asking.session),
                 budget=asking.budget,

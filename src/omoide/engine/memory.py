@@ -19,7 +19,7 @@ from omoide.engine.reply import Draft, Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
 from omoide.engine.titles import add_imported, with_titles
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
-from omoide.language import detect_language
+from omoide.language import both_ends, detect_language
 from omoide.mechanisms.facts.layers import usual_kinds
 from omoide.ports.telemetry import MemoryOperation
 from omoide.transfer import import_conversations, restore
@@ -216,7 +216,7 @@ class Memory(Editor):
         the query."""
         if not 1 <= k <= MAX_RECALLED:
             raise BadInput(f"k must be from 1 to {MAX_RECALLED:,}, not {k}")
-        query = checked_text(query, max_chars=self._settings.max_turn_chars)
+        query = both_ends(checked_text(query, max_chars=self._settings.max_turn_chars))
         owner = self._owner(user)
         only = recall_filter(
             kinds=kinds,
@@ -246,7 +246,7 @@ class Memory(Editor):
         self, user: str, text: str, *, at: datetime | None = None
     ) -> RecallExplanation:
         """Every event that was considered for `text`, and why it is recalled or not."""
-        text = checked_text(text, max_chars=self._settings.max_turn_chars)
+        text = both_ends(checked_text(text, max_chars=self._settings.max_turn_chars))
         owner = self._owner(user)
         recall = await self._services.human_recall(owner)
         return await recall.explain(owner, text, now=self._now(at), language=detect_language(text))

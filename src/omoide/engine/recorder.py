@@ -28,6 +28,8 @@ MAX_TURNS = 10_000
 """Most turns in one call: they are one transaction, and other writers wait for it."""
 PARTIAL = "+~"
 """In the id of a reply that broke off."""
+AT_ONCE = 200_000
+"""Most characters of a request's messages in one transaction, unless a single turn has more."""
 RECENT = 32
 """How many turns back to look for a repeated message."""
 
@@ -94,12 +96,26 @@ class Recorder:
         before = [part for words in messages[:-1] for part in self._parts_of(words, words.id)]
         said = [*before, *self._parts_of(last, last.id)]
         if not incoming.follow_up:  # mostly they are new: then no lookup is needed
-            turns = await self.record(owner, said, session=session, now=now)
+            turns = await self._record_parts(owner, said, session=session, now=now)
             if last.id in turns.new:
                 return turns
         id_ = await self._known_id(owner, last, follow_up=incoming.follow_up, now=now)
         said = [*before, *self._parts_of(last, id_)]
-        return await self.record(owner, said, session=session, now=now)
+        return await self._record_parts(owner, said, session=session, now=now)
+
+    async def _record_parts(
+        self, owner: Owner, said: Sequence[Utterance], *, session: str | None, now: datetime
+    ) -> RecordedTurns:
+        """Record messages in several transactions if they are very long: other writers wait for
+        each of them, and all words are indexed. What is sent again after a failure is completed."""
+        recorded = [
+            await self.record(owner, few, session=session, now=now) for few in in_batches(said)
+        ]
+        return RecordedTurns(
+            [turn for turns in recorded for turn in turns],
+            new=frozenset[str]().union(*(turns.new for turns in recorded)),
+            mark=recorded[0].mark,
+        )
 
     def parts(
         self, speaker: Speaker, text: str, *, id_: str | None, name: str | None = None
@@ -147,6 +163,19 @@ class Recorder:
             language=detect_language(said.text),
             name=checked_name(said.name, "a speaker's name") if said.name is not None else None,
         )
+
+
+def in_batches(said: Sequence[Utterance]) -> list[list[Utterance]]:
+    """The utterances in order, together at most `AT_ONCE` characters unless one alone has more."""
+    batches: list[list[Utterance]] = [[]]
+    chars = 0
+    for utterance in said:
+        chars += len(utterance.text)
+        if batches[-1] and chars > AT_ONCE:
+            batches.append([])
+            chars = len(utterance.text)
+        batches[-1].append(utterance)
+    return batches
 
 
 def _said_since(turn: Turn, recent: Sequence[Turn]) -> bool:

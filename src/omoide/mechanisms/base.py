@@ -64,6 +64,7 @@ class ReplyRequest:
 
     owner: Owner
     text: str
+    """What the user wants answered; of a long message `both_ends`."""
     session: tuple[Turn, ...]
     """The session so far, including the user's last turn."""
     now: datetime
