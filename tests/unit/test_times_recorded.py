@@ -30,18 +30,26 @@ YORK = timezone(timedelta(hours=-5))
 OWNER = Owner(tenant="default", user="ana")
 
 
-@pytest.mark.parametrize("time", [FIRST, LAST])
-async def test_a_time_that_no_zone_can_show_is_refused(world: World, time: datetime) -> None:
-    """With the name of the field, wherever a time comes in."""
-    memory, turn = world.memory, Utterance(speaker=Speaker.USER, text="Hi.", time=time)
+async def test_the_time_of_a_message_that_no_zone_can_show_is_refused(world: World) -> None:
+    """With the name of the field, wherever it comes in."""
+    memory, turn = world.memory, Utterance(speaker=Speaker.USER, text="Hi.", time=FIRST)
     for asked in (
         memory.record("ana", turn),
-        memory.record("ana", {"role": "user", "content": "Hi.", "time": time.isoformat()}),
+        memory.record("ana", {"role": "user", "content": "Hi.", "time": FIRST.isoformat()}),
         memory.begin("ana", turn),
         memory.context("ana", turn),
     ):
         with pytest.raises(BadInput, match=r"^time=.*the years 2 to 9998"):
             await asked
+    assert await memory.turns("ana") == ()
+
+
+@pytest.mark.parametrize("time", [FIRST, LAST])
+async def test_the_time_of_a_call_that_no_zone_can_show_is_refused(
+    world: World, time: datetime
+) -> None:
+    """With the name of the field, wherever it comes in."""
+    memory = world.memory
     for made in (
         memory.record("ana", "Hi.", at=time),
         memory.begin("ana", "Hi.", at=time),
@@ -87,7 +95,11 @@ def test_the_ends_of_the_calendar_stay_as_they_are() -> None:
 async def test_what_is_said_to_be_said_later_is_recorded_as_now(world: World) -> None:
     """Also where the whole call is dated in the future."""
     now, late = world.clock.now(), world.clock.now() + timedelta(days=400)
+    last = Utterance(speaker=Speaker.USER, text="Hello.", time=LAST)
     [recorded] = await world.memory.record("ana", "Hi.", at=late)
+    [endless] = await world.memory.record("cleo", last)
+    assert endless.time == (await world.memory.begin("dora", last)).turn.time == now
+    assert (await world.memory.context("ana", last)).text == ""
     exchange = await world.memory.begin("ben", "Hi.", at=late)
     [reply] = await exchange.finish("Hello.")
     assert recorded.time == exchange.turn.time == reply.time == now

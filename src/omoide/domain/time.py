@@ -29,12 +29,20 @@ def aware(time: datetime, what: str) -> datetime:
     return time
 
 
+def message_time(time: datetime, what: str) -> datetime:
+    """The time of a message, as `aware`; but one after all that can be shown becomes one that can,
+    since it is recorded as now like any other so far ahead."""
+    if time.tzinfo is not None and time.year > YEARS[-1]:
+        return time.replace(year=YEARS[-1], tzinfo=UTC)
+    return aware(time, what)
+
+
 def limit(time: datetime, what: str) -> datetime:
     """The earliest or latest time to look for. Many programs write "any time" as the first or last
     time that they know: such becomes one that can be converted."""
-    if time.tzinfo is not None and time.year not in YEARS:
-        return time.replace(year=YEARS[0] if time.year < YEARS[0] else YEARS[-1], tzinfo=UTC)
-    return aware(time, what)
+    if time.tzinfo is not None and time.year < YEARS[0]:
+        return time.replace(year=YEARS[0], tzinfo=UTC)
+    return message_time(time, what)
 
 
 def not_ahead(time: datetime, now: datetime) -> datetime:

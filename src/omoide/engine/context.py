@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Speaker, Turn
-from omoide.domain.time import aware
+from omoide.domain.time import message_time
 from omoide.engine.checked import checked_stream
 from omoide.engine.messages import (
     compared,
@@ -188,10 +188,10 @@ class ContextBuilder:
         session = (*(part for part in parts if part.id not in read), *session)
         if all(turn.position < t.position for t in session):
             session = (turn, *session)  # answered again much later: it is the current topic
-        before = tuple(t for t in session if t.position <= turn.position)
-        so_far = self._current(before, (turn, *parts), sent)
+        until = tuple(t for t in session if t.position <= turn.position)
+        so_far = self._current(until, (turn, *parts), sent)
         from_user = [t.text for t in session if t.speaker is Speaker.USER]
-        known = await self._sent_before(turn, sent or (), so_far, owner=owner)
+        before = await self._sent_before(turn, sent or (), so_far, owner=owner)
         edited = place.taken_back(session, besides=turn.id) if place else ()
         request = ReplyRequest(
             owner=owner,
@@ -200,7 +200,7 @@ class ContextBuilder:
             now=now.astimezone(self._company.timezone),
             language=dominant_language(from_user[-RECENT:]),
             participants=self._company,
-            former_replies=(*_replies_to(turn, session), *known, *edited),
+            former_replies=(*_replies_to(turn, session), *before, *edited),
             own_form=sent is None,
         )
         if sent is None:  # else the caller keeps the history and sends it whole
@@ -219,7 +219,7 @@ class ContextBuilder:
                 position=UNRECORDED + i,
                 speaker=utterance.speaker,
                 text=utterance.text,
-                time=now if utterance.time is None else aware(utterance.time, "time"),
+                time=now if utterance.time is None else message_time(utterance.time, "time"),
                 language=detect_language(utterance.text),
                 name=utterance.name,
             )

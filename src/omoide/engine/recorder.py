@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import JobTask, NewTurn, RecordedTurns, Speaker
 from omoide.domain.text import checked_name, checked_text, cleaned, in_parts, normal_name
-from omoide.domain.time import aware, not_ahead
+from omoide.domain.time import message_time, not_ahead
 from omoide.engine.digest import has_grown
 from omoide.engine.messages import Utterance, is_same
 from omoide.errors import BadInput, EmptyText, StoreError
@@ -154,7 +154,7 @@ class Recorder:
         return f"{words.id}-{recent[-1].position + 1 if recent else 1}"
 
     def _new_turn(self, said: Utterance, now: datetime) -> NewTurn:
-        time = aware(said.time, "time") if said.time is not None else now
+        time = message_time(said.time, "time") if said.time is not None else now
         return NewTurn(
             speaker=said.speaker,
             text=checked_text(said.text, max_chars=self.max_chars),
