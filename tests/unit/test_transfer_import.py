@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import JobState, JobTask, Owner, Speaker
 from omoide.errors import BadImport
-from omoide.transfer import ExportContents, ForeignExport, import_conversations, read
+from omoide.transfer import ExportContents, ForeignExport, detect, import_conversations, read
 from tests.examples import examples
 
 if TYPE_CHECKING:
@@ -449,3 +449,15 @@ def mutated(seed: object, value: object, choose: object) -> object:
         else:
             place[key] = value
             return copy
+
+
+@pytest.mark.parametrize("first", ["", '{"mapping": {}}, ', '{"role": "user", "content": "Hi."}, '])
+def test_a_file_of_endless_nothing_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """A zip of some kilobytes can hold millions of empty items."""
+    monkeypatch.setattr(detect, "MOST_UNKNOWN", 100)
+    file = tmp_path / "export.json"
+    file.write_text(f"[{first}{'{}, ' * 100_000}{{}}]", encoding="utf-8")
+    with pytest.raises(BadImport, match=r"100 item\(s\)|item 102: more than 100 items"):
+        list(read(file, max_chars=9).conversations)  # type: ignore[union-attr]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from omoide.domain.time import in_zone
+
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
@@ -22,4 +24,4 @@ def zone() -> tzinfo | None:
 
 def local(time: datetime) -> datetime:
     """The time in the user's time zone."""
-    return time.astimezone(zone())
+    return in_zone(time, zone())

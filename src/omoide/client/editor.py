@@ -9,8 +9,8 @@ from omoide.client.encoding import UNLIMITED, iso
 from omoide.client.reader import RemoteReader, stored_user
 from omoide.domain import Fact, FactMarks, Note, Summary
 from omoide.domain.text import checked_text, several
+from omoide.domain.time import aware
 from omoide.engine.editor import MAX_NOTE, application_kind
-from omoide.engine.recorder import aware
 from omoide.mechanisms.events.calibration import Calibration
 
 if TYPE_CHECKING:

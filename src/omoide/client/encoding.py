@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from omoide.client.decoding import decode_all
 from omoide.client.exchange import RemoteContext
 from omoide.domain.text import checked_text
+from omoide.domain.time import aware
 from omoide.engine import Utterance, utterances
 from omoide.engine.messages import chat_messages
-from omoide.engine.recorder import aware
 from omoide.mechanisms.base import Contribution
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from omoide.domain import (
     Turn,
 )
 from omoide.domain.text import checked_text, normal_name, several
+from omoide.domain.time import aware
 from omoide.engine import Because, When
 from omoide.engine.facts import checked_kinds
 from omoide.engine.reader import About
-from omoide.engine.recorder import aware
 from omoide.errors import AccessDenied
 from omoide.mechanisms.events.human_recall import RecallExplanation
 from omoide.mechanisms.events.scoring import ForgettingCurve

@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from omoide.domain import RecordedTurns
+from omoide.domain.time import message_time
 from omoide.engine.messages import Incoming, UserMessage, Utterance, incoming
-from omoide.engine.recorder import PARTIAL, aware
+from omoide.engine.recorder import PARTIAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ class Asking:
         cls, owner: Owner, said: Utterance, *, session: str | None, at: datetime | None
     ) -> Asking:
         """One message; it is new unless its id is known."""
-        spoken = None if said.time is None else aware(said.time, "time")
+        spoken = None if said.time is None else message_time(said.time, "time")
         words = UserMessage(
             id=said.id or uuid.uuid4().hex, text=said.text, index=0, first=False, name=said.name
         )

@@ -8,15 +8,17 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Speaker, Turn
+from omoide.domain.time import message_time
 from omoide.engine.checked import checked_stream
 from omoide.engine.messages import (
+    compared,
+    latest,
     memory_text,
-    one_line,
     recalled_text,
     spoken_words,
     with_memory,
 )
-from omoide.language import detect_language, dominant_language
+from omoide.language import both_ends, detect_language, dominant_language
 from omoide.mechanisms.base import (
     Participants,
     PromptPlace,
@@ -172,28 +174,33 @@ class ContextBuilder:
         owner: Owner,
         now: datetime,
         text: str | None = None,
+        parts: Sequence[Turn] = (),
         sent: Sequence[ChatMessage] | None = None,
         place: HistoryPlace | None = None,
         budget: int | None = None,
         on_failure: OnFailure | None = None,
     ) -> Context:
         """What memory adds to the reply to a recorded turn. `text` is what the user wants answered,
-        if more than the turn. `sent` are the messages that a client sends itself; without it, as
-        much of the session is sent as fits. Turns of the session that are not sent may be recalled,
-        but for those that the user took back, if the message's `place` in the chat is known.
-        With `on_failure`, a mechanism that fails is reported to it and the others still
-        contribute."""
+        if more than the turn, and `parts` are the turns that it was recorded as. `sent` are the
+        messages that a client sends itself; without it, as much of the session is sent as fits.
+        Turns of the session that are not sent may be recalled, but for those that the user took
+        back, if the message's `place` in the chat is known. With `on_failure`, a mechanism that
+        fails is reported to it and the others still contribute."""
+        sent = None if sent is None else latest(sent)
         last = None if sent is None else max(SESSION, len(sent))
         session = await self._store.turns.read(owner, session=turn.session, last=last)
+        read = {t.id for t in session}
+        session = (*(part for part in parts if part.id not in read), *session)
         if all(turn.position < t.position for t in session):
             session = (turn, *session)  # answered again much later: it is the current topic
-        so_far = self._current(tuple(t for t in session if t.position <= turn.position), turn, sent)
+        until = tuple(t for t in session if t.position <= turn.position)
+        so_far = self._current(until, (turn, *parts), sent)
         from_user = [t.text for t in session if t.speaker is Speaker.USER]
         before = await self._sent_before(turn, sent or (), so_far, owner=owner)
         edited = place.taken_back(session, besides=turn.id) if place else ()
         request = ReplyRequest(
             owner=owner,
-            text=turn.text if text is None else text,
+            text=both_ends(turn.text if text is None else text),
             session=so_far,
             now=now.astimezone(self._company.timezone),
             language=dominant_language(from_user[-RECENT:]),
@@ -217,23 +224,23 @@ class ContextBuilder:
                 position=UNRECORDED + i,
                 speaker=utterance.speaker,
                 text=utterance.text,
-                time=utterance.time or now,
+                time=now if utterance.time is None else message_time(utterance.time, "time"),
                 language=detect_language(utterance.text),
                 name=utterance.name,
             )
             for i, utterance in enumerate(said)
         )
         from_user = [turn.text for turn in session if turn.speaker is Speaker.USER]
-        given = {(turn.speaker, one_line(turn.text)) for turn in session}
+        given = {(turn.speaker, compared(turn.text)) for turn in session}
         recent = await self._store.turns.read(owner, last=SESSION)
         request = ReplyRequest(
             owner=owner,
-            text=from_user[-1],
+            text=both_ends(from_user[-1]),
             session=session,
             now=now.astimezone(self._company.timezone),
             language=dominant_language(from_user[-RECENT:]),
             participants=self._company,
-            former_replies=tuple(t for t in recent if (t.speaker, one_line(t.text)) in given),
+            former_replies=tuple(t for t in recent if (t.speaker, compared(t.text)) in given),
         )
         return await self._build(request, budget=budget)
 
@@ -260,15 +267,16 @@ class ContextBuilder:
             await layer.mark_used(context.reply_request, context.contributions)
 
     def _current(
-        self, session: tuple[Turn, ...], turn: Turn, sent: Sequence[ChatMessage] | None
+        self,
+        session: tuple[Turn, ...],
+        answered: Sequence[Turn],
+        sent: Sequence[ChatMessage] | None,
     ) -> tuple[Turn, ...]:
         """The turns of the session that the model will see without any help of memory."""
         if sent is None:
             return tuple(latest_that_fit(session[:-1], self._room)) + session[-1:]
-        known = _words_of(sent)
-        return tuple(
-            t for t in session if t.id == turn.id or (t.speaker, one_line(t.text)) in known
-        )
+        known, here = _words_of(sent), {turn.id for turn in answered}
+        return tuple(t for t in session if t.id in here or (t.speaker, compared(t.text)) in known)
 
     async def _sent_before(
         self,
@@ -280,14 +288,14 @@ class ContextBuilder:
     ) -> tuple[Turn, ...]:
         """The turns of earlier sessions that the client sends too: a chat that goes on after a
         pause is a new session to memory, and the same history to the client."""
-        known = _words_of(sent) - {(t.speaker, one_line(t.text)) for t in so_far}
+        known = _words_of(sent) - {(t.speaker, compared(t.text)) for t in so_far}
         if not known:
             return ()
         recent = await self._store.turns.read(owner, last=max(SESSION, len(sent)))
         return tuple(
             t
             for t in recent
-            if t.session != turn.session and (t.speaker, one_line(t.text)) in known
+            if t.session != turn.session and (t.speaker, compared(t.text)) in known
         )
 
     async def _build(

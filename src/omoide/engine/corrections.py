@@ -23,6 +23,7 @@ from omoide.domain import (
     Trust,
     empty_summary,
 )
+from omoide.domain.time import in_zone
 from omoide.engine.rolling_back import roll_back
 from omoide.engine.versions import When
 from omoide.errors import BadInput, NoSuchFact, OmoideError, StaleVersion, StoreError
@@ -186,7 +187,7 @@ class Corrections:
         )
         (turn,) = await self._store.turns.append(owner, [new], session=name, idle=timedelta.max)
         try:
-            today = turn.time.astimezone(self._timezone).date()
+            today = in_zone(turn.time, self._timezone).date()
             changes = _fact_changes(correction.fact, text, turn, today=today)
             edited = replace(
                 empty_summary(now),

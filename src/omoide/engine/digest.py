@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from omoide.domain import CallPurpose, JobTask, MemoryKind, ModelCall, Speaker
+from omoide.domain.time import in_zone
 from omoide.engine.ledger import Account
 from omoide.errors import BadReply, NoModel
 from omoide.language import dominant_language, estimate_tokens
@@ -106,7 +107,7 @@ class Digestion:
         return SessionToDigest(
             owner=job.owner,
             session=session,
-            turns=tuple(replace(turn, time=turn.time.astimezone(zone)) for turn in turns),
+            turns=tuple(replace(turn, time=in_zone(turn.time, zone)) for turn in turns),
             language=dominant_language(from_user or [turn.text for turn in turns]),
             ask=account.asker(self._model, CallPurpose.DIGEST),
             timezone=zone,

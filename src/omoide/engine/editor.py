@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.domain import FactMarks, Note
 from omoide.domain.text import checked_name, checked_text, several
+from omoide.domain.time import aware
 from omoide.engine.reader import Reader
-from omoide.engine.recorder import aware
 from omoide.engine.titles import add_imported, set_title, with_titles
 from omoide.engine.versions import When
 from omoide.errors import BadInput
@@ -114,7 +114,7 @@ class Editor(Reader):
             self._store,
             self._owner(user),
             noted,
-            at=self._now(at),
+            at=self._said_at(at),
             digest=digest,
             progress=progress,
         )
@@ -137,7 +137,7 @@ class Editor(Reader):
             self._store,
             self._owner(user),
             memories,
-            at=self._now(at),
+            at=self._said_at(at),
             digest=digest,
             progress=progress,
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
-from omoide.engine.messages import history_hash, is_same, message_id, text_of
+from omoide.engine.messages import history_hash, is_same, latest, message_id, text_of
 
 if TYPE_CHECKING:
     import hashlib
@@ -52,7 +52,7 @@ class HistoryPlace:
 def place_of(messages: Sequence[ChatMessage], *, session: str | None) -> HistoryPlace | None:
     """The place of the last message; None if it is no user's, or none of the assistant's comes
     before it."""
-    spoken = [m for m in messages if m.get("role") in ("user", "assistant")]
+    spoken = [m for m in latest(messages) if m.get("role") in ("user", "assistant")]
     replies = [i for i, m in enumerate(spoken) if m.get("role") == "assistant"]
     if not replies or replies[-1] == len(spoken) - 1:
         return None

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.domain import Speaker
 from omoide.domain.text import cleaned, without_thoughts
+from omoide.domain.time import not_ahead
 from omoide.engine.asking import NOTHING, Answer, Exchange, Stored
 from omoide.engine.edits import place_of
 from omoide.engine.messages import Utterance
@@ -72,7 +73,10 @@ class Exchanges:
     async def begin(self, asking: Asking) -> Exchange:
         """Record the message durably, and build the context. A tolerant exchange never raises an
         error of memory, and takes no longer than its patience."""
-        exchange = Exchange(asking=asking, service=self, time=asking.at or self._clock.now())
+        now = self._clock.now()
+        if asking.at is not None:
+            asking = replaced(asking, at=not_ahead(asking.at, now))
+        exchange = Exchange(asking=asking, service=self, time=asking.at or now)
         if not asking.incoming.words:
             exchange.stored = Stored.NO
             exchange.problems.append(EmptyText("the user says nothing in words"))
@@ -207,6 +211,7 @@ class Exchanges:
                 owner=asking.owner,
                 now=asking.at or self._clock.now(),
                 text=asking.incoming.text,
+                parts=exchange.turns,
                 sent=asking.messages or None,
                 place=place_of(asking.messages or (), session=asking.session),
                 budget=asking.budget,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import CallPurpose, JobState, JobTask, Speaker
 from omoide.domain.text import checked_text, normal_name
+from omoide.domain.time import AHEAD, aware
 from omoide.engine.asking import Answer, Asking
 from omoide.engine.editor import Editor
 from omoide.engine.erasure import ErasureTarget
@@ -15,11 +16,10 @@ from omoide.engine.forgetting import Forgetting
 from omoide.engine.ledger import Account
 from omoide.engine.messages import Utterance, chat_messages, utterances
 from omoide.engine.recalling import checked_budget, checked_count, checked_speaker, recall_filter
-from omoide.engine.recorder import AHEAD, aware
 from omoide.engine.reply import Draft, Reply, stream_reply
 from omoide.engine.taking_back import turns_taken_back
 from omoide.errors import BadInput, NoSuchJob, NoSuchSession
-from omoide.language import detect_language
+from omoide.language import both_ends, detect_language
 from omoide.mechanisms.facts.layers import usual_kinds
 from omoide.ports.telemetry import MemoryOperation
 
@@ -74,7 +74,7 @@ class Memory(Editor, Forgetting):
         more than `Settings.idle` begins another session, and a time that goes back does not: end
         the session between old conversations, or record them in the order of time."""
         return await self._services.recorder.record(
-            self._owner(user), utterances(turns), session=session, now=self._now(at)
+            self._owner(user), utterances(turns), session=session, now=self._said_at(at)
         )
 
     @asynccontextmanager
@@ -216,7 +216,7 @@ class Memory(Editor, Forgetting):
         limit what is found; `about` (whom) and `tags` (any of them) limit it to such facts. The
         result is a tuple of items; its `support` says how likely it is that anything is known about
         the query."""
-        query = checked_text(query, max_chars=self._settings.max_turn_chars)
+        query = both_ends(checked_text(query, max_chars=self._settings.max_turn_chars))
         owner = self._owner(user)
         only = recall_filter(
             kinds=kinds,
@@ -246,7 +246,7 @@ class Memory(Editor, Forgetting):
         self, user: str, text: str, *, at: datetime | None = None
     ) -> RecallExplanation:
         """Every event that was considered for `text`, and why it is recalled or not."""
-        text = checked_text(text, max_chars=self._settings.max_turn_chars)
+        text = both_ends(checked_text(text, max_chars=self._settings.max_turn_chars))
         owner = self._owner(user)
         recall = await self._services.human_recall(owner)
         return await recall.explain(owner, text, now=self._now(at), language=detect_language(text))

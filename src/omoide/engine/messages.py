@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from omoide.domain import Speaker
 from omoide.domain.text import MAX_NAME
 from omoide.errors import BadInput
+from omoide.language import both_ends
 from omoide.mechanisms.base import PromptPlace
 from omoide.mechanisms.events.human_time import dated
 from omoide.mechanisms.memory_parts import in_parts
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 
     ChatMessage = Mapping[str, Any]
     """A message of OpenAI's chat protocol: `role`, `content` and any other keys."""
+
+
+MOST_MESSAGES = 4_000
+"""How many messages of a request are looked at, the last ones: others wait meanwhile."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,9 +156,14 @@ def one_line(text: str) -> str:
 
 
 def spoken_words(message: ChatMessage) -> tuple[Speaker, str] | None:
-    """Who speaks in a message, and the text on one line; None if it is no one's turn."""
+    """Who speaks in a message, and the text as `compared`; None if it is no one's turn."""
     role = message.get("role")
-    return (Speaker(role), one_line(text_of(message))) if role in ("user", "assistant") else None
+    return (Speaker(role), compared(text_of(message))) if role in ("user", "assistant") else None
+
+
+def compared(text: str) -> str:
+    """The text as it is compared with others: of a long one its beginning and its end."""
+    return one_line(both_ends(text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,12 +195,19 @@ class Incoming:
         return "\n".join(words.text for words in self.words)
 
 
+def latest(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """The messages of a request that are looked at. A longer history is like that of a client that
+    drops old messages."""
+    return messages[-MOST_MESSAGES:]
+
+
 def incoming(messages: Sequence[ChatMessage], *, session: str | None) -> Incoming:
     """The messages of a request that are to be recorded and answered."""
     position = history_hash(None, "session", session or "")
     from_user: list[UserMessage] = []
-    new, first = 0, True
-    for index, message in enumerate(messages):
+    dropped = max(0, len(messages) - MOST_MESSAGES)
+    new, first = 0, not dropped
+    for index, message in enumerate(latest(messages), start=dropped):
         role = message.get("role")
         if role not in ("user", "assistant"):
             continue

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import FactFilter, Owner
 from omoide.domain.text import normal_name, several
+from omoide.domain.time import aware, limit, not_ahead
 from omoide.engine.facts import checked_kinds
-from omoide.engine.recorder import aware
 from omoide.engine.titles import titles
 from omoide.engine.versions import When
 from omoide.transfer import export
@@ -176,8 +176,8 @@ class Reader:
             about=about,
             kinds=checked_kinds(kinds),
             tags=several(tags),
-            since=None if since is None else aware(since, "since"),
-            until=None if until is None else aware(until, "until"),
+            since=None if since is None else limit(since, "since"),
+            until=None if until is None else limit(until, "until"),
         )
         return await self._services.facts.held(owner, only, at=self._now(at), ended=ended)
 
@@ -197,8 +197,8 @@ class Reader:
         return await self._services.facts.timeline(
             self._owner(user),
             FactFilter(about=about, kinds=checked_kinds(kinds), tags=several(tags)),
-            at=now if until is None else min(now, aware(until, "until")),
-            since=None if since is None else aware(since, "since"),
+            at=now if until is None else min(now, limit(until, "until")),
+            since=None if since is None else limit(since, "since"),
         )
 
     async def notes(self, user: str, *, kind: str) -> tuple[Note, ...]:
@@ -238,3 +238,7 @@ class Reader:
 
     def _now(self, at: datetime | None) -> datetime:
         return self._services.clock.now() if at is None else aware(at, "at")
+
+    def _said_at(self, at: datetime | None) -> datetime:
+        """The time that turns are recorded with which have none of their own."""
+        return not_ahead(self._now(at), self._services.clock.now())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Speaker
 from omoide.domain.text import several
-from omoide.engine.recorder import aware
+from omoide.domain.time import limit
 from omoide.errors import BadInput
 from omoide.mechanisms.search.filter import RecallFilter
 
@@ -32,8 +32,8 @@ def recall_filter(
     given. Raises `BadInput`."""
     return RecallFilter(
         kinds=checked_recall_kinds(kinds) or usual,
-        since=None if since is None else aware(since, "since"),
-        until=None if until is None else aware(until, "until"),
+        since=None if since is None else limit(since, "since"),
+        until=None if until is None else limit(until, "until"),
         speaker=None if speaker is None else checked_speaker(speaker, "speaker"),
         about=about,
         tags=frozenset(several(tags)),

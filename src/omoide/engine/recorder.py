@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import uuid
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from omoide.domain import JobTask, NewTurn, RecordedTurns, Speaker
 from omoide.domain.text import checked_name, checked_text, cleaned, in_parts, normal_name
+from omoide.domain.time import message_time, not_ahead
 from omoide.engine.digest import has_grown
 from omoide.engine.messages import Utterance, is_same
 from omoide.errors import BadInput, ConflictingTurn, EmptyText, StoreError
@@ -19,6 +19,7 @@ from omoide.ports.telemetry import OFF, MemoryOperation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from datetime import datetime, timedelta
 
     from omoide.domain import Owner, Turn
     from omoide.engine.messages import Incoming, UserMessage
@@ -27,24 +28,12 @@ if TYPE_CHECKING:
 
 MAX_TURNS = 10_000
 """Most turns in one call: they are one transaction, and other writers wait for it."""
-AHEAD = timedelta(days=1)
-"""How far in the future a turn may be dated: time zones are confused, clocks run fast."""
 PARTIAL = "+~"
 """In the id of a reply that broke off."""
+AT_ONCE = 200_000
+"""Most characters of a request's messages in one transaction, unless a single turn has more."""
 RECENT = 32
 """How many turns back to look for a repeated message."""
-
-
-def aware(time: datetime, what: str) -> datetime:
-    """The same time; raises `BadInput` if it is no datetime, or has no time zone."""
-    if not isinstance(time, datetime):
-        raise BadInput(
-            f"{what}={time!r:.80} is not a datetime: give one with a time zone, "
-            "such as datetime(2026, 1, 31, tzinfo=UTC)"
-        )
-    if time.tzinfo is None:
-        raise BadInput(f"{what}={time.isoformat()} has no time zone: give an aware datetime")
-    return time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,12 +115,12 @@ class Recorder:
         answers: str | None = None,
         replaces: Sequence[str] = (),
     ) -> RecordedTurns:
-        """Record what was said in a chat, which is not refused: in several calls if it is too much
-        for one, and under another id where the id was given to another text before."""
+        """Record what was said in a chat, which is not refused: in several transactions if it is
+        much, since other writers wait for each of them, and under another id where the id was given
+        to another text before."""
         recorded: list[RecordedTurns] = []
-        for start in range(0, max(len(said), 1), MAX_TURNS):
-            some = said[start : start + MAX_TURNS]
-            gone = replaces if start == 0 else ()
+        for some in in_batches(said):
+            gone = () if recorded else replaces
             record = partial(
                 self.record, owner, session=session, now=now, answers=answers, replaces=gone
             )
@@ -194,15 +183,29 @@ class Recorder:
         return f"{words.id}-{recent[-1].position + 1 if recent else 1}"
 
     def _new_turn(self, said: Utterance, now: datetime) -> NewTurn:
-        time = aware(said.time, "time") if said.time is not None else now
+        time = message_time(said.time, "time") if said.time is not None else now
         return NewTurn(
             speaker=said.speaker,
             text=checked_text(said.text, max_chars=self.max_chars),
-            time=time if time <= now + AHEAD else now,
+            time=not_ahead(time, now),
             id=checked_name(said.id, "a turn's id") if said.id is not None else uuid.uuid4().hex,
             language=detect_language(said.text),
             name=checked_name(said.name, "a speaker's name") if said.name is not None else None,
         )
+
+
+def in_batches(said: Sequence[Utterance]) -> list[list[Utterance]]:
+    """The utterances in order, as many together as one call takes, and at most `AT_ONCE` characters
+    unless one alone has more."""
+    batches: list[list[Utterance]] = [[]]
+    chars = 0
+    for utterance in said:
+        chars += len(utterance.text)
+        if batches[-1] and (chars > AT_ONCE or len(batches[-1]) == MAX_TURNS):
+            batches.append([])
+            chars = len(utterance.text)
+        batches[-1].append(utterance)
+    return batches
 
 
 def _said_since(turn: Turn, recent: Sequence[Turn]) -> bool:

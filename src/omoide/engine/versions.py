@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omoide.domain import diff, empty_summary
-from omoide.engine.recorder import aware
+from omoide.domain.time import aware
 from omoide.errors import NoSuchVersion
 
 if TYPE_CHECKING:

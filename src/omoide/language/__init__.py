@@ -11,7 +11,7 @@ from omoide.language.dates import DatedText, with_absolute_dates
 from omoide.language.detect import detect_language, dominant_language
 from omoide.language.names import introduced_name
 from omoide.language.pack import BUILT_IN, LanguagePack, languages, pack, packs, register
-from omoide.language.sentences import split_sentences
+from omoide.language.sentences import both_ends, split_sentences
 from omoide.language.terms import content_terms, query_terms, terms
 from omoide.language.tokens import estimate_tokens
 
@@ -24,6 +24,7 @@ __all__ = [
     "DatedText",
     "LanguagePack",
     "as_last_clause",
+    "both_ends",
     "content_terms",
     "detect_language",
     "dominant_language",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from omoide.language.pack import DEFAULT, over_packs, pack, packs
 from omoide.language.places import QUOTED
+from omoide.language.sentences import both_ends
 from omoide.language.tables import NEVER
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def detect_language(text: str, *, default: str = DEFAULT) -> str:
     Latin text without evidence of another language counts as English, since our English prompts
     ask the model to keep to the language of the dialogue.
     """
+    text = both_ends(text)
     if text.isascii() and _plain_ascii():
         return DEFAULT if _LETTER.search(text) else default
     best, most, letters = None, 0.0, 0
@@ -111,7 +113,7 @@ def dominant_language(texts: Iterable[str], *, default: str = DEFAULT) -> str:
     """The language of most of the characters, so that one foreign line does not matter. What is
     quoted does not count, unless a text is nothing else: it may be in any language."""
     weight: dict[str, int] = {}
-    for whole in texts:
+    for whole in map(both_ends, texts):
         text = outside if _LETTER.search(outside := QUOTED.sub(" ", whole)) else whole
         if language := detect_language(text, default=""):
             size = len(text) * pack(language).detection.density

@@ -23,11 +23,29 @@ def _short() -> re.Pattern[str]:
     return re.compile(rf"(?:\b(?:{forms})|\b[A-Z])\.$")
 
 
+SHORT_FORM = 40
+"""Characters at the end of a piece in which an abbreviation may stand: none is as long."""
+MOST_READ = 4_000
+"""Characters of a text that are read to learn what it is about and in which language."""
+
+
+def both_ends(text: str, *, most: int = MOST_READ) -> str:
+    """The beginning and the end of a long text, which is where people ask when they paste a
+    document; a short text as it is.
+
+    >>> both_ends("What is this? (a long document) Is it true?", most=26).splitlines()
+    ['What is this?', ') Is it true?']
+    """
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}\n{text[-(most // 2) :]}"
+
+
 def split_sentences(text: str) -> list[str]:
     """The sentences of `text`, stripped, none empty."""
     pieces: list[str] = []
     for piece in _END.split(text):
-        if pieces and "\n" not in piece and _short().search(pieces[-1]):
+        if pieces and "\n" not in piece and _short().search(pieces[-1][-SHORT_FORM:]):
             pieces[-1] = f"{pieces[-1]} {piece.strip()}"
         elif piece.strip():
             pieces.append(piece.strip())

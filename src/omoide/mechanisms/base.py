@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from omoide.claims.overlap import coverage
+from omoide.domain.time import in_zone
 from omoide.language import content_terms, estimate_tokens
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class ReplyRequest:
 
     owner: Owner
     text: str
+    """What the user wants answered; of a long message `both_ends`."""
     session: tuple[Turn, ...]
     """The session so far, including the user's last turn."""
     now: datetime
@@ -130,7 +132,7 @@ class SessionToDigest:
     def at(self) -> datetime:
         """When the session ended, or its last turn if it is still open, in the user's time
         zone."""
-        return (self.session.ended or self.session.last).astimezone(self.timezone)
+        return in_zone(self.session.ended or self.session.last, self.timezone)
 
     def is_of(self, stored: Sequence[Turn]) -> bool:
         """Whether these are the turns that are stored now. Times are not compared: in the hour that

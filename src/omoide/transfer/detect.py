@@ -15,7 +15,7 @@ from omoide.transfer.products import langgraph, letta, mem0, openai_items, zep
 from omoide.transfer.restore import ExportContents, read_contents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 WANTED = (
@@ -23,6 +23,9 @@ WANTED = (
     "a memory of mem0, Letta, Zep, Graphiti or LangGraph, OpenAI's conversation items, "
     'or messages like {"role": "user", "content": "…"}'
 )
+
+MOST_UNKNOWN = 100_000
+"""Most items of a file that are nothing known: a small zip can hold millions of them."""
 
 
 class Product(Protocol):
@@ -89,12 +92,30 @@ def _read(
                 return _memories(rest, product, builder)
         for known in (chatgpt, claude):
             if known.matches(value):
-                conversations = _objects(rest, known.NAME, max_chars)
+                conversations = _objects(_limited(rest, known.matches), known.NAME, max_chars)
                 return ForeignExport(source=known.NAME, conversations=conversations)
         if messages.matches(value):
-            return ForeignExport(source=messages.NAME, conversations=_messages(rest, max_chars))
+            talks = _messages(_limited(rest, messages.matches), max_chars)
+            return ForeignExport(source=messages.NAME, conversations=talks)
         passed.append(element)
+        if len(passed) == MOST_UNKNOWN:
+            break
     raise BadImport(f"{name} is not a known export: wanted {WANTED}; it has {_describe(passed)}")
+
+
+def _limited(
+    stream: Iterator[JsonElement], known: Callable[[object], bool]
+) -> Iterator[JsonElement]:
+    """The elements; raises `BadImport` once too many are something else."""
+    unknown = 0
+    for element in stream:
+        unknown += not known(element.value)
+        if unknown > MOST_UNKNOWN:
+            raise BadImport(
+                f"{element.where}: more than {MOST_UNKNOWN:,} items are nothing that is known: "
+                "is this the right file?"
+            )
+        yield element
 
 
 def _memories(

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
 
 from omoide.domain.text import checked_name, checked_text
+from omoide.domain.time import YEARS
 from omoide.errors import BadImport, BadInput
 
 if TYPE_CHECKING:
@@ -114,8 +115,8 @@ class Fields:
             time = datetime.fromisoformat(self.text(name))
             if time.tzinfo is None:
                 raise self._wrong(name, "a time with its time zone")
-            if not 1 < time.year < 9999:  # others cannot be converted to every time zone
-                raise self._wrong(name, "a time in the years 2 to 9998")
+            if time.year not in YEARS:
+                raise self._wrong(name, f"a time in the years {YEARS[0]} to {YEARS[-1]}")
             return time.astimezone(UTC)
         except (ValueError, OverflowError) as error:
             raise self._wrong(name, "an ISO 8601 time") from error

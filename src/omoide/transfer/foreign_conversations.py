@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from omoide.domain.text import checked_text
+from omoide.domain.time import AHEAD, aware
 from omoide.errors import BadInput
 
 if TYPE_CHECKING:
@@ -51,14 +52,15 @@ class ForeignConversation:
 
     def with_times(self, at: datetime) -> ForeignConversation:
         """A copy in which every message has a time: its own, else that of the message before it,
-        else the start of the conversation, else `at`."""
-        known = [message.time for message in self.messages if message.time]
-        last = self.started or (known[0] if known else at)
+        else the start of the conversation, else `at`. One that is not believed counts as none."""
+        times = [believed(message.time, at) for message in self.messages]
+        started = believed(self.started, at)
+        last = started or next(filter(None, times), at)
         messages = []
-        for message in self.messages:
-            last = message.time or last
+        for message, time in zip(self.messages, times, strict=True):
+            last = time or last
             messages.append(replace(message, time=last))
-        return replace(self, messages=tuple(messages), started=self.started or last)
+        return replace(self, messages=tuple(messages), started=started or last)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +165,14 @@ def parse_time(value: object) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         return None
     return read if OLDEST <= read.year <= NEWEST else None
+
+
+def believed(time: datetime | None, at: datetime) -> datetime | None:
+    """A time that may be recorded in an import at `at`; None for one that is too early or more than
+    a day later. Raises `BadInput` if it has no time zone."""
+    if time is None or time.year < OLDEST or time.year > NEWEST:
+        return None
+    return None if aware(time, "time") > at + AHEAD else time
 
 
 def sorted_conversations(

@@ -10,6 +10,7 @@ from omoide.domain import Fact, FactChanges, FactEnd, Note, Trust
 from omoide.domain.text import checked_name
 from omoide.errors import BadInput
 from omoide.language import detect_language
+from omoide.transfer.foreign_conversations import believed
 from omoide.transfer.foreign_memories import KIND
 from omoide.transfer.importing import import_conversations
 
@@ -92,7 +93,7 @@ async def import_memories(
 
 
 def _fact(fact: ForeignFact, source: str, at: datetime) -> Fact:
-    said = min(fact.said or at, at)
+    said = min(believed(fact.said, at) or at, at)
     return Fact(
         id=fact.id,
         about=fact.about,

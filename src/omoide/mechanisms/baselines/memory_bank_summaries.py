@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from omoide.claims.answers import Flaw, Problem, check, without_echoes, without_repeats
 from omoide.domain import Note, RejectedAnswer, Sentence
+from omoide.domain.time import in_zone
 from omoide.errors import BadReply
 from omoide.language import split_sentences
 from omoide.mechanisms.flags import flagged, keep_flags
@@ -69,7 +70,7 @@ class DailySummaries:
         earlier = await self._store.turns.sessions(owner)
         today = list(spoken_turns)
         for session in earlier:
-            day = f"{session.started.astimezone(to_digest.timezone):%Y-%m-%d}"
+            day = f"{in_zone(session.started, to_digest.timezone):%Y-%m-%d}"
             if session.number < number and day == date:
                 turns = await self._store.turns.read(owner, session=session.number)
                 today = [*(turn for turn in turns if spoken(turn)), *today]

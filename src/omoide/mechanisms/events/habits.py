@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.claims.overlap import coverage
+from omoide.domain.time import in_zone
 from omoide.language import content_terms, pack
 from omoide.mechanisms.events.human_time import weekday_named
 
@@ -47,7 +48,7 @@ def yielding_events(
         named = weekday_named(event.text, language)
         if (
             where is None
-            or (event.time.astimezone(zone).weekday() if named is None else named) != day
+            or (in_zone(event.time, zone).weekday() if named is None else named) != day
         ):
             continue
         if not coverage(content_terms(where), asked):  # a place named in the query does not compete

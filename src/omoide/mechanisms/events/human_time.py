@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from omoide.domain.time import in_zone
 from omoide.errors import BadLanguage
 from omoide.language.pack import DEFAULT, pack
 
@@ -32,7 +33,7 @@ def human_time(then: datetime, now: datetime, language: str) -> str:
     A time in the future, after the clock was set back, is "just now".
     """
     words = _ago(language)
-    then = then.astimezone(now.tzinfo)
+    then = in_zone(then, now.tzinfo)
     elapsed = now - then
     if elapsed < timedelta(minutes=1):
         return words.just_now

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from omoide.domain import FactFilter, MemoryKind
+from omoide.domain.time import in_zone
 from omoide.errors import BadReply
 from omoide.language import content_terms
 from omoide.mechanisms.facts.adoption import adopt
@@ -130,7 +131,7 @@ class FactKeeper:
         known = await read(owner, ids=list(ids)[:most])
         zone = to_digest.timezone
         return [
-            replace(fact, said=fact.said.astimezone(zone))
+            replace(fact, said=in_zone(fact.said, zone))
             for fact in known
             if fact.holds(to_digest.at)
         ]

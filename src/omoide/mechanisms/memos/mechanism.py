@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from omoide.claims.overlap import rarity
 from omoide.domain import Memo, MemoryKind
+from omoide.domain.time import in_zone
 from omoide.errors import MissingExtra
 from omoide.language import content_terms, estimate_tokens
 from omoide.mechanisms.base import Contribution, PromptPlace
@@ -187,7 +188,7 @@ class CompressedMemos:
     def _contribution(self, found: FoundMemo, rank: int, request: ReplyRequest) -> Contribution:
         memo = found.memo
         ago = human_time(memo.time, request.now, request.language)
-        head = f"{memo.time.astimezone(request.now.tzinfo):%Y-%m-%d} ({ago})"
+        head = f"{in_zone(memo.time, request.now.tzinfo):%Y-%m-%d} ({ago})"
         if memo.topic:
             head += f" {memo.topic}"
         summary = memo.summary if memo.whole else ""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import cache
 from string import Template
 from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, RecalledItem, Speaker, empty_summary
+from omoide.domain.time import in_zone
 from omoide.language import content_terms, detect_language, estimate_tokens, pack
+from omoide.language.sentences import MOST_READ
 from omoide.language.times import day_numbers
 from omoide.mechanisms.base import Contribution, PromptPlace, ReadOnlyMechanism
 from omoide.mechanisms.events.human_time import weekday
@@ -104,11 +107,11 @@ class SearchMechanism(ReadOnlyMechanism):
             if (both or item.speaker is not Speaker.ASSISTANT)
             and (past or item.outdated is None or _holds(item, item.outdated, request.text))
         )
-        items = self._fitting(fitting, request.text)
+        items = await self._fitting_soon(fitting, request.text, of=recalled)
         here = tuple(item for item in items if _is_of(again, item))
         items = admitted(items, support, budget=self._budget)
         latest = map(_as_item, again[: -UNRANKED - 1 : -1])
-        items = items or here or self._fitting(latest, request.text)
+        items = items or here or await self._fitting_soon(latest, request.text, of=again)
         facts = admitted_facts(recalled, support, budget=self._budget)
         overview = admitted_topics(recalled, support, budget=self._budget)
         labelled = _labeller(request, code=self._budget.marks_outdated)
@@ -143,6 +146,15 @@ class SearchMechanism(ReadOnlyMechanism):
         if not (repeats and named and may_be_about_asker(text)):
             return ()
         return tuple(t for t in request.session[:-1] if t.speaker is Speaker.USER)
+
+    async def _fitting_soon(
+        self, items: Iterable[RecalledItem], message: str, *, of: Sequence[RecalledItem | Turn]
+    ) -> tuple[RecalledItem, ...]:
+        """`_fitting`, in a thread if any text they are chosen `of` is long: others wait while one
+        is read for an excerpt."""
+        if all(len(item.text) <= MOST_READ for item in of):
+            return self._fitting(items, message)
+        return await asyncio.to_thread(self._fitting, items, message)
 
     def _fitting(self, items: Iterable[RecalledItem], message: str) -> tuple[RecalledItem, ...]:
         """As many of the items as the budget allows. Of one that is too long for any prompt, the
@@ -258,7 +270,7 @@ def _labeller(request: ReplyRequest, *, code: bool) -> Callable[[RecalledItem], 
             asked = Template(words["asked"]).substitute(question=item.answers)
             who = f"{who}, {asked}"
         text = item.text if code and CODE in item.text else " ".join(item.text.split())
-        when = day(item.time.astimezone(zone).date())
+        when = day(in_zone(item.time, zone).date())
         said = f"{when}, {who}: {text}" if who else f"{when}: {text}"
         return f"{said} {_ending(item.outdated, words)}" if item.outdated else said
 
