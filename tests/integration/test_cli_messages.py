@@ -76,7 +76,7 @@ def test_one_of_a_kind_is_not_said_as_many(run: Run) -> None:
     """An erasure counts what it removed and searched."""
     run("chat", "--say", "Sing!")
     said = run("erase", "--fact", "Sing", "--yes").stdout
-    assert "found clean (1 turn, 1 term, 1 session)" in said
+    assert "found clean (1 turn, 1 term, 1 vector, 1 session)" in said
 
 
 def test_without_apsw_the_message_names_what_to_install() -> None:

@@ -19,12 +19,13 @@ YEARS = range(2, 9999)
 def aware(time: datetime, what: str) -> datetime:
     """The same time; raises `BadInput` if it is no datetime, has no time zone, or could not be
     shown in every one."""
-    if not _has_zone(time):
-        found = time.isoformat() if isinstance(time, datetime) else f"{time!r:.80}"
+    if not isinstance(time, datetime):
         raise BadInput(
-            f"{what}={found} is no datetime with a time zone: give one, "
+            f"{what}={time!r:.80} is not a datetime: give one with a time zone, "
             "such as datetime(2026, 1, 31, tzinfo=UTC)"
         )
+    if time.tzinfo is None:
+        raise BadInput(f"{what}={time.isoformat()} has no time zone: give an aware datetime")
     if time.year not in YEARS:
         raise BadInput(
             f"{what}={time.isoformat()} is not in the years {YEARS[0]} to {YEARS[-1]}: "
