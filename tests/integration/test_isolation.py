@@ -38,7 +38,9 @@ from omoide.domain import (
     Summary,
     Turn,
 )
+from omoide.engine.forgetting import FactMentions
 from omoide.engine.memory import Memory
+from omoide.engine.memory_folder import SUMMARY
 from omoide.engine.messages import Utterance
 from omoide.engine.runtime import Runtime
 from omoide.engine.versions import When
@@ -311,6 +313,11 @@ VERBS: dict[str, Verb] = {
     "is_genuine": lambda m, u, _: m.is_genuine(
         Receipt(id="r", time=CLOCK.now(), tenant=m.tenant, user=u, scope="user")
     ),
+    "find_fact": lambda m, u, t: m.find_fact(u, t.words),
+    "forget": lambda m, u, t: m.forget(u, FactMentions(sentences=(t.sentence,), turns=())),
+    "memory_tool": lambda m, u, _: m.memory_tool(u, {"command": "view", "path": SUMMARY}),
+    "file_versions": lambda m, u, _: m.file_versions(u),
+    "restore_file": lambda m, u, _: m.restore_file(u, "/memories/a.md", 1),
     "amend": lambda m, u, t: m.amend(u, t.sentence, "Hi."),
     "exchange": lambda m, u, _: exchanged(m, u, "What is the instrument that I play so nicely?"),
     "begin": lambda m, u, _: exchanged(m, u, "Which instrument do I play?"),
