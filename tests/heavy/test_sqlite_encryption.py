@@ -219,7 +219,7 @@ def test_a_short_key_is_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(hasattr(apsw, "mc_version"), reason="this SQLite can encrypt")
 async def test_a_key_without_the_extra_names_what_to_install(tmp_path: Path) -> None:
     """Nothing is quietly stored in the clear."""
-    with pytest.raises(MissingExtra, match=r"omoide\[encrypted\]"):
+    with pytest.raises(MissingExtra, match="apsw-sqlite3mc"):
         await SqliteStore.open(tmp_path / "memory.sqlite", key=KEY)
 
 
