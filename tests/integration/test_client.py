@@ -7,7 +7,7 @@ import inspect
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 import pytest
@@ -435,7 +435,9 @@ WRONG: dict[str, Callable[[Any], Any]] = {
     "until=.* has no time zone": lambda m: m.facts("ana", until=datetime(2026, 1, 1)),  # noqa: DTZ001
     "at='now' is not a datetime": lambda m: m.summary("ana", at="now"),
     "is not a datetime: give one": lambda m: m.expire("ana", "f", "tomorrow"),
-    "expires=.* is not a datetime": lambda m: m.mark("ana", "f", FactMarks(expires="tomorrow")),
+    "expires=.* is not a datetime": lambda m: m.mark(
+        "ana", "f", FactMarks(expires=cast("Any", "tomorrow"))
+    ),
     "speaker must be user or assistant.*about=": lambda m: m.recall("ana", "cat", speaker="Rui"),
     "asker must be user or assistant": lambda m: m.recall("ana", "cat", asker="Rui"),
     "k must be from 1": lambda m: m.recall("ana", "cat", k="3"),
@@ -471,12 +473,15 @@ async def test_records_of_an_export_are_restored(place: Place) -> None:
     await place.told()
     records = [record async for record in place.memory.export("ana")]
     lines = (json.loads(line) for line in "\n".join(map(json.dumps, records)).splitlines())
-    given = {"eve": place.memory.export("ana"), "mia": records, "zoe": lines}
+    given: dict[str, Any] = {
+        "eve": place.memory.export("ana"), "mia": records, "zoe": lines
+    }  # fmt: skip
     for user, export in given.items():
         assert (await place.memory.restore(user, export)).turns == 2
         copied = [record async for record in place.memory.export(user)]
         assert copied[1:] == records[1:]
-    for wrong in ("ana.jsonl", None, [], records[:-1]):
+    wrongs: list[Any] = ["ana.jsonl", None, [], records[:-1]]
+    for wrong in wrongs:
         with pytest.raises(BadImport):
             await place.memory.restore("ida", wrong)
 
@@ -487,7 +492,7 @@ async def test_a_text_where_several_are_meant_is_one(place: Place) -> None:
     await place.told()
     oslo, cat = await memory.facts("ana", kinds="state")
     assert (await memory.tag("ana", oslo.id, "home")).tags == ("home",)
-    assert (await memory.mark("ana", cat.id, FactMarks(tags="pets"))).tags == ("pets",)
+    assert (await memory.mark("ana", cat.id, FactMarks(tags=cast("Any", "pets")))).tags == ("pets",)
     assert [f.id for f in await memory.facts("ana", tags="home")] == [oslo.id]
     assert [f.id for f in await memory.facts("ana", ids=cat.id)] == [cat.id]
     assert [f.id for f in await memory.facts("ana", turns=oslo.sources[0])] == [oslo.id, cat.id]
@@ -502,7 +507,7 @@ async def test_a_text_where_several_are_meant_is_one(place: Place) -> None:
 
 async def test_a_single_message_need_not_be_in_a_list(place: Place) -> None:
     """A mapping alone is a list of one, wherever messages are taken."""
-    message = {"role": "user", "content": "My cat is called Miso."}
+    message: Any = {"role": "user", "content": "My cat is called Miso."}
     async with place.memory.exchange("ana", message) as exchange:
         await exchange.finish("Nice.")
     assert [turn.text for turn in await place.memory.turns("ana")] == [message["content"], "Nice."]

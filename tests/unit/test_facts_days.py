@@ -32,10 +32,19 @@ TURN = Turn(
 )
 
 
-def known(text: str, kind: FactKind = FactKind.STATE, **days: date) -> Fact:
+def known(
+    text: str,
+    kind: FactKind = FactKind.STATE,
+    *,
+    since: date | None = None,
+    until: date | None = None,
+) -> Fact:
     """A fact of January."""
     january = datetime(2026, 1, 5, tzinfo=UTC)
-    return Fact(id=text, about="user", text=text, said=january, learned=january, kind=kind, **days)
+    return Fact(
+        id=text, about="user", text=text, said=january, learned=january, kind=kind,
+        since=since, until=until,
+    )  # fmt: skip
 
 
 def told(*changes: dict[str, object], facts: tuple[Fact, ...] = ()) -> AppliedAnswer:
@@ -215,7 +224,8 @@ async def test_a_prompt_shows_until_when_something_holds(make_world: Make) -> No
     crutches = change("User is on crutches.", 1, kind="state", until="2026-01-31")
     gym = change("User is a member of a gym.", 1, kind="state")
     await world.session("ana", "I walk on crutches.", answers=(answer(crutches, gym),))
-    end = {"do": "end", "facts": [2], "turns": [1], "since": None, "until": "2026-02-28"}
+    end: dict[str, object] = {"do": "end", "facts": [2], "turns": [1], "until": "2026-02-28"}
+    end["since"] = None
     await world.session("ana", "I cancelled the gym.", answers=(answer(end),))
     membership, broken = "User is a member of a gym (until 2026-02-28).", "User is on crutches"
     for day, expected in (
@@ -282,7 +292,8 @@ def test_an_end_that_lies_ahead_comes_on_its_day() -> None:
     end earlier."""
     gym = known("User is in a gym.")
     trip = known("User flies to Rome.", FactKind.PLAN, since=date(2026, 12, 5))
-    entry = {"do": "end", "facts": [1, 2], "turns": [1], "until": "2026-12-31"}
+    entry: dict[str, object] = {"do": "end", "facts": [1, 2], "turns": [1]}
+    entry["until"] = "2026-12-31"
     for_gym, for_trip = told(entry, facts=(gym, trip)).changes.ended
     assert for_trip.at == SAID
     ending = gym.ended_with(for_gym)
@@ -299,8 +310,8 @@ def test_a_last_day_that_was_known_stays() -> None:
     licence = known("User cannot drive.", until=date(2026, 4, 30))
     (end,) = told({"do": "end", "facts": [1], "turns": [1]}, facts=(licence,)).changes.ended
     assert end.until == date(2026, 4, 30)
-    days = {"since": date(2026, 2, 1), "until": date(2026, 6, 30)}
-    contract = known("User has a contract until the end of June 2026.", **days)
+    text, begun = "User has a contract until the end of June 2026.", date(2026, 2, 1)
+    contract = known(text, since=begun, until=date(2026, 6, 30))
     longer = change("User has a contract until the end of December 2026.", 1, kind="state")
     longer |= {"do": "replace", "facts": [1], "since": "2026-02", "until": "2026-12-31"}
     (end,) = told(longer, facts=(contract,)).changes.ended

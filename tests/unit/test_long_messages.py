@@ -13,6 +13,7 @@ from omoide.engine import recorder
 from omoide.engine.messages import incoming
 from omoide.language.sentences import MOST_READ
 from omoide.mechanisms.search import mechanism
+from omoide.mechanisms.search.excerpt import excerpt
 
 from .conftest import SETTINGS
 
@@ -82,7 +83,7 @@ async def test_an_excerpt_of_a_long_turn_holds_up_nobody(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is cut in a thread."""
-    threads, cut = set[int](), mechanism.excerpt
+    threads, cut = set[int](), excerpt
 
     def noted(text: str, about: str, *, tokens: int) -> str:
         threads.add(threading.get_ident())

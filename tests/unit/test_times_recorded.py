@@ -67,8 +67,8 @@ async def test_any_time_may_be_the_limit_of_a_search(world: World) -> None:
     found = await world.memory.recall("ana", "boat", since=FIRST, until=LAST)
     assert [item.text for item in found] == ["I sail my boat Nerissa."]
     east, west = timezone(timedelta(hours=14)), timezone(timedelta(hours=-14))
-    whole = {"since": FIRST.replace(tzinfo=east), "until": LAST.replace(tzinfo=west)}
-    assert len(await world.memory.recall("ana", "boat", **whole)) == 1
+    first, last = FIRST.replace(tzinfo=east), LAST.replace(tzinfo=west)
+    assert len(await world.memory.recall("ana", "boat", since=first, until=last)) == 1
 
 
 async def test_a_turn_of_an_older_version_does_not_cost_the_others(make_world: MakeWorld) -> None:
