@@ -2,10 +2,10 @@
 
     python benchmarks/open_session.py [--language ja] [--kind changed] [--kept] [--unseen]
 
-Twelve items in each of five languages (`open_session.tsv`): something is told, one other thing is
+Fifteen items in each of five languages (`open_session.tsv`): something is told, one other thing is
 said, and then the user asks for what was told. Before `told` there is no memory at all; before
-`changed` it holds one fact, from three months ago, that is not true any more. Only the last reply
-is the model's. `--kept` asks for what memory holds after something else was told. `--unseen` takes
+`changed` it holds one fact, from three months ago, that is not true any more; before `planned` one
+that still is, since what is told is yet to come. Only the last reply is the model's. `--kept` asks for what memory holds after something else was told. `--unseen` takes
 sixteen others a language, whose author knew nothing of the code (`open_session_unseen.tsv`).
 Right: it has the wording that a good reply has, and for `changed` not the old one. Denied: it says
 that it was not told (`omoide_bench.unknown.admitting`).
@@ -130,7 +130,7 @@ async def main() -> None:
     parser.add_argument("--language", action="append")
     parser.add_argument("--unseen", action="store_true")
     parser.add_argument("--kept", action="store_true", help="what the session does not change")
-    parser.add_argument("--kind", choices=("told", "changed"))
+    parser.add_argument("--kind", choices=("told", "changed", "planned"))
     parser.add_argument("--model", default="default")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()

@@ -36,6 +36,14 @@ TOLD = {
 }
 """What is told, something else, and a question for the first; with a name in it."""
 NAMES = {"en": "Figaro", "zh": "小豆", "ja": "ピコ", "ko": "콩이", "vi": "Mít"}
+PLANS = {
+    "en": ("I'm moving to Innsbruck next month.", "Where do I live?", "In Graz!"),
+    "zh": ("我下个月要搬去苏州。", "我住在哪里？", "你住在大连。"),
+    "ja": ("来月、松本に引っ越すんだ。", "私はどこに住んでる？", "金沢だよ。"),
+    "ko": ("나 다음 달에 속초로 이사해.", "나 어디에 살지?", "대구에 살지."),
+    "vi": ("Tháng sau mình sẽ chuyển vào Cần Thơ.", "Mình đang sống ở đâu?", "Ở Huế."),
+}
+"""What is yet to come, a question for what holds today, and its answer."""
 DENIALS = {
     "en": "I don't know, you never told me.",
     "zh": "这个我不太清楚，你没告诉过我。",
@@ -101,6 +109,20 @@ async def test_the_latest_stands_there_though_it_shares_no_word_with_the_questio
     world.replier.answers.append("Ông ấy lái xe cứu thương.")
     await (await world.memory.reply("ana", "Ông xã mình làm gì nhỉ?", session="now")).text()
     assert told in world.replier.requests[0].messages[-1].content
+
+
+@pytest.mark.parametrize("language", PLANS)
+async def test_a_plan_does_not_stand_in_for_what_holds_until_then(
+    make_world: Callable[..., Awaitable[World]], language: str
+) -> None:
+    """Else a reply without a word of the plan would be replaced by the user's own words."""
+    plan, asked, answer = PLANS[language]
+    world = await make_world(settings=SMALL)
+    said = Utterance(speaker=Speaker.USER, text=plan, time=NOW)
+    await world.memory.record("ana", [said], session="now")
+    world.clock.time = NOW + timedelta(minutes=9)
+    world.replier.answers.append(answer)
+    assert await (await world.memory.reply("ana", asked, session="now")).text() == answer
 
 
 async def test_a_clients_own_messages_are_not_shown_twice(

@@ -20,6 +20,7 @@ from omoide.claims.names import name_in
 from omoide.claims.overlap import coverage
 from omoide.domain import MemoryKind
 from omoide.language import content_terms, estimate_tokens, pack
+from omoide.language.dates import named_periods
 from omoide.mechanisms.base import PromptPlace
 from omoide.mechanisms.search.topics import topic_terms
 from omoide.prompts import render
@@ -143,7 +144,14 @@ def _told_now(turn: Contribution, request: ReplyRequest, *, least: float = SHARE
     if coverage(content_terms(request.text), content_terms(said)) >= least:
         return True
     topics = topic_terms(request.text)
-    return topics is not None and topics.told_in(said)
+    return topics is not None and topics.told_in(said) and not _is_to_come(said, request)
+
+
+def _is_to_come(said: str, request: ReplyRequest) -> bool:
+    """Whether words are about a day that is yet to come: until then, what was known holds."""
+    today = request.now.date()
+    named = named_periods(said, day=today, language=request.language)
+    return any(period.first > today for period in named)
 
 
 def _said_now(turn: Contribution, request: ReplyRequest) -> str:
