@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from omoide.server.ending import EndMark
-from omoide.testing.endpoint import DONE, Scripted, event, stream
+from omoide.testing.endpoint import DONE, Scripted, event, stream, whole
 
 from .serving import Bench, serving
 
@@ -90,6 +91,21 @@ async def test_who_sees_the_end_of_a_stream_can_rely_on_it_being_stored(
     await bench.memory().erase("ana")
     bench.upstairs.answers.append(stream("Hel", "lo"))
     assert await said_at(bench, path, b"lo") == ["Hi"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("path", LAST)
+async def test_an_error_that_is_null_is_none(bench: Bench, path: str, streamed: bool) -> None:
+    """Some endpoints send one with every chunk."""
+    usual = stream("Hello") if streamed else whole("Hello")
+    blocks = (b"".join(usual.blocks).replace(b'"choices"', b'"error":null,"choices"'),)
+    bench.upstairs.answers.append(replace(usual, blocks=blocks))
+    body = {"model": "m", "stream": streamed, **LAST[path][0]}
+    answer = await bench.client.post(path, json=body, headers={"x-omoide-user": "ana"})
+    assert answer.status_code == 200
+    assert "Hello" in answer.text
+    assert b"upstream" not in answer.content
+    assert LAST[path][1] in answer.content or not streamed
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 13, 1000])

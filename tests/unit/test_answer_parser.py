@@ -134,6 +134,7 @@ FORMS: dict[str, bytes] = {
     "object": _completion(SAID),
     "byte order mark": b"\xef\xbb\xbf" + _completion(SAID),
     "Latin-1": _completion(SAID).decode().encode("latin-1"),
+    "no error": b'{"error": null, ' + _completion(SAID)[1:],
     "no index": _completion(SAID, index=None),
     "parts": _completion(
         {"content": [{"type": "thinking", "thinking": "Hm."}, "caf", _text("\u00e9")]}

@@ -74,7 +74,7 @@ class ParsedAnswer:
             self.model = model[:256] or self.model
         if isinstance(usage := chunk.get("usage"), dict):
             self.usage = usage
-        self.understood = self.understood or "error" in chunk
+        self.understood = self.understood or bool(chunk.get("error"))
         for choice in first_choices(chunk):
             message = choice.get("delta") or choice.get("message") or {}
             if isinstance(message, dict):
