@@ -91,6 +91,27 @@ async def test_the_clients_choice_is_kept(choice: object, allowed: list[str]) ->
     assert forms(model.requests[0]) == allowed
 
 
+PLACE = {
+    "type": "object",
+    "properties": {"place": {"$ref": "#/$defs/Place"}},
+    "$defs": {"Place": {"enum": ["Bergen", {"near": "Oslo"}]}},
+}
+"""As Pydantic writes a nested model."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [({"place": "Bergen"}, True), ({"place": {"near": "Oslo"}}, True), ({"place": "Rome"}, False)],
+)
+def test_a_tool_may_refer_to_its_own_definitions(arguments: object, allowed: bool) -> None:
+    """Though its schema stands inside another one, beside those of other tools."""
+    place = {"type": "function", "function": {"name": "place", "parameters": PLACE}}
+    tools = OfferedTools.read(Fields({"tools": [WEATHER, place]}))
+    assert tools is not None
+    answer = {"tool": "place", "arguments": arguments}
+    assert Draft202012Validator(tools.schema).is_valid(answer) is allowed
+
+
 @pytest.mark.parametrize(
     ("answer", "allowed"),
     [

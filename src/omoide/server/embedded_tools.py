@@ -83,11 +83,14 @@ class OfferedTools:
     def schema(self) -> dict[str, object]:
         """The JSON schema of an answer."""
         calls = [
-            _closed({"tool": {"const": tool.name}, "arguments": dict(tool.parameters)})
-            for tool in self.tools
+            _closed({"tool": {"const": tool.name}, "arguments": {"$ref": f"#/$defs/{i}"}})
+            for i, tool in enumerate(self.tools)
         ]
+        arguments = {
+            str(i): _moved(tool.parameters, f"#/$defs/{i}") for i, tool in enumerate(self.tools)
+        }
         replies = [] if self.must else [_closed({"reply": {"type": "string", "minLength": 1}})]
-        return {"anyOf": [*calls, *replies]}
+        return {"anyOf": [*calls, *replies], "$defs": arguments}
 
     def system_message(self, said: Sequence[str]) -> Message:
         """The tools, described in the language of what was said."""
@@ -152,6 +155,18 @@ def _tool(tool: object, number: int) -> Tool:
     fields = Fields(function, where=f"tools[{number}].function")
     about, parameters = fields.text("description"), fields.mapping("parameters")
     return Tool(name=name, about=about or "", parameters=parameters or _ANY)
+
+
+def _moved(schema: Mapping[str, object], place: str) -> dict[str, object]:
+    """A schema that stands at a place of another one, where its own references begin there too."""
+
+    def move(part: dict[str, object]) -> dict[str, object]:
+        ref = part.get("$ref")
+        own = isinstance(ref, str) and ref.startswith("#")
+        return {**part, "$ref": f"{place}{str(ref)[1:]}"} if own else part
+
+    moved: dict[str, object] = json.loads(json.dumps(schema), object_hook=move)
+    return moved
 
 
 def _closed(properties: dict[str, object]) -> dict[str, object]:
