@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from omoide.server.endpoint import HandlerContext
 
 _TEXT = "text/plain"
+GLANCE = 0.5
+"""Seconds that a probe waits to learn how many exchanges wait: who asks often waits for one."""
 
 
 async def healthz(call: RouteCall) -> Response:
@@ -29,8 +32,9 @@ async def _waiting(context: HandlerContext) -> dict[str, int]:
     if spool is None:
         return {}
     try:
-        status = await spool.status()
-    except StoreError:
+        async with asyncio.timeout(GLANCE):
+            status = await spool.status()
+    except (StoreError, TimeoutError):
         return {}  # liveness does not depend on it
     return {"waiting": status.exchanges, "refused": status.refused}
 
