@@ -108,6 +108,27 @@ async def test_an_error_that_is_null_is_none(bench: Bench, path: str, streamed: 
     assert LAST[path][1] in answer.content or not streamed
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_reply_to_a_message_that_was_erased_meanwhile_says_so(
+    bench: Bench, streamed: bool
+) -> None:
+    """Neither side is stored any more."""
+    gate = asyncio.Event()
+    usual = stream("Hello") if streamed else whole("Hello")
+    bench.upstairs.answers.append(replace(usual, blocks=(gate, *usual.blocks)))
+    chat = asyncio.create_task(bench.chat("My secret", stream=streamed))
+    assert await bench.settled("My secret")
+    await bench.memory().erase("ana")
+    gate.set()
+    answer = await chat
+    assert "Hello" in answer.text
+    if streamed:  # its headers were sent before
+        assert b"\n: X-Omoide-Stored: no\n\ndata: [DONE]" in answer.content
+    else:
+        assert answer.headers["x-omoide-stored"] == "no"
+    assert await bench.said() == []
+
+
 @pytest.mark.parametrize("size", [1, 2, 5, 13, 1000])
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
 async def test_the_end_is_found_however_it_is_cut(bench: Bench, size: int, ending: bytes) -> None:

@@ -3,6 +3,7 @@ database and its place in the order, whichever process keeps it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -21,6 +22,7 @@ from omoide.domain.waiting import (
     from_json,
 )
 from omoide.engine import recorder
+from omoide.engine.asking import Stored
 from omoide.engine.messages import Utterance, incoming
 from omoide.errors import StoreError, StoreFull, StoreLocked
 from omoide.testing.endpoint import Scripted
@@ -343,6 +345,41 @@ async def test_words_that_are_stored_while_their_user_is_erased_are_removed(tmp_
         turns.append = erased_first
         await replayed(bench)
         assert await bench.said() == []
+
+
+async def test_words_that_are_held_up_until_their_user_is_erased_are_not_stored(
+    tmp_path: Path,
+) -> None:
+    """They waited for a write of the database that took long, and were told to wait."""
+    async with broken(tmp_path) as bench:
+        mend(bench)
+        turns: Any = bench.server.runtime.store.turns
+        append, began, gate = turns.append, asyncio.Event(), asyncio.Event()
+        memory = bench.memory()
+        first = await memory.begin("ana", [{"role": "user", "content": "Hi"}], tolerant=True)
+
+        async def slow(*given: Any, **more: Any) -> Any:  # noqa: ANN401 - as the real one
+            turns.append = append
+            began.set()
+            await gate.wait()
+            return await append(*given, **more)
+
+        turns.append = slow
+        finishing = asyncio.create_task(first.finish("Hello"))
+        await began.wait()
+        said = [{"role": "user", "content": "My secret is Miso"}]
+        second = await memory.begin("ana", said, tolerant=True, patience=0.0)
+        assert second.stored is Stored.WAITING
+        await memory.erase("ana")
+        gate.set()
+        await finishing
+        assert second.attempt is not None
+        await second.attempt
+        await second.finish("Noted.")
+        await bench.server.runtime.exchanges.settled()
+        await replayed(bench)
+        assert await memory.users() == ()
+        assert second.stored is Stored.NO
 
 
 async def test_two_databases_share_a_folder(tmp_path: Path) -> None:

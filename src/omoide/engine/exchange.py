@@ -120,7 +120,7 @@ class Exchanges:
         if exchange.attempt is not None:
             await asyncio.wait({exchange.attempt})
         if exchange.turns:
-            await self.waiting.stored(exchange)
+            await self.waiting.end(exchange, Stored.YES)
         else:
             await self.waiting.keep_reply(exchange, Answer(text=""))
 
@@ -176,6 +176,10 @@ class Exchanges:
         now = exchange.time
         if asking.messages:
             await self.waiting.replay(asking.owner)  # what was said before comes first
+        if await self.waiting.is_erased(exchange):
+            exchange.stored = Stored.NO
+            return
+        if asking.messages:
             exchange.turns = await self._recorder.record_once(
                 asking.owner, asking.incoming, session=asking.session, now=now
             )
@@ -240,11 +244,11 @@ class Exchanges:
             writing = self._write(exchange, answer, record=record)
             recorded = await self._guarded(exchange, writing)
         if exchange.asking.tolerant:
-            await (
-                self.waiting.keep_reply(exchange, answer)
-                if recorded is None
-                else self.waiting.stored(exchange)
-            )
+            if recorded is None:
+                await self.waiting.keep_reply(exchange, answer)
+            else:
+                erased = record and not recorded and without_thoughts(answer.text)
+                await self.waiting.end(exchange, Stored.NO if erased else Stored.YES)
         return NOTHING if recorded is None else recorded
 
     async def _write(self, exchange: Exchange, answer: Answer, *, record: bool) -> RecordedTurns:
