@@ -243,7 +243,7 @@ class Exchanges:
         if exchange.turns:
             writing = self._write(exchange, answer, record=record)
             recorded = await self._guarded(exchange, writing)
-        if exchange.asking.tolerant:
+        if exchange.asking.tolerant and exchange.asking.incoming.words:
             if recorded is None:
                 await self.waiting.keep_reply(exchange, answer)
             else:
