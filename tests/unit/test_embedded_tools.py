@@ -9,6 +9,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 from omoide.language import LANGUAGES
+from omoide.ports import Completion
 from omoide.server.embedded import EngineUpstream
 from omoide.server.embedded_tools import OfferedTools, ToolCall
 from omoide.server.problems import HttpProblem
@@ -178,6 +179,24 @@ async def test_a_call_that_broke_off_is_an_error_that_says_what_to_do() -> None:
     """It is not passed on as text."""
     with pytest.raises(HttpProblem, match="max_tokens"):
         await sent(ScriptedModel([CALL[:30]]), user())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"reply": "It rai', "It rai"),
+        ('{"reply": "caf\\u00', "caf"),
+        ('{"reply": "He said \\"', 'He said "'),
+        ('{"reply": "one\\', "one"),
+    ],
+)
+async def test_a_reply_that_broke_off_is_passed_on_as_far_as_it_came(text: str, said: str) -> None:
+    """As without tools, and the client is told that it was cut."""
+    done = Completion(text=text, prompt_tokens=9, completion_tokens=5, seconds=0.1, finish="length")
+    answer = json.loads(await sent(ScriptedModel([done]), user()))
+    (choice,) = answer["choices"]
+    assert choice["message"]["content"] == said
+    assert choice["finish_reason"] == "length"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omoide.language import dominant_language
 from omoide.prompts import render, vocabulary
@@ -107,9 +108,9 @@ class OfferedTools:
         return message
 
     def answer(self, text: str) -> ToolCall | str:
-        """The call or the reply in the model's answer. Raises `HttpProblem` if it broke off."""
+        """The call or the reply in the model's answer. Raises `HttpProblem` if a call broke off."""
         try:
-            answer = json.loads(text)
+            answer = _whole(text)
             if "reply" in answer:
                 return str(answer["reply"])
             arguments = json.dumps(answer["arguments"], ensure_ascii=False)
@@ -122,6 +123,17 @@ class OfferedTools:
                 "offer fewer or simpler tools",
             ) from error
         return ToolCall(id=f"call_{secrets.token_hex(12)}", name=name, arguments=arguments)
+
+
+def _whole(text: str) -> Any:  # noqa: ANN401 - any JSON
+    """The model's JSON; of a reply that broke off, as far as it came."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        for end in range(len(text), len(text) - 6, -1):  # an escape may have broken off as well
+            with suppress(ValueError):
+                return json.loads(text[:end] + '"}')
+        raise
 
 
 def call_text(message: Fields) -> str:
