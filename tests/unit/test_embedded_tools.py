@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema_rs import Draft202012Validator
 
+from omoide.errors import ModelRefused
 from omoide.language import LANGUAGES
 from omoide.ports import Completion
 from omoide.server.embedded import EngineUpstream
@@ -197,6 +198,13 @@ async def test_a_reply_that_broke_off_is_passed_on_as_far_as_it_came(text: str, 
     (choice,) = answer["choices"]
     assert choice["message"]["content"] == said
     assert choice["finish_reason"] == "length"
+
+
+async def test_a_request_that_the_model_cannot_keep_to_is_the_clients_mistake() -> None:
+    """Its library does not try it again, as it would after a 502."""
+    with pytest.raises(HttpProblem, match="grammar") as caught:
+        await sent(ScriptedModel([ModelRefused("no grammar for this schema")]), user())
+    assert caught.value.status == 400
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
