@@ -145,6 +145,8 @@ class Exchange:
     """When the message came."""
     stored: Stored = Stored.YES
     """Whether all that was said so far is stored."""
+    answered: bool = False
+    """Whether its reply came, or as much of it as will come."""
     kept: Waiting | None = field(default=None, repr=False)
     """What of it was first kept to wait, or was to be."""
     keeping: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)

@@ -100,6 +100,7 @@ class Exchanges:
     ) -> RecordedTurns:
         """See `Exchange.finish`. A tolerant exchange waits no longer than its patience; the write
         goes on after that."""
+        exchange.answered = True
         task = asyncio.ensure_future(self._finish(exchange, answer, record=record))
         self._hold(exchange.owner, task)
         if not exchange.asking.tolerant:
@@ -112,8 +113,8 @@ class Exchanges:
         return await self._guarded(exchange, task) or NOTHING
 
     def abandon(self, exchange: Exchange) -> None:
-        """End an exchange to which no reply will come. Does nothing if it has ended."""
-        if self.waiting.is_in_flight(exchange):
+        """End an exchange to which no reply will come. Does nothing if one came."""
+        if not exchange.answered and self.waiting.is_in_flight(exchange):
             self._hold(exchange.owner, asyncio.ensure_future(self._abandon(exchange)))
 
     async def _abandon(self, exchange: Exchange) -> None:

@@ -58,7 +58,8 @@ class WaitingExchanges:
     patience: float = 10.0
     """Seconds that the spool may take; a chat waits for it no longer."""
     _in_flight: set[str] = field(default_factory=set)
-    """Exchanges of this process that are not finished: their reply is still to come."""
+    """Exchanges of this process that are not finished: their reply is still to come, or is being
+    stored by a write that takes long."""
     _database: str = ""
     """Which database this is, once it has said so."""
     _news: asyncio.Event = field(default_factory=asyncio.Event)
@@ -99,6 +100,8 @@ class WaitingExchanges:
         async with exchange.keeping:
             if unless is not None and unless.done():
                 return
+            if unless is not None:
+                self._in_flight.add(exchange.id)
             waiting = exchange.stored is Stored.WAITING
             reply = WaitingReply(
                 exchange=exchange.id,
