@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from omoide.server.answer_chunks import EventReader, chunks_of, first_choices, said_in
+from omoide.wire.answer_chunks import EventReader, chunks_of, first_choices, said_in
 from omoide.wire.json_parts import count
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from omoide.server.answer_chunks import Chunk, Kind
+    from omoide.wire.answer_chunks import Chunk, Kind
 
 
 @dataclass(frozen=True, kw_only=True)
