@@ -378,7 +378,7 @@ async def test_words_that_are_held_up_until_their_user_is_erased_are_not_stored(
         await began.wait()
         said = [{"role": "user", "content": "My secret is Miso"}]
         second = await memory.begin("ana", said, tolerant=True, patience=0.0)
-        assert second.stored is Stored.WAITING
+        assert second.stored.value == "waiting"
         await memory.erase("ana")
         gate.set()
         await finishing
