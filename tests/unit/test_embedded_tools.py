@@ -93,6 +93,19 @@ async def test_the_clients_choice_is_kept(choice: object, allowed: list[str]) ->
     assert forms(model.requests[0]) == allowed
 
 
+@pytest.mark.parametrize("given", [{}, {"parameters": {"type": "object", "properties": {}}}])
+@pytest.mark.parametrize(("arguments", "allowed"), [({}, True), ({"x": 1}, False)])
+def test_a_tool_that_names_no_parameters_takes_none(
+    given: dict[str, object], arguments: object, allowed: bool
+) -> None:
+    """As with OpenAI; a small model would write some without end."""
+    clock = {"type": "function", "function": {"name": "clock", **given}}
+    tools = OfferedTools.read(Fields({"tools": [clock]}))
+    assert tools is not None
+    answer = {"tool": "clock", "arguments": arguments}
+    assert Draft202012Validator(tools.schema).is_valid(answer) is allowed
+
+
 PLACE = {
     "type": "object",
     "properties": {"place": {"$ref": "#/$defs/Place"}},

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from omoide.ports import Message
 
-_ANY: dict[str, object] = {"type": "object"}
+_NONE: dict[str, object] = {"type": "object", "properties": {}}
+"""The parameters of a tool that takes none: as with OpenAI, of one that names none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +167,10 @@ def _tool(tool: object, number: int) -> Tool:
         )
     fields = Fields(function, where=f"tools[{number}].function")
     about, parameters = fields.text("description"), fields.mapping("parameters")
-    return Tool(name=name, about=about or "", parameters=parameters or _ANY)
+    parameters = parameters or _NONE
+    if not parameters.get("properties", True):  # else a small model invents some, without end
+        parameters = {"additionalProperties": False, **parameters}
+    return Tool(name=name, about=about or "", parameters=parameters)
 
 
 def _moved(schema: Mapping[str, object], place: str) -> dict[str, object]:
