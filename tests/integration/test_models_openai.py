@@ -102,6 +102,18 @@ async def test_everything_asked_for_is_sent() -> None:
     assert desk.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_an_answer_may_come_in_parts(streamed: bool) -> None:
+    """As models of Mistral's send it that think first: what they thought is left out."""
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+    text = [thought, {"type": "text", "text": "Hello"}]
+    choice = {"index": 0, "delta" if streamed else "message": {"content": text}}
+    body = json.dumps({"choices": [{**choice, "finish_reason": "stop"}]}).encode()
+    given = stream(b"data: " + body + b"\n\n") if streamed else httpx.Response(200, content=body)
+    _, completion = await answer(Desk(given).model(), PLAIN)
+    assert completion.text == "Hello"
+
+
 async def test_usage_is_taken_or_estimated() -> None:
     """Where the endpoint counts, its numbers stand; elsewhere ours, above zero."""
     usage = {

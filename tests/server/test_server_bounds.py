@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +14,8 @@ from omoide.domain import Speaker
 from omoide.engine.messages import Utterance
 from omoide.server.latest_replies import MAX_USERS, LatestReplies, LatestReply
 from omoide.server.options import Options
+from omoide.server.probes import healthz
+from tests import virtual_time
 
 from .serving import Bench, serving
 
@@ -109,3 +114,43 @@ def test_the_latest_replies_of_so_many_users_are_kept() -> None:
     assert replies.of("other", "0", mark="") is None
     assert replies.of("t", "0", mark="erased since") is None
     assert replies.of("t", "0", mark="") is None
+
+
+async def hang(*_: object, **__: object) -> Any:  # noqa: ANN401 - never returns
+    """Stands for a part of the database that never answers."""
+    await asyncio.Event().wait()
+
+
+async def test_a_database_that_hangs_holds_up_no_chat_with_an_idempotency_key(
+    tmp_path: Path,
+) -> None:
+    """Whether anything was erased is asked no longer than memory may take."""
+    async with serving(tmp_path, options=Options(patience=0.01)) as bench:
+        archive: Any = bench.server.runtime.store.archive
+        archive.erasure_mark = hang
+        answer = await bench.chat("Hi", headers={"Idempotency-Key": "k"})
+        assert answer.json()["choices"][0]["message"]["content"] == "I see."
+
+
+@pytest.mark.parametrize("part", ["notes.read", "archive.erasure_mark"])
+async def test_a_stored_conversation_is_not_waited_for_without_end(
+    tmp_path: Path, part: str
+) -> None:
+    """Without it the chat cannot go on, so the client is told to try again."""
+    async with serving(tmp_path, options=Options(patience=0.01)) as bench:
+        post, named = bench.client.post, {"X-Omoide-User": "ana"}
+        made = (await post("/v1/conversations", json={}, headers=named)).json()
+        where, _, name = part.partition(".")
+        setattr(getattr(bench.server.runtime.store, where), name, hang)
+        body = {"model": "m", "input": "Hi", "conversation": made["id"]}
+        answer = await post("/v1/responses", json=body, headers=named)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert answer.json()["error"]["code"] == "store_locked"
+
+
+def test_a_disk_that_hangs_is_no_death() -> None:
+    """The process answers, without how many exchanges wait."""
+    call: Any = SimpleNamespace()
+    call.context = SimpleNamespace(runtime=SimpleNamespace(spool=SimpleNamespace(status=hang)))
+    answer = virtual_time.run(healthz(call))
+    assert json.loads(bytes(answer.body)) == {"status": "ok"}

@@ -139,10 +139,13 @@ async def test_a_client_must_give_only_what_the_path_names(bench: Bench) -> None
         assert parameter["required"] is (parameter["in"] == "path"), parameter["name"]
 
 
-async def test_ollamas_tool_calls_come_whole_at_the_end(bench: Bench) -> None:
-    """However they came in pieces."""
+@pytest.mark.parametrize(("sent", "told"), [("1", 1), ("NaN", None), ("1e999", None)])
+async def test_ollamas_tool_calls_come_whole_at_the_end(
+    bench: Bench, sent: str, told: int | None
+) -> None:
+    """However they came in pieces; a number that JSON does not have is null."""
     call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": '{"x"'}}
-    more = {"index": 0, "function": {"arguments": ": 1}"}}
+    more = {"index": 0, "function": {"arguments": f": {sent}}}"}}
     bench.upstairs.answers.append(
         streamed({"tool_calls": [call]}, {"tool_calls": [more]}, finish="tool_calls")
     )
@@ -150,7 +153,7 @@ async def test_ollamas_tool_calls_come_whole_at_the_end(bench: Bench) -> None:
     text = (await bench.client.post("/api/chat", json=body, headers=ANA)).text
     calls, done = (json.loads(line) for line in text.splitlines())
     assert calls["message"]["tool_calls"] == [
-        {"id": "c", "function": {"name": "f", "arguments": {"x": 1}}}
+        {"id": "c", "function": {"name": "f", "arguments": {"x": told}}}
     ]
     assert done["done"] is True
 
@@ -162,6 +165,7 @@ async def test_ollamas_tool_calls_come_whole_at_the_end(bench: Bench) -> None:
         ("/api/embed", {"input": "Hi"}, b'{"data": [7]}', "has no embeddings"),
         ("/api/embed", {"input": "Hi"}, b"[]", "not a JSON object"),
         ("/api/embed", {"input": "Hi"}, b"<html>", "not a JSON object"),
+        ("/api/embed", {"input": "Hi"}, b'{"data": [{"embedding": [NaN]}]}', "not a JSON object"),
         ("/api/chat", {"messages": SAID, "stream": False}, b"{}", "not a chat completion"),
         ("/api/chat", {"messages": SAID, "stream": False}, b'{"error": "out of memory"}', "memory"),
         ("/v1/messages", {"messages": SAID, "max_tokens": 9}, b'{"error": "too hot"}', "too hot"),

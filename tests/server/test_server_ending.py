@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from omoide.server.ending import EndMark
-from omoide.testing.endpoint import DONE, Scripted, event, stream
+from omoide.testing.endpoint import DONE, Scripted, event, stream, whole
 
 from .serving import Bench, serving
 
@@ -90,6 +91,43 @@ async def test_who_sees_the_end_of_a_stream_can_rely_on_it_being_stored(
     await bench.memory().erase("ana")
     bench.upstairs.answers.append(stream("Hel", "lo"))
     assert await said_at(bench, path, b"lo") == ["Hi"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("path", LAST)
+async def test_an_error_that_is_null_is_none(bench: Bench, path: str, streamed: bool) -> None:
+    """Some endpoints send one with every chunk."""
+    usual = stream("Hello") if streamed else whole("Hello")
+    sent = b"".join(block for block in usual.blocks if isinstance(block, bytes))
+    blocks = (sent.replace(b'"choices"', b'"error":null,"choices"'),)
+    bench.upstairs.answers.append(replace(usual, blocks=blocks))
+    body = {"model": "m", "stream": streamed, **LAST[path][0]}
+    answer = await bench.client.post(path, json=body, headers={"x-omoide-user": "ana"})
+    assert answer.status_code == 200
+    assert "Hello" in answer.text
+    assert b"upstream" not in answer.content
+    assert LAST[path][1] in answer.content or not streamed
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_reply_to_a_message_that_was_erased_meanwhile_says_so(
+    bench: Bench, streamed: bool
+) -> None:
+    """Neither side is stored any more."""
+    gate = asyncio.Event()
+    usual = stream("Hello") if streamed else whole("Hello")
+    bench.upstairs.answers.append(replace(usual, blocks=(gate, *usual.blocks)))
+    chat = asyncio.create_task(bench.chat("My secret", stream=streamed))
+    assert await bench.settled("My secret")
+    await bench.memory().erase("ana")
+    gate.set()
+    answer = await chat
+    assert "Hello" in answer.text
+    if streamed:  # its headers were sent before
+        assert b"\n: X-Omoide-Stored: no\n\ndata: [DONE]" in answer.content
+    else:
+        assert answer.headers["x-omoide-stored"] == "no"
+    assert await bench.said() == []
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 13, 1000])

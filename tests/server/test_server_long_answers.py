@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omoide.server.answer_chunks import MAX_EVENT_BYTES
 from omoide.server.answer_parser import MAX_ANSWER_BYTES, MAX_REPLY_CHARS
 from omoide.server.protocols.answer import chunks
 from omoide.testing.endpoint import DONE, Scripted, event, whole
+from omoide.wire.answer_chunks import MAX_EVENT_BYTES
 
 from .serving import Bench, serving
 

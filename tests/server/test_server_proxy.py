@@ -385,6 +385,7 @@ async def test_a_message_without_words_is_not_stored_and_says_so(
     assert response.headers["x-omoide-status"] == "degraded; reason=empty-text"
     assert response.headers["x-omoide-stored"] == "no"
     assert await bench.said() == []
+    assert dict(bench.server.metrics.degraded) == {"empty-text": 1}
 
 
 @pytest.mark.parametrize("streamed", [False, True])

@@ -3,6 +3,7 @@ database and its place in the order, whichever process keeps it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,7 +13,7 @@ import httpx
 import pytest
 
 from omoide.adapters.spool import FileSpool
-from omoide.domain import Owner, Speaker
+from omoide.domain import CallPurpose, ModelCall, Owner, Speaker
 from omoide.domain.waiting import (
     WaitingExchange,
     as_json,
@@ -21,6 +22,7 @@ from omoide.domain.waiting import (
     from_json,
 )
 from omoide.engine import recorder
+from omoide.engine.asking import Answer, Stored
 from omoide.engine.messages import Utterance, incoming
 from omoide.errors import StoreError, StoreFull, StoreLocked
 from omoide.testing.endpoint import Scripted
@@ -35,6 +37,15 @@ if TYPE_CHECKING:
 
 EVE = Owner(tenant="evil", user="eve")
 HI = {"role": "user", "content": "Hi there"}
+COST = ModelCall(
+    purpose=CallPurpose.REPLY,
+    model="m",
+    session=None,
+    prompt_tokens=1,
+    completion_tokens=1,
+    seconds=1.0,
+    time=NOON,
+)
 
 
 class Refusing(Written):
@@ -343,6 +354,74 @@ async def test_words_that_are_stored_while_their_user_is_erased_are_removed(tmp_
         turns.append = erased_first
         await replayed(bench)
         assert await bench.said() == []
+
+
+async def test_words_that_are_held_up_until_their_user_is_erased_are_not_stored(
+    tmp_path: Path,
+) -> None:
+    """They waited for a write of the database that took long, and were told to wait."""
+    async with broken(tmp_path) as bench:
+        mend(bench)
+        turns: Any = bench.server.runtime.store.turns
+        append, began, gate = turns.append, asyncio.Event(), asyncio.Event()
+        memory = bench.memory()
+        first = await memory.begin("ana", [{"role": "user", "content": "Hi"}], tolerant=True)
+
+        async def slow(*given: Any, **more: Any) -> Any:  # noqa: ANN401 - as the real one
+            turns.append = append
+            began.set()
+            await gate.wait()
+            return await append(*given, **more)
+
+        turns.append = slow
+        finishing = asyncio.create_task(first.finish("Hello"))
+        await began.wait()
+        said = [{"role": "user", "content": "My secret is Miso"}]
+        second = await memory.begin("ana", said, tolerant=True, patience=0.0)
+        assert second.stored.value == "waiting"
+        await memory.erase("ana")
+        gate.set()
+        await finishing
+        assert second.attempt is not None
+        await second.attempt
+        await second.finish("Noted.")
+        await bench.server.runtime.exchanges.settled()
+        await replayed(bench)
+        assert await memory.users() == ()
+        assert second.stored is Stored.NO
+
+
+@pytest.mark.parametrize("once", [False, True])
+async def test_a_reply_that_is_still_being_written_is_not_stored_beside_that(
+    tmp_path: Path, once: bool
+) -> None:
+    """Neither twice, nor is its cost counted twice."""
+    async with broken(tmp_path) as bench:
+        mend(bench)
+        exchanges = bench.server.runtime.exchanges
+        turns: Any = bench.server.runtime.store.turns
+        append, gate = turns.append, asyncio.Event()
+        exchange = await bench.memory().begin(
+            "ana", [{"role": "user", "content": "Hi"}], tolerant=True, patience=60.0
+        )
+        exchange.asking = replace(exchange.asking, patience=0.0)
+
+        async def slow(*given: Any, **more: Any) -> Any:  # noqa: ANN401 - as the real one
+            turns.append = append
+            await gate.wait()
+            return await append(*given, **more)
+
+        turns.append = slow
+        await exchange.finish(Answer(text="Hello", once=once, call=COST))
+        assert exchange.stored is Stored.WAITING
+        exchanges.abandon(exchange)  # the client was answered with an error after all
+        assert await replayed(bench) == 0
+        gate.set()
+        await exchanges.settled()
+        await replayed(bench)
+        assert await bench.said() == ["Hi", "Hello"]
+        assert len(await bench.replies()) == 1
+        assert b"Hello" not in contents(tmp_path / "spool")
 
 
 async def test_two_databases_share_a_folder(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omoide.server.answer_chunks import MAX_EVENT_BYTES, EventReader
 from omoide.server.answer_parser import (
     MAX_ANSWER_BYTES,
     MAX_REPLY_CHARS,
@@ -16,6 +15,7 @@ from omoide.server.answer_parser import (
 )
 from omoide.server.protocols.answer import ChatAnswer, chunks
 from omoide.testing.endpoint import DONE, event
+from omoide.wire.answer_chunks import MAX_EVENT_BYTES, EventReader
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -134,6 +134,7 @@ FORMS: dict[str, bytes] = {
     "object": _completion(SAID),
     "byte order mark": b"\xef\xbb\xbf" + _completion(SAID),
     "Latin-1": _completion(SAID).decode().encode("latin-1"),
+    "no error": b'{"error": null, ' + _completion(SAID)[1:],
     "no index": _completion(SAID, index=None),
     "parts": _completion(
         {"content": [{"type": "thinking", "thinking": "Hm."}, "caf", _text("\u00e9")]}

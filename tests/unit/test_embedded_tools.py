@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema_rs import Draft202012Validator
 
+from omoide.errors import ModelRefused
 from omoide.language import LANGUAGES
+from omoide.ports import Completion
 from omoide.server.embedded import EngineUpstream
 from omoide.server.embedded_tools import OfferedTools, ToolCall
 from omoide.server.problems import HttpProblem
@@ -91,6 +93,40 @@ async def test_the_clients_choice_is_kept(choice: object, allowed: list[str]) ->
     assert forms(model.requests[0]) == allowed
 
 
+@pytest.mark.parametrize("given", [{}, {"parameters": {"type": "object", "properties": {}}}])
+@pytest.mark.parametrize(("arguments", "allowed"), [({}, True), ({"x": 1}, False)])
+def test_a_tool_that_names_no_parameters_takes_none(
+    given: dict[str, object], arguments: object, allowed: bool
+) -> None:
+    """As with OpenAI; a small model would write some without end."""
+    clock = {"type": "function", "function": {"name": "clock", **given}}
+    tools = OfferedTools.read(Fields({"tools": [clock]}))
+    assert tools is not None
+    answer = {"tool": "clock", "arguments": arguments}
+    assert Draft202012Validator(tools.schema).is_valid(answer) is allowed
+
+
+PLACE = {
+    "type": "object",
+    "properties": {"place": {"$ref": "#/$defs/Place"}},
+    "$defs": {"Place": {"enum": ["Bergen", {"near": "Oslo"}]}},
+}
+"""As Pydantic writes a nested model."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [({"place": "Bergen"}, True), ({"place": {"near": "Oslo"}}, True), ({"place": "Rome"}, False)],
+)
+def test_a_tool_may_refer_to_its_own_definitions(arguments: object, allowed: bool) -> None:
+    """Though its schema stands inside another one, beside those of other tools."""
+    place = {"type": "function", "function": {"name": "place", "parameters": PLACE}}
+    tools = OfferedTools.read(Fields({"tools": [WEATHER, place]}))
+    assert tools is not None
+    answer = {"tool": "place", "arguments": arguments}
+    assert Draft202012Validator(tools.schema).is_valid(answer) is allowed
+
+
 @pytest.mark.parametrize(
     ("answer", "allowed"),
     [
@@ -157,6 +193,31 @@ async def test_a_call_that_broke_off_is_an_error_that_says_what_to_do() -> None:
     """It is not passed on as text."""
     with pytest.raises(HttpProblem, match="max_tokens"):
         await sent(ScriptedModel([CALL[:30]]), user())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"reply": "It rai', "It rai"),
+        ('{"reply": "caf\\u00', "caf"),
+        ('{"reply": "He said \\"', 'He said "'),
+        ('{"reply": "one\\', "one"),
+    ],
+)
+async def test_a_reply_that_broke_off_is_passed_on_as_far_as_it_came(text: str, said: str) -> None:
+    """As without tools, and the client is told that it was cut."""
+    done = Completion(text=text, prompt_tokens=9, completion_tokens=5, seconds=0.1, finish="length")
+    answer = json.loads(await sent(ScriptedModel([done]), user()))
+    (choice,) = answer["choices"]
+    assert choice["message"]["content"] == said
+    assert choice["finish_reason"] == "length"
+
+
+async def test_a_request_that_the_model_cannot_keep_to_is_the_clients_mistake() -> None:
+    """Its library does not try it again, as it would after a 502."""
+    with pytest.raises(HttpProblem, match="grammar") as caught:
+        await sent(ScriptedModel([ModelRefused("no grammar for this schema")]), user())
+    assert caught.value.status == 400
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -101,10 +101,14 @@ class WaitingExchange:
     def is_erased(self, last: datetime | None) -> bool:
         """Whether the owner was erased after any of it was said, given the owner's last erasure."""
         parts = [part for part in (self.words, self.reply) if part is not None]
-        return last is not None and any(
-            part.time <= last if part.erased is None else part.erased != erasure_text(last)
-            for part in parts
-        )
+        return any(is_erased(part, last) for part in parts)
+
+
+def is_erased(item: Waiting, last: datetime | None) -> bool:
+    """Whether the owner was erased after it was said, given the owner's last erasure."""
+    if last is None:
+        return False
+    return item.time <= last if item.erased is None else item.erased != erasure_text(last)
 
 
 def erasure_text(last: datetime | None) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.domain import ModelCall, Owner, Turn
+    from omoide.domain.waiting import Waiting
     from omoide.engine.context import Context
     from omoide.engine.messages import ChatMessage
     from omoide.mechanisms.base import Contribution
@@ -144,8 +145,10 @@ class Exchange:
     """When the message came."""
     stored: Stored = Stored.YES
     """Whether all that was said so far is stored."""
-    waited: bool = False
-    """Whether any of its words were to be kept to wait."""
+    answered: bool = False
+    """Whether its reply came, or as much of it as will come."""
+    kept: Waiting | None = field(default=None, repr=False)
+    """What of it was first kept to wait, or was to be."""
     keeping: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     """Held while its words are kept to wait, or dropped because they are stored."""
 

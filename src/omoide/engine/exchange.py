@@ -100,6 +100,7 @@ class Exchanges:
     ) -> RecordedTurns:
         """See `Exchange.finish`. A tolerant exchange waits no longer than its patience; the write
         goes on after that."""
+        exchange.answered = True
         task = asyncio.ensure_future(self._finish(exchange, answer, record=record))
         self._hold(exchange.owner, task)
         if not exchange.asking.tolerant:
@@ -112,15 +113,15 @@ class Exchanges:
         return await self._guarded(exchange, task) or NOTHING
 
     def abandon(self, exchange: Exchange) -> None:
-        """End an exchange to which no reply will come. Does nothing if it has ended."""
-        if self.waiting.is_in_flight(exchange):
+        """End an exchange to which no reply will come. Does nothing if one came."""
+        if not exchange.answered and self.waiting.is_in_flight(exchange):
             self._hold(exchange.owner, asyncio.ensure_future(self._abandon(exchange)))
 
     async def _abandon(self, exchange: Exchange) -> None:
         if exchange.attempt is not None:
             await asyncio.wait({exchange.attempt})
         if exchange.turns:
-            await self.waiting.stored(exchange)
+            await self.waiting.end(exchange, Stored.YES)
         else:
             await self.waiting.keep_reply(exchange, Answer(text=""))
 
@@ -176,6 +177,10 @@ class Exchanges:
         now = exchange.time
         if asking.messages:
             await self.waiting.replay(asking.owner)  # what was said before comes first
+        if await self.waiting.is_erased(exchange):
+            exchange.stored = Stored.NO
+            return
+        if asking.messages:
             exchange.turns = await self._recorder.record_once(
                 asking.owner, asking.incoming, session=asking.session, now=now
             )
@@ -239,12 +244,12 @@ class Exchanges:
         if exchange.turns:
             writing = self._write(exchange, answer, record=record)
             recorded = await self._guarded(exchange, writing)
-        if exchange.asking.tolerant:
-            await (
-                self.waiting.keep_reply(exchange, answer)
-                if recorded is None
-                else self.waiting.stored(exchange)
-            )
+        if exchange.asking.tolerant and exchange.asking.incoming.words:
+            if recorded is None:
+                await self.waiting.keep_reply(exchange, answer)
+            else:
+                erased = record and not recorded and without_thoughts(answer.text)
+                await self.waiting.end(exchange, Stored.NO if erased else Stored.YES)
         return NOTHING if recorded is None else recorded
 
     async def _write(self, exchange: Exchange, answer: Answer, *, record: bool) -> RecordedTurns:

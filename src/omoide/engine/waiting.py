@@ -20,6 +20,7 @@ from omoide.domain.waiting import (
     WaitingWords,
     database_id,
     erasure_text,
+    is_erased,
 )
 from omoide.engine.asking import NOTHING, Answer, Asking, Exchange, Stored
 from omoide.engine.messages import Incoming, UserMessage, is_same
@@ -57,7 +58,8 @@ class WaitingExchanges:
     patience: float = 10.0
     """Seconds that the spool may take; a chat waits for it no longer."""
     _in_flight: set[str] = field(default_factory=set)
-    """Exchanges of this process that are not finished: their reply is still to come."""
+    """Exchanges of this process that are not finished: their reply is still to come, or is being
+    stored by a write that takes long."""
     _database: str = ""
     """Which database this is, once it has said so."""
     _news: asyncio.Event = field(default_factory=asyncio.Event)
@@ -98,6 +100,8 @@ class WaitingExchanges:
         async with exchange.keeping:
             if unless is not None and unless.done():
                 return
+            if unless is not None:
+                self._in_flight.add(exchange.id)
             waiting = exchange.stored is Stored.WAITING
             reply = WaitingReply(
                 exchange=exchange.id,
@@ -122,12 +126,20 @@ class WaitingExchanges:
                 self._in_flight.discard(exchange.id)
                 self._news.set()
 
-    async def stored(self, exchange: Exchange) -> None:
-        """Note that all of an exchange is stored after all."""
+    async def is_erased(self, exchange: Exchange) -> bool:
+        """Whether the owner was erased since words of the exchange were kept to wait, which are not
+        to be stored by a write that was held up meanwhile."""
+        if exchange.kept is None:
+            return False
+        return is_erased(exchange.kept, await self.store.archive.last_erasure(exchange.owner))
+
+    async def end(self, exchange: Exchange, stored: Stored) -> None:
+        """Note what became of an exchange of which nothing has to wait: all of it is stored after
+        all, or it was erased."""
         async with exchange.keeping:
-            exchange.stored = Stored.YES
+            exchange.stored = stored
             self._in_flight.discard(exchange.id)
-            if self.spool is not None and exchange.waited:
+            if self.spool is not None and exchange.kept is not None:
                 await self._guarded(self.spool.drop(exchange.id))
 
     async def replay(self, owner: Owner | None = None) -> int:
@@ -172,9 +184,11 @@ class WaitingExchanges:
 
     async def _keep(self, exchange: Exchange, item: Waiting) -> None:
         kept = False
-        exchange.waited = True
         if self.spool is not None:
-            kept = await self._guarded(self.spool.keep(await self._marked(item)))
+            item = await self._marked(item)
+        exchange.kept = exchange.kept or item
+        if self.spool is not None:
+            kept = await self._guarded(self.spool.keep(item))
         exchange.stored = Stored.WAITING if kept else Stored.NO
 
     async def _marked(self, item: Waiting) -> Waiting:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from omoide.domain.jobs import reported_tokens
 from omoide.domain.text import printable
 from omoide.language import estimate_tokens
-from omoide.server.answer_chunks import EventReader, chunks_of, first_choices, said_in
 from omoide.server.problems import HttpProblem
+from omoide.wire.answer_chunks import EventReader, chunks_of, first_choices, said_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from omoide.server.answer_chunks import Chunk
+    from omoide.wire.answer_chunks import Chunk
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """Bytes of one answer; a longer one is ended with an error."""
@@ -74,7 +74,7 @@ class ParsedAnswer:
             self.model = model[:256] or self.model
         if isinstance(usage := chunk.get("usage"), dict):
             self.usage = usage
-        self.understood = self.understood or "error" in chunk
+        self.understood = self.understood or bool(chunk.get("error"))
         for choice in first_choices(chunk):
             message = choice.get("delta") or choice.get("message") or {}
             if isinstance(message, dict):

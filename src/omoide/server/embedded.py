@@ -9,12 +9,12 @@ import time
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from omoide.errors import OmoideError
+from omoide.errors import ModelRefused, OmoideError
 from omoide.mechanisms.reply_forms import PENALTY, is_looping
 from omoide.ports import AuthoredModel, Completion, Request
 from omoide.server.embedded_request import EmbeddedChat
 from omoide.server.embedded_tools import ToolCall
-from omoide.server.problems import HttpProblem, encoded, problem_of
+from omoide.server.problems import HttpProblem, encoded, problem_of, slug_of
 from omoide.server.upstream import UpstreamResponse
 from omoide.wire.fields import Fields, refuse
 
@@ -73,7 +73,7 @@ class EngineUpstream:
                 )
                 author = self._author(chat.request)
                 async with aclosing(self._model.stream(chat.request)) as pieces:
-                    first = await anext(pieces)  # errors up to here still get their own status
+                    first = await _first(pieces)  # errors up to here still get their own status
                     if chat.tools is not None:
                         yield await _called(first, pieces, chat.tools, chat=chat, author=author)
                     elif chat.stream:
@@ -126,6 +126,13 @@ class EngineUpstream:
 
 _PLAIN = Request(messages=(), max_tokens=0)
 """A request without a skill, like every client request."""
+
+
+async def _first(pieces: AsyncGenerator[str | Completion]) -> str | Completion:
+    try:
+        return await anext(pieces)
+    except ModelRefused as error:  # as a schema of the client's: a retry will not help
+        raise HttpProblem(400, slug_of(error), str(error)) from error
 
 
 async def _events(

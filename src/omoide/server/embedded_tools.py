@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omoide.language import dominant_language
 from omoide.prompts import render, vocabulary
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from omoide.ports import Message
 
-_ANY: dict[str, object] = {"type": "object"}
+_NONE: dict[str, object] = {"type": "object", "properties": {}}
+"""The parameters of a tool that takes none: as with OpenAI, of one that names none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +85,14 @@ class OfferedTools:
     def schema(self) -> dict[str, object]:
         """The JSON schema of an answer."""
         calls = [
-            _closed({"tool": {"const": tool.name}, "arguments": dict(tool.parameters)})
-            for tool in self.tools
+            _closed({"tool": {"const": tool.name}, "arguments": {"$ref": f"#/$defs/{i}"}})
+            for i, tool in enumerate(self.tools)
         ]
+        arguments = {
+            str(i): _moved(tool.parameters, f"#/$defs/{i}") for i, tool in enumerate(self.tools)
+        }
         replies = [] if self.must else [_closed({"reply": {"type": "string", "minLength": 1}})]
-        return {"anyOf": [*calls, *replies]}
+        return {"anyOf": [*calls, *replies], "$defs": arguments}
 
     def system_message(self, said: Sequence[str]) -> Message:
         """The tools, described in the language of what was said."""
@@ -104,9 +109,9 @@ class OfferedTools:
         return message
 
     def answer(self, text: str) -> ToolCall | str:
-        """The call or the reply in the model's answer. Raises `HttpProblem` if it broke off."""
+        """The call or the reply in the model's answer. Raises `HttpProblem` if a call broke off."""
         try:
-            answer = json.loads(text)
+            answer = _whole(text)
             if "reply" in answer:
                 return str(answer["reply"])
             arguments = json.dumps(answer["arguments"], ensure_ascii=False)
@@ -119,6 +124,17 @@ class OfferedTools:
                 "offer fewer or simpler tools",
             ) from error
         return ToolCall(id=f"call_{secrets.token_hex(12)}", name=name, arguments=arguments)
+
+
+def _whole(text: str) -> Any:  # noqa: ANN401 - any JSON
+    """The model's JSON; of a reply that broke off, as far as it came."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        for end in range(len(text), len(text) - 6, -1):  # an escape may have broken off as well
+            with suppress(ValueError):
+                return json.loads(text[:end] + '"}')
+        raise
 
 
 def call_text(message: Fields) -> str:
@@ -151,7 +167,22 @@ def _tool(tool: object, number: int) -> Tool:
         )
     fields = Fields(function, where=f"tools[{number}].function")
     about, parameters = fields.text("description"), fields.mapping("parameters")
-    return Tool(name=name, about=about or "", parameters=parameters or _ANY)
+    parameters = parameters or _NONE
+    if not parameters.get("properties", True):  # else a small model invents some, without end
+        parameters = {"additionalProperties": False, **parameters}
+    return Tool(name=name, about=about or "", parameters=parameters)
+
+
+def _moved(schema: Mapping[str, object], place: str) -> dict[str, object]:
+    """A schema that stands at a place of another one, where its own references begin there too."""
+
+    def move(part: dict[str, object]) -> dict[str, object]:
+        ref = part.get("$ref")
+        own = isinstance(ref, str) and ref.startswith("#")
+        return {**part, "$ref": f"{place}{str(ref)[1:]}"} if own else part
+
+    moved: dict[str, object] = json.loads(json.dumps(schema), object_hook=move)
+    return moved
 
 
 def _closed(properties: dict[str, object]) -> dict[str, object]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.domain import Owner
+from omoide.errors import StoreLocked
 from omoide.server.problems import HttpProblem
 from omoide.server.shapes.builders import MAX_INTEGER, NAME
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
     Handler = Callable[["RouteCall"], Awaitable[Response]]
     """Answers a call."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +75,24 @@ class RouteCall:
     async def erasure_mark(self) -> str:
         """The user's erasure mark: what was cached under another one may quote what was erased."""
         owner = Owner(tenant=self.caller.tenant, user=self.user)
-        return await self.context.runtime.store.archive.erasure_mark(owner)
+        reading = self.context.runtime.store.archive.erasure_mark(owner)
+        return await in_time(reading, patience=self.context.patience)
 
     def seed(self) -> str | None:
         """The caller's idempotency key."""
         return in_header(self.headers, "idempotency-key")
+
+
+async def in_time(reading: Awaitable[T], *, patience: float) -> T:
+    """What is read from the store. Raises `StoreLocked` if that takes longer than `patience`
+    seconds."""
+    try:
+        async with asyncio.timeout(patience):
+            return await reading
+    except TimeoutError as error:
+        raise StoreLocked(
+            f"the database did not answer within {patience:g} s; try again"
+        ) from error
 
 
 def in_header(headers: Headers, name: str) -> str | None:

@@ -116,15 +116,16 @@ class ReplayCache:
             quotes = row.user and row.quotes
             before = await _mark(call) if quotes else ""
             response = await row.handler(call)
-            mark = await _mark(call) if quotes else None
+            kept = _may_be_kept(response)
+            mark = await _mark(call) if quotes and kept and before is not None else None
         except BaseException:  # it failed, so it may be retried
             tenant_entries.remove(key, running)
             raise
-        known = not quotes or None not in (before, mark)
+        known = not quotes or mark is not None
         unchanged = known and before in ("", mark) and tenant_entries.entries.get(key) is running
         # A user who is unknown now was erased meanwhile, unless nothing was to be recorded.
         erased = mark == "" and response.headers.get("x-omoide-status") != "off"
-        if unchanged and not erased and _may_be_kept(response):
+        if kept and unchanged and not erased:
             tenant_entries.put(key, replace(running, response=response, mark=mark))
             self._make_room(tenant_entries)
         else:

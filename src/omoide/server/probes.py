@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -17,20 +18,23 @@ if TYPE_CHECKING:
     from omoide.server.endpoint import HandlerContext
 
 _TEXT = "text/plain"
+GLANCE = 0.5
+"""Seconds that a probe waits to learn how many exchanges wait: who asks often waits for one."""
 
 
 async def healthz(call: RouteCall) -> Response:
     """Liveness: the process answers; and how many exchanges wait to be stored."""
-    return json_response({"status": "ok", **await _waiting(call.context)})
+    return json_response({"status": "ok", **await _waiting(call.context, within=GLANCE)})
 
 
-async def _waiting(context: HandlerContext) -> dict[str, int]:
+async def _waiting(context: HandlerContext, *, within: float | None = None) -> dict[str, int]:
     spool = context.runtime.spool
     if spool is None:
         return {}
     try:
-        status = await spool.status()
-    except StoreError:
+        async with asyncio.timeout(within):
+            status = await spool.status()
+    except (StoreError, TimeoutError):
         return {}  # liveness does not depend on it
     return {"waiting": status.exchanges, "refused": status.refused}
 
@@ -42,7 +46,7 @@ async def readyz(call: RouteCall) -> Response:
 
 async def ready(context: HandlerContext) -> Response:
     """200 if the database answers, else 503."""
-    waiting = await _waiting(context)
+    waiting = await _waiting(context, within=GLANCE)
     try:
         await jobs(context)
     except StoreError as error:

@@ -142,7 +142,7 @@ class ProtocolTransport(httpx.AsyncBaseTransport):
         if not isinstance(answer, dict):
             raise httpx.RemoteProtocolError("the answer is not a JSON object")
         converted = convert(answer)
-        status = 502 if "error" in converted else 200
+        status = 502 if converted.get("error") else 200
         return _response(status, converted, headers=_kept(response))
 
     async def _stream(

@@ -29,6 +29,7 @@ from omoide.domain.jobs import reported_tokens
 from omoide.errors import ContextTooLong, ModelRefused, ModelUnavailable
 from omoide.language import estimate_tokens
 from omoide.ports import Completion
+from omoide.wire.answer_chunks import first_choices, said_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -313,19 +314,16 @@ def _piece(chunk: dict[str, object], answer: _Answer) -> str:
     """The text in a chunk; usage and finish reason go into `answer`."""
     if isinstance(usage := chunk.get("usage"), dict):
         answer.usage = usage
-    choices = chunk.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else {}
-    if not isinstance(choice, dict):
-        return ""
-    if isinstance(finish := choice.get("finish_reason"), str):
-        answer.finish = finish
-    message = choice.get("delta") or choice.get("message")
-    text = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(text, str) or not text:
-        return ""
+    text = ""
+    for choice in first_choices(chunk):
+        if isinstance(finish := choice.get("finish_reason"), str):
+            answer.finish = finish
+        message = choice.get("delta") or choice.get("message")
+        if isinstance(message, dict):
+            text += "".join(said for kind, said in said_in(message) if kind == "text")
     # Replace an unpaired surrogate: it can be neither displayed nor recorded.
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return answer.add(text)
+    return answer.add(text) if text else ""
 
 
 def _parse_body(url: str, page: bytes) -> dict[str, object]:

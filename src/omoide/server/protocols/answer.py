@@ -6,14 +6,16 @@ import json
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from omoide.server.answer_chunks import EventReader, chunks_of, first_choices, said_in
+from omoide.wire.answer_chunks import EventReader, chunks_of, first_choices, said_in
+from omoide.wire.json_parts import count
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from omoide.server.answer_chunks import Chunk, Kind
+    from omoide.wire.answer_chunks import Chunk, Kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +44,12 @@ class ToolCall:
 
     @property
     def input(self) -> dict[str, Any]:
-        """The arguments as an object; empty if the model wrote no valid JSON object."""
+        """The arguments as an object; empty if the model wrote no valid JSON object. A number that
+        JSON does not have, such as NaN, is null."""
         try:
-            value = json.loads(self.arguments or "{}")
+            value = json.loads(
+                self.arguments or "{}", parse_constant=lambda _: None, parse_float=_finite
+            )
         except (ValueError, RecursionError):
             return {}
         return value if isinstance(value, dict) else {}
@@ -80,24 +85,24 @@ class ChatAnswer:
     @property
     def prompt_tokens(self) -> int:
         """As reported by the upstream; 0 if it did not."""
-        return _count(self.usage.get("prompt_tokens"))
+        return count(self.usage.get("prompt_tokens"))
 
     @property
     def completion_tokens(self) -> int:
         """As reported by the upstream; 0 if it did not."""
-        return _count(self.usage.get("completion_tokens"))
+        return count(self.usage.get("completion_tokens"))
 
     @property
     def cached_tokens(self) -> int:
         """Tokens of the prompt that came from the upstream's cache."""
         details = self.usage.get("prompt_tokens_details")
-        return _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+        return count(details.get("cached_tokens")) if isinstance(details, dict) else 0
 
     @property
     def reasoning_tokens(self) -> int:
         """Tokens of the completion that were reasoning."""
         details = self.usage.get("completion_tokens_details")
-        return _count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
+        return count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
 
     def add(self, chunk: Mapping[str, Any]) -> list[Piece]:
         """Add one chunk of a stream, or a whole completion; returns what it brought."""
@@ -161,5 +166,5 @@ async def chunks(blocks: AsyncIterator[bytes], *, stream: bool) -> AsyncIterator
         yield chunk
 
 
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+def _finite(text: str) -> float | None:
+    return value if isfinite(value := float(text)) else None

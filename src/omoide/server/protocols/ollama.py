@@ -6,7 +6,7 @@ import hashlib
 import json
 from datetime import UTC, datetime
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from starlette.responses import Response
 
@@ -208,12 +208,16 @@ async def _ask(call: RouteCall, forward: UpstreamRequest) -> dict[str, Any]:
     if answer.status >= 400:
         raise upstream_problem(content, status=answer.status, headers=answer.headers)
     try:
-        found = json.loads(content)
+        found = json.loads(content, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise HttpProblem(502, "upstream-invalid", "the upstream's answer is not a JSON object")
     return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)  # NaN, which no answer may have
 
 
 async def ollama_version(call: RouteCall) -> Response:

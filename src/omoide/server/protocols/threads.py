@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from omoide.domain import Note, Owner
 from omoide.errors import OmoideError
+from omoide.server.endpoint import in_time
 from omoide.server.problems import HttpProblem, encoded, slug_of
 
 if TYPE_CHECKING:
@@ -228,12 +229,14 @@ class Threads:
             return None
         thread = match.group(2)
         await self._remember_mark()
-        notes = await self._notes.read(self._owner, kind=_kind(thread))
+        reading = self._notes.read(self._owner, kind=_kind(thread))
+        notes = await in_time(reading, patience=self._patience)
         return Thread(id=thread, entries=tuple(_entry(note) for note in notes))
 
     async def _remember_mark(self) -> None:
         if self._mark is None:
-            self._mark = await self._store.archive.erasure_mark(self._owner)
+            reading = self._store.archive.erasure_mark(self._owner)
+            self._mark = await in_time(reading, patience=self._patience)
 
     def _missing(self, what: str, code: str, param: str | None) -> HttpProblem:
         where = f"{param}: " if param else ""

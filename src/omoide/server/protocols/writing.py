@@ -87,7 +87,7 @@ async def written_stream(
         async for chunk in chunks(blocks, stream=sse):
             if chunk is None:
                 ended = True
-            elif "error" in chunk:
+            elif chunk.get("error"):  # some endpoints send it as null with every chunk
                 yield writer.broken(problem_in(chunk, status=502))
                 return
             else:
@@ -110,7 +110,7 @@ async def written_whole(
     async for chunk in chunks(blocks, stream=sse):
         if chunk is None:
             ended = True
-        elif "error" in chunk:
+        elif chunk.get("error"):
             raise problem_in(chunk, status=502)
         else:
             answer.add(chunk)
