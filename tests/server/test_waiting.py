@@ -338,6 +338,21 @@ async def test_words_are_kept_on_a_full_disk(tmp_path: Path) -> None:
     await spool.close()
 
 
+async def test_a_file_that_could_not_be_opened_is_opened_by_the_next_words(tmp_path: Path) -> None:
+    """A full disk may refuse its name. What is kept later is in a file that a replay finds."""
+    spool = FileSpool(tmp_path)
+    spool._path.mkdir()  # the name cannot be given
+    with pytest.raises(StoreError):
+        await spool.keep(words("refused"))
+    spool._path.rmdir()
+    await spool.keep(words("kept", exchange="e2"))
+    written = Written()
+    await spool.replay(written)
+    assert written.texts == ["kept"]
+    await spool.close()
+    assert not list(tmp_path.glob("*.new"))
+
+
 async def test_files_are_private(tmp_path: Path) -> None:
     """Nobody else on the machine reads them."""
     spool = FileSpool(tmp_path / "spool")

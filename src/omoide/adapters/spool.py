@@ -222,10 +222,16 @@ class FileSpool:
         # Others see it only once it is locked: an unlocked one they would take for left behind.
         hidden = self._path.with_suffix(".new")
         self._file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        hidden.rename(self._path)
-        self._reserve_space()
-        self._sync_folder()
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            hidden.rename(self._path)
+            self._reserve_space()
+            self._sync_folder()
+        except OSError:
+            hidden.unlink(missing_ok=True)
+            os.close(self._file)
+            self._file = -1  # what is kept in a file that no replay finds would be lost
+            raise
 
     def _sync_folder(self) -> None:
         folder = os.open(self._folder, os.O_RDONLY)
