@@ -189,7 +189,8 @@ class FileSpool:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
         except OSError as error:
             raise StoreError(
-                f"words that wait to be stored cannot be kept in {self._folder}: {error.strerror}"
+                "words that wait to be stored cannot be kept or read in "
+                f"{error.filename or self._folder}: {error.strerror}"
             ) from error
 
     @asynccontextmanager
@@ -353,8 +354,12 @@ class FileSpool:
         what is kept later begins there."""
         found = files.read(self._aside) if retry else []
         for path in sorted(self._files()):
-            alive = path != self._path and not files.is_orphan(path)
-            records = files.read(path)
+            try:
+                alive = path != self._path and not files.is_orphan(path)
+                records = files.read(path)
+            except OSError as error:  # such as that of another user of the machine
+                log.warning("words that wait in %s cannot be read: %s", path, error.strerror)
+                continue
             found += over(records, database) if alive else records
             if not (records or alive or path == self._path):
                 path.unlink(missing_ok=True)
