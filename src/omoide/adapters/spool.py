@@ -17,10 +17,11 @@ import secrets
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from omoide.adapters import spool_files as files
-from omoide.adapters.spool_records import grouped, is_doomed, over, said_to, used
+from omoide.adapters.spool_records import grouped, in_order, is_doomed, over, said_to, used
 from omoide.errors import StoreError, StoreFull, StoreLocked
 from omoide.ports.spool import SpoolStatus
 
@@ -352,7 +353,7 @@ class FileSpool:
         """Records of our own file, of files whose processes died, and what is over in those of
         others that live. A file left behind is removed once it is empty. Also the end of our own:
         what is kept later begins there."""
-        found = files.read(self._aside) if retry else []
+        found = in_order(files.read(self._aside)) if retry else []
         for path in sorted(self._files()):
             try:
                 alive = path != self._path and not files.is_orphan(path)
@@ -360,11 +361,11 @@ class FileSpool:
             except OSError as error:  # such as that of another user of the machine
                 log.warning("words that wait in %s cannot be read: %s", path, error.strerror)
                 continue
-            found += over(records, database) if alive else records
+            found += in_order(over(records, database) if alive else records)
             if not (records or alive or path == self._path):
                 path.unlink(missing_ok=True)
-        said = said_to(database, found)
-        return sorted(said, key=lambda record: record.item.time), self._end
+        found.sort(key=itemgetter(0))
+        return said_to(database, (record for _, record in found)), self._end
 
     def _files(self) -> list[Path]:
         return [path for path in self._folder.iterdir() if path.suffix == SUFFIX]
