@@ -133,6 +133,18 @@ async def test_both_sides_wait_and_are_stored_in_order(tmp_path: Path) -> None:
         assert b"One" not in contents(tmp_path / "spool")
 
 
+async def test_a_past_conversation_waits_with_its_times(tmp_path: Path) -> None:
+    """Its reply is stored at the time of the message, in the same session, as if nothing failed."""
+    async with broken(tmp_path) as bench:
+        memory, past = bench.memory(), NOON - timedelta(days=700)
+        exchange = await memory.begin("ana", "I moved to Kyoto", at=past, tolerant=True)
+        await exchange.finish("How do you like it?")
+        mend(bench)
+        await bench.server.runtime.exchanges.waiting.replay()
+        turns = await memory.turns("ana")
+        assert [(turn.time, turn.session) for turn in turns] == [(past, 1), (past, 1)]
+
+
 async def test_a_stream_says_at_its_end_what_its_beginning_could_not(tmp_path: Path) -> None:
     """The message was stored, the reply waits: a comment that clients skip."""
     async with broken(tmp_path) as bench:

@@ -103,7 +103,7 @@ class WaitingExchanges:
                 exchange=exchange.id,
                 owner=exchange.owner,
                 session=exchange.asking.session,
-                time=self.clock.now(),
+                time=exchange.asking.at or self.clock.now(),
                 text=answer.text,
                 answers=exchange.turn.id if exchange.turns else None,
                 complete=answer.complete,
