@@ -26,6 +26,7 @@ from omoide.domain.waiting import (
     as_json,
     from_json,
 )
+from omoide.engine.asking import Answer
 from omoide.errors import StoreError, StoreFull, StoreReadOnly
 from omoide.server.options import Options
 from omoide.settings import Address, Settings
@@ -143,6 +144,32 @@ async def test_a_past_conversation_waits_with_its_times(tmp_path: Path) -> None:
         await bench.server.runtime.exchanges.waiting.replay()
         turns = await memory.turns("ana")
         assert [(turn.time, turn.session) for turn in turns] == [(past, 1), (past, 1)]
+
+
+async def test_a_call_whose_reply_waits_is_counted_once(tmp_path: Path) -> None:
+    """Whether or not the ledger took it when the reply was refused."""
+    call = ModelCall(
+        purpose=CallPurpose.REPLY,
+        model="m",
+        session=None,
+        prompt_tokens=5,
+        completion_tokens=6,
+        seconds=1.5,
+        time=NOON,
+    )
+    async with broken(tmp_path) as bench:
+        memory, turns = bench.memory(), bench.server.runtime.store.turns
+        append = turns.append
+        for number in (1, 2):
+            if number == 2:
+                mend(bench)  # the message is stored, its reply is not
+            exchange = await memory.begin(f"u{number}", "Hello", tolerant=True)
+            turns.append = append  # type: ignore[method-assign]
+            await exchange.finish(Answer(text="Hi!", call=call))
+            mend(bench)
+            await bench.server.runtime.exchanges.waiting.replay()
+            assert len(await memory.turns(f"u{number}")) == 2
+            assert await memory.calls(f"u{number}") == (replace(call, session=1),)
 
 
 async def test_a_stream_says_at_its_end_what_its_beginning_could_not(tmp_path: Path) -> None:
