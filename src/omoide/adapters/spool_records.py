@@ -37,7 +37,9 @@ def over(records: Collection[Record], database: str) -> list[Record]:
 def in_order(records: Sequence[Record]) -> list[tuple[datetime, Record]]:
     """The records of one file as they were kept, each with a time by which to sort those of several
     files. It never goes back, though the clock may."""
-    return list(zip(accumulate((record.item.time for record in records), max), records, strict=True))
+    return list(
+        zip(accumulate((record.item.time for record in records), max), records, strict=True)
+    )
 
 
 def used(records: Iterable[Record]) -> Counter[Owner]:
