@@ -59,7 +59,7 @@ async def test_the_tiniest_model_loses_nothing() -> None:
     search = MemoSearch(store=store, embedder=None, least=0.1)
     mechanism = CompressedMemos(
         store=store,
-        writer=MemoWriter(model=model, tries=1),
+        writer=MemoWriter(model=model),
         compressor=BudgetCompressor(share=0.25),
         retrieval=MemoChoice(store=store, model=model, asker=lambda _: ask, otherwise=search),
     )

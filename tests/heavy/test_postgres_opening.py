@@ -6,20 +6,22 @@ import asyncio
 import logging
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 
 from omoide.adapters.stores.postgres import PostgresStore
-from omoide.adapters.stores.postgres.opening import with_retries, without_password
+from omoide.adapters.stores.postgres.opening import prepare, with_retries, without_password
 from omoide.domain import FactChanges
 from omoide.errors import StoreCorrupt, StoreError, StoreLocked, StoreMissing, StoreTooNew
-from omoide.testing.contracts.making import ANN, BOB, HOUR, fact, rejected, say, tell
+from omoide.testing.contracts.making import ANN, BOB, HOUR, START, fact, rejected, say, tell
 from tests.postgres import databases
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Self
 
 
 async def test_many_open_a_new_database_at_once() -> None:
@@ -44,6 +46,27 @@ async def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
                 await PostgresStore.open(url)
         finally:
             connection.execute("UPDATE omoide_meta SET value = %s WHERE name = 'schema'", (schema,))
+
+
+async def test_an_opening_does_not_read_the_notes_of_erasures(tmp_path: Path) -> None:
+    """There is one for everybody who was ever erased, and keys are read once a second."""
+    url = databases().for_folder(tmp_path)
+    store = await PostgresStore.open(url, partitions=2)
+    for number in range(20):
+        await store.archive.note_erasure(replace(ANN, user=f"u{number}"), at=START)
+    await store.close()
+    read: list[int] = []
+
+    class Counting(psycopg.RawCursor[Any]):
+        def execute(self, *given: Any, **more: Any) -> Self:  # noqa: ANN401 - as psycopg's
+            super().execute(*given, **more)
+            read.append(self.rowcount)
+            return self
+
+    with psycopg.connect(url, autocommit=True, cursor_factory=Counting) as connection:
+        prepare(connection, "here")
+    assert read
+    assert max(read) < 20
 
 
 async def test_a_row_that_cannot_be_read_is_damage(tmp_path: Path) -> None:

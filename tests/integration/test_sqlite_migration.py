@@ -19,6 +19,7 @@ from omoide.testing.contracts.making import (
     ANN_ELSEWHERE,
     BOB,
     SPACE,
+    START,
     live,
     rows,
     tell,
@@ -97,6 +98,23 @@ async def test_everything_comes_over(
             [turn] = await tell(store, owner, "and on it goes", key="new")
             places.add((turn.position, turn.session))
         assert places == {(37, 4)}
+
+
+async def test_receipts_stay_genuine(source: SqliteStore, target: SqliteStore) -> None:
+    """The secret comes along, and the notes of erasures with it; but a target that has a secret of
+    its own keeps that."""
+    await source.archive.note_erasure(BOB, at=START)
+    key = await source.archive.receipt_key()
+    for _ in range(2):
+        await migrate_all(source, target)
+        assert await target.archive.receipt_key() == key
+        assert await target.archive.last_erasure(BOB) == START
+    other = await SqliteStore.open(":memory:")
+    own = await other.archive.receipt_key()
+    await migrate_all(source, other)
+    assert await other.archive.receipt_key() == own != key
+    assert await other.archive.last_erasure(BOB) is None
+    await other.close()
 
 
 async def test_only_the_named_tenant_comes_over(source: SqliteStore, target: SqliteStore) -> None:

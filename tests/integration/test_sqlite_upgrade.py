@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -285,3 +285,21 @@ async def test_older_turns_name_the_days_that_a_new_turn_would(tmp_path: Path) -
     db.close()
     first, last = (date.fromordinal(int(day)) for day in str(written[0][0]).split())
     assert (first, last) == (date(START.year, 12, 1), date(START.year, 12, 31))
+
+
+async def test_days_that_were_right_where_a_turn_was_said_stay(tmp_path: Path) -> None:
+    """Its time is stored in UTC, in which it may have been another day."""
+    path = tmp_path / "omoide.db"
+    store = await SqliteStore.open(path)
+    morning = datetime(2026, 5, 1, 8, tzinfo=timezone(timedelta(hours=9)))  # in UTC the day before
+    await tell(store, ANN, "I fly to Kyoto tomorrow.", at=morning)
+    await store.close()
+    db = apsw.Connection(str(path))
+    db.execute("PRAGMA user_version = 9")
+    db.close()
+    store = await SqliteStore.open(path)
+    await store.close()
+    db = apsw.Connection(str(path))
+    [(named,)] = db.execute("SELECT named FROM outlines")
+    db.close()
+    assert named == " ".join([str(date(2026, 5, 2).toordinal())] * 2)

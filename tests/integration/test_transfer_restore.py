@@ -275,7 +275,7 @@ counts = st.integers(min_value=0, max_value=10**9)
         Turn,
         id=names,
         session=counts,
-        position=counts,
+        position=st.integers(1, 2**31 - 1),
         speaker=st.sampled_from(Speaker),
         text=texts,
         time=times,

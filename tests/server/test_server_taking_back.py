@@ -122,3 +122,19 @@ async def test_an_erasure_keeps_the_titles_that_it_does_not_concern(bench: Bench
     assert erased.receipt.clean
     await memory.erase("ana")
     assert await memory.titles("ana") == {}
+
+
+async def test_a_restored_title_of_no_session_breaks_nothing(bench: Bench) -> None:
+    """A file may have such a note. The others are shown, and an erasure still gives its receipt."""
+    memory = bench.memory()
+    await memory.record("ana", ["Hello.", "I like tea."])
+    await memory.rename("ana", 1, "Greetings")
+    records = [record async for record in memory.export("ana")]
+    titled = next(record for record in records if record["kind"] == "note")
+    counts: Any = records[0]["records"]
+    counts["note"] = 2
+    await memory.restore("ben", [*records, {**titled, "key": "one"}])
+    assert await memory.titles("ben") == {1: "Greetings"}
+    turns = await memory.turns("ben")
+    erased = await memory.erase("ben", turns=[turns[1].id])
+    assert erased.receipt is not None

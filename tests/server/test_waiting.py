@@ -26,6 +26,7 @@ from omoide.domain.waiting import (
     as_json,
     from_json,
 )
+from omoide.engine.asking import Answer
 from omoide.errors import StoreError, StoreFull, StoreReadOnly
 from omoide.server.options import Options
 from omoide.settings import Address, Settings
@@ -131,6 +132,44 @@ async def test_both_sides_wait_and_are_stored_in_order(tmp_path: Path) -> None:
         assert len(await bench.replies()) == 3
         assert (await bench.client.get("/healthz")).json()["waiting"] == 0
         assert b"One" not in contents(tmp_path / "spool")
+
+
+async def test_a_past_conversation_waits_with_its_times(tmp_path: Path) -> None:
+    """Its reply is stored at the time of the message, in the same session, as if nothing failed."""
+    async with broken(tmp_path) as bench:
+        memory, past = bench.memory(), NOON - timedelta(days=700)
+        exchange = await memory.begin("ana", "I moved to Kyoto", at=past, tolerant=True)
+        await exchange.finish("How do you like it?")
+        mend(bench)
+        await bench.server.runtime.exchanges.waiting.replay()
+        turns = await memory.turns("ana")
+        assert [(turn.time, turn.session) for turn in turns] == [(past, 1), (past, 1)]
+
+
+async def test_a_call_whose_reply_waits_is_counted_once(tmp_path: Path) -> None:
+    """Whether or not the ledger took it when the reply was refused."""
+    call = ModelCall(
+        purpose=CallPurpose.REPLY,
+        model="m",
+        session=None,
+        prompt_tokens=5,
+        completion_tokens=6,
+        seconds=1.5,
+        time=NOON,
+    )
+    async with broken(tmp_path) as bench:
+        memory, turns = bench.memory(), bench.server.runtime.store.turns
+        append = turns.append
+        for number in (1, 2):
+            if number == 2:
+                mend(bench)  # the message is stored, its reply is not
+            exchange = await memory.begin(f"u{number}", "Hello", tolerant=True)
+            turns.append = append  # type: ignore[method-assign]
+            await exchange.finish(Answer(text="Hi!", call=call))
+            mend(bench)
+            await bench.server.runtime.exchanges.waiting.replay()
+            assert len(await memory.turns(f"u{number}")) == 2
+            assert await memory.calls(f"u{number}") == (replace(call, session=1),)
 
 
 async def test_a_stream_says_at_its_end_what_its_beginning_could_not(tmp_path: Path) -> None:
@@ -335,6 +374,20 @@ async def test_words_are_kept_on_a_full_disk(tmp_path: Path) -> None:
     written = Written()
     await spool.replay(written)
     assert written.texts == ["kept", "also kept"]
+    await spool.close()
+
+
+async def test_a_file_that_could_not_be_opened_is_opened_by_the_next_words(tmp_path: Path) -> None:
+    """A full disk may refuse its name. What is kept later is in a file that a replay finds."""
+    spool = FileSpool(tmp_path)
+    spool._path.mkdir()  # the name cannot be given
+    with pytest.raises(StoreError):
+        await spool.keep(words("refused"))
+    spool._path.rmdir()
+    await spool.keep(words("kept", exchange="e2"))
+    written = Written()
+    await spool.replay(written)
+    assert written.texts == ["kept"]
     await spool.close()
 
 

@@ -138,6 +138,39 @@ async def test_words_that_the_store_does_not_take_hold_up_only_their_user(tmp_pa
     await spool.close()
 
 
+async def test_words_are_stored_as_they_were_said_though_the_clock_was_set_back(
+    tmp_path: Path,
+) -> None:
+    """What one process keeps is in the order of its file; another's words find their place by the
+    time."""
+    one, other = FileSpool(tmp_path), FileSpool(tmp_path)
+    for number, (spool, minutes) in enumerate(((one, 0), (one, -60), (other, -30), (one, 2))):
+        item = replace(words(f"{minutes}", exchange=f"e{number}"), database="db")
+        item = replace(item, time=NOON + timedelta(minutes=minutes))
+        await spool.keep(item)
+        await spool.keep(replace(reply("", exchange=f"e{number}"), time=item.time, database="db"))
+    written = Written()
+    await one.replay(written, database="db")
+    assert [text for text in written.texts if text] == ["-30", "0", "-60", "2"]
+    await one.close()
+    await other.close()
+
+
+async def test_a_file_that_cannot_be_read_holds_up_nobody(tmp_path: Path) -> None:
+    """It may be another user's of the machine. Only what must be sure of all words names it."""
+    spool = FileSpool(tmp_path)
+    await spool.keep(words("kept"))
+    (tmp_path / "1-another.words").mkdir()  # as unreadable as a file may be
+    assert await spool.holds(ANA)
+    written = Written()
+    assert await spool.replay(written) == 1
+    assert written.texts == ["kept"]
+    with pytest.raises(StoreError, match="1-another"):
+        async with spool.erasing(ANA):
+            pass
+    await spool.close()
+
+
 async def test_a_store_that_takes_nobodys_words_is_not_asked_for_each(tmp_path: Path) -> None:
     """It may take ten seconds each time. The next time those come first who were not asked."""
     spool = FileSpool(tmp_path)

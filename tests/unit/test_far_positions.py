@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
 
 from omoide import Settings
 from omoide.adapters.stores.sql.rows_by_position import RowsByPosition
@@ -17,6 +18,7 @@ from omoide.errors import BadImport
 from omoide.testing import FrozenClock
 from omoide.testing.contracts.making import START
 from omoide.transfer import read_records
+from omoide.transfer.schema import schema
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -71,3 +73,15 @@ async def test_a_place_without_one_after_it_is_refused(memory: Memory, field: st
     """The next turn needs a number, too; the error names the field."""
     with pytest.raises(BadImport, match=field):
         read_records(await exported(memory, **{field: 2**53}))
+
+
+async def test_no_turn_comes_before_the_first_position(memory: Memory) -> None:
+    """A search begins after position 0, so that such a turn would be stored and never found. The
+    schema says the same."""
+    records = await exported(memory, position=0)
+    with pytest.raises(BadImport, match="'position' must be a whole number, 1 to"):
+        read_records(records)
+    turn = [record for record in records if record["kind"] == "turn"][-1]
+    assert not Draft202012Validator(schema()).is_valid(turn)
+    assert Draft202012Validator(schema()).is_valid({**turn, "position": 1})
+    assert not Draft202012Validator(schema()).is_valid({**turn, "position": 2**31})

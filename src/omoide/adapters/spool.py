@@ -17,10 +17,11 @@ import secrets
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from omoide.adapters import spool_files as files
-from omoide.adapters.spool_records import grouped, is_doomed, over, said_to, used
+from omoide.adapters.spool_records import grouped, in_order, is_doomed, over, said_to, used
 from omoide.errors import StoreError, StoreFull, StoreLocked
 from omoide.ports.spool import SpoolStatus
 
@@ -189,7 +190,8 @@ class FileSpool:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
         except OSError as error:
             raise StoreError(
-                f"words that wait to be stored cannot be kept in {self._folder}: {error.strerror}"
+                "words that wait to be stored cannot be kept or read in "
+                f"{error.filename or self._folder}: {error.strerror}"
             ) from error
 
     @asynccontextmanager
@@ -222,10 +224,16 @@ class FileSpool:
         # Others see it only once it is locked: an unlocked one they would take for left behind.
         hidden = self._path.with_suffix(".new")
         self._file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        hidden.rename(self._path)
-        self._reserve_space()
-        self._sync_folder()
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            hidden.rename(self._path)
+            self._reserve_space()
+            self._sync_folder()
+        except OSError:
+            hidden.unlink(missing_ok=True)
+            os.close(self._file)
+            self._file = -1  # what is kept in a file that no replay finds would be lost
+            raise
 
     def _sync_folder(self) -> None:
         folder = os.open(self._folder, os.O_RDONLY)
@@ -345,15 +353,19 @@ class FileSpool:
         """Records of our own file, of files whose processes died, and what is over in those of
         others that live. A file left behind is removed once it is empty. Also the end of our own:
         what is kept later begins there."""
-        found = files.read(self._aside) if retry else []
+        found = in_order(files.read(self._aside)) if retry else []
         for path in sorted(self._files()):
-            alive = path != self._path and not files.is_orphan(path)
-            records = files.read(path)
-            found += over(records, database) if alive else records
+            try:
+                alive = path != self._path and not files.is_orphan(path)
+                records = files.read(path)
+            except OSError as error:  # such as that of another user of the machine
+                log.warning("words that wait in %s cannot be read: %s", path, error.strerror)
+                continue
+            found += in_order(over(records, database) if alive else records)
             if not (records or alive or path == self._path):
                 path.unlink(missing_ok=True)
-        said = said_to(database, found)
-        return sorted(said, key=lambda record: record.item.time), self._end
+        found.sort(key=itemgetter(0))
+        return said_to(database, (record for _, record in found)), self._end
 
     def _files(self) -> list[Path]:
         return [path for path in self._folder.iterdir() if path.suffix == SUFFIX]

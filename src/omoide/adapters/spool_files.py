@@ -74,14 +74,14 @@ def end_of(records: Iterable[Record]) -> int:
 
 def mentions(path: Path, owner: Owner) -> bool:
     """Whether a file has a record of the owner, found without reading the records. If nothing waits
-    in it, its first byte says so."""
+    in it, its first byte says so. None is known of a file that cannot be read."""
     try:
         with path.open("rb", buffering=0) as file:
             first = file.read(1)
             return first not in (b"", b"\0") and b'"owner":' + _json(asdict(owner)) in (
                 first + file.readall()
             )
-    except FileNotFoundError:
+    except OSError:
         return False
 
 

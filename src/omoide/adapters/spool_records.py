@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from omoide.domain.waiting import WaitingExchange, WaitingReply, WaitingWords
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
+    from datetime import datetime
 
     from omoide.adapters.spool_files import Record
     from omoide.domain import Owner
@@ -30,6 +32,14 @@ def over(records: Collection[Record], database: str) -> list[Record]:
         if isinstance(item, WaitingReply) and item.final and item.database == database != ""
     }
     return [record for record in records if record.item.exchange in ended]
+
+
+def in_order(records: Sequence[Record]) -> list[tuple[datetime, Record]]:
+    """The records of one file as they were kept, each with a time by which to sort those of several
+    files. It never goes back, though the clock may."""
+    return list(
+        zip(accumulate((record.item.time for record in records), max), records, strict=True)
+    )
 
 
 def used(records: Iterable[Record]) -> Counter[Owner]:

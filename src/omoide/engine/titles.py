@@ -27,9 +27,10 @@ LONGEST = 120
 
 
 async def titles(store: Store, owner: Owner) -> Mapping[int, str]:
-    """The titles of an owner's sessions, by number."""
+    """The titles of an owner's sessions, by number. A restored export may have notes of this kind
+    that name no session."""
     notes = await store.notes.read(owner, kind=KIND)
-    return {int(note.key): note.text for note in notes}
+    return {int(note.key): note.text for note in notes if note.key.isdecimal()}
 
 
 async def set_title(store: Store, owner: Owner, session: int, title: str, *, now: datetime) -> None:
@@ -85,11 +86,12 @@ async def put_back(
     words = {term for turn in erased for term in content_terms(turn.text)}
     left = {note.key for note in await store.notes.read(owner, kind=KIND)}
     known = {session.number for session in await store.turns.sessions(owner)}
+    others = {str(number) for number in known - touched}
     kept = [
         note
         for note in before
         if note.key not in left
-        and int(note.key) in known - touched
+        and note.key in others
         and words.isdisjoint(content_terms(note.text))
     ]
     for note in kept:

@@ -107,7 +107,7 @@ class WaitingExchanges:
                 exchange=exchange.id,
                 owner=exchange.owner,
                 session=exchange.asking.session,
-                time=self.clock.now(),
+                time=exchange.asking.at or self.clock.now(),
                 text=answer.text,
                 answers=exchange.turn.id if exchange.turns else None,
                 complete=answer.complete,
@@ -263,10 +263,12 @@ class WaitingExchanges:
             repeated=repeated,
         )
         answer = Answer(text=reply.text, once=True, complete=reply.complete)
-        before = await self.store.turns.read(reply.owner, ids=[str(answer.id(turn))])
         await self.reply(exchange, answer)
-        if reply.call is not None and not before:
-            await self.store.ledger.add(reply.owner, reply.call)
+        if reply.call is None:
+            return
+        call = replace(reply.call, session=turn.session)
+        if call not in await self.store.ledger.calls(reply.owner):  # it may not have had to wait
+            await self.store.ledger.add(reply.owner, call)
 
     async def _recorded(self, words: WaitingWords) -> tuple[RecordedTurns, bool]:
         """The turns of the messages, recorded now or before, and whether the last one had been said

@@ -191,6 +191,8 @@ class ShortensSession(Protocol):
         is left out may be recalled like any earlier turn. Changes nothing, calls no model."""
 
 
+TRIES = 3
+"""How often a model is asked for something until its answer can be used."""
 BEST = 0.3
 """The value from which a contribution is chosen before the others, however long it is: sentences of
 the summary, and the first three of a kind that were recalled."""

@@ -86,11 +86,11 @@ class Fields:
             raise self._wrong(name, "a whole number, 0 or more")
         return value
 
-    def place(self, name: str) -> int:
+    def place(self, name: str, *, first: int = 0) -> int:
         """The number of a turn, a session or a version among the user's others."""
         value = self.whole(name)
-        if value > LAST_PLACE:  # the next ones must have numbers too
-            raise self._wrong(name, f"a whole number, 0 to {LAST_PLACE}")
+        if not first <= value <= LAST_PLACE:  # the next ones must have numbers too
+            raise self._wrong(name, f"a whole number, {first} to {LAST_PLACE}")
         return value
 
     def number(self, name: str) -> float:

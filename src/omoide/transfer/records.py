@@ -225,7 +225,7 @@ def _turn(fields: Fields) -> Turn:
     return Turn(
         id=fields.name("id"),
         session=fields.place("session"),
-        position=fields.place("position"),
+        position=fields.place("position", first=1),  # a search begins after position 0
         speaker=fields.one_of("speaker", Speaker),
         text=fields.words("text"),
         time=fields.time("time"),

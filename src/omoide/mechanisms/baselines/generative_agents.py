@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 from omoide.claims.answers import Flaw, Problem
 from omoide.domain import MemoryKind, Note
 from omoide.errors import BadReply
-from omoide.mechanisms.base import Contribution, PromptPlace
+from omoide.mechanisms.base import TRIES, Contribution, PromptPlace
 from omoide.mechanisms.baselines.generative_agents_answers import (
     INSIGHTS,
     INSIGHTS_SCHEMA,
@@ -78,7 +78,6 @@ class GenerativeAgents:
         rate: str = "model",
         k: int = 5,
         weights: AgentWeights = PAPER,
-        tries: int = 3,
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -86,7 +85,6 @@ class GenerativeAgents:
         self._by_model = rate == "model"
         self._k = k
         self._weights = weights
-        self._tries = tries
 
     # ── Digest ──────────────────────────────────────────────────────────────────────────────
 
@@ -161,7 +159,7 @@ class GenerativeAgents:
     ) -> T:
         """The answer as parsed by `read`. If that fails, asks again with the problem."""
         request, last = first, ""
-        for _ in range(self._tries):
+        for _ in range(TRIES):
             completion = await to_digest.ask(request)
             last = completion.text
             if completion.finish == "stop":

@@ -38,6 +38,8 @@ STRENGTH = "bank-strength"
 """Kind of the notes that hold a memory's strength and its last recall."""
 DEPTH = 30
 """How many nearest turns are considered."""
+RECALLED = 3
+"""How many pairs and days are recalled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +76,11 @@ class MemoryBank:
         store: Store,
         embedder: Embedder,
         summaries: DailySummaries,
-        k: int = 3,
         seed: int = 0,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._summaries = summaries
-        self._k = k
         self._seed = seed
 
     async def digest(self, to_digest: SessionToDigest) -> None:
@@ -112,7 +112,7 @@ class MemoryBank:
             known = strengths.get(item.id) or MemoryStrength(strength=1, last=item.time)
             if known.remembered(now=request.now, id=item.id, seed=self._seed):
                 recalled.append(_scored(item, similarity, known, request.now))
-            if len(recalled) == self._k:
+            if len(recalled) == RECALLED:
                 break
         return (*await self._global_notes(request), *recalled)
 

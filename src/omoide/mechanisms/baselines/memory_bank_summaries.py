@@ -9,6 +9,7 @@ from omoide.domain import Note, RejectedAnswer, Sentence
 from omoide.domain.time import in_zone
 from omoide.errors import BadReply
 from omoide.language import split_sentences
+from omoide.mechanisms.base import TRIES
 from omoide.mechanisms.flags import flagged, keep_flags
 from omoide.mechanisms.summary.forms import unmarked
 from omoide.ports import Message, Request
@@ -44,7 +45,6 @@ class DailySummaries:
         store: Store,
         window: int,
         count: Callable[[str], Awaitable[int]],
-        tries: int = 3,
         name: str = "",
         flags: bool = False,
     ) -> None:
@@ -52,7 +52,7 @@ class DailySummaries:
         self._store = store
         self._window = window
         self._count = count
-        self._tries = 1 if flags else tries
+        self._tries = 1 if flags else TRIES
         self._flags = flags
         self._name = name
 

@@ -14,6 +14,7 @@ from omoide.claims.answers import Flaw, Problem, check, without_echoes, without_
 from omoide.claims.citation import cite_sources
 from omoide.domain import RejectedAnswer, Speaker
 from omoide.errors import BadReply
+from omoide.mechanisms.base import TRIES
 from omoide.mechanisms.events import form as forms
 from omoide.mechanisms.flags import flagged
 from omoide.ports import Message, Request, Skill
@@ -68,7 +69,6 @@ class ModelEventWriter:
         window: int,
         count: Callable[[str], Awaitable[int]],
         limit: int = forms.LIMIT,
-        tries: int = 3,
         name: str = "",
         flags: bool = False,
         free: bool = False,
@@ -78,7 +78,7 @@ class ModelEventWriter:
         self._window = window
         self._count = count
         self._limit = limit
-        self._tries = 1 if flags else tries
+        self._tries = 1 if flags else TRIES
         self._name = name
         self._flags = flags
         self._free = free

@@ -48,12 +48,11 @@ class FactKeeper:
         known: int = 40,
         known_long: int | None = None,
         newest: int = FIRST,
-        tries: int = 3,
     ) -> None:
         """The model is shown at most `known` facts; of a session with more turns than that, one for
         each turn, at most `known_long`. If that is more, some are of the kinds that do not age."""
         self._store = store
-        self._asking = Asking(model=model, form=form, tries=tries)
+        self._asking = Asking(model=model, form=form)
         self._known, self._known_long = known, known_long or known
         self._lasting = FIRST if self._known_long > known else 0
         self._newest = newest

@@ -10,6 +10,7 @@ from omoide.claims.answers import Flaw, Problem
 from omoide.domain import FactChanges, RejectedAnswer
 from omoide.errors import BadReply
 from omoide.language import dominant_language
+from omoide.mechanisms.base import TRIES
 from omoide.mechanisms.facts.applying import Outcome, apply_operations
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ class Asking:
 
     model: ChatModel
     form: FactForm
-    tries: int = 3
-    """How often it is asked until its answer can be read."""
 
     def answer_tokens(self, request: FormRequest) -> int:
         """Most tokens of an answer: a third of the window at most."""
@@ -148,8 +147,8 @@ class SessionWriting:
         language = self._to_digest.language
         self._prompts[question.prompt] = None
         request = question
-        for tried in range(1, self._asking.tries + 1):
-            last = tried == self._asking.tries
+        for tried in range(1, TRIES + 1):
+            last = tried == TRIES
             limited = replace(request.request, max_tokens=self._asking.answer_tokens(request))
             completion = await self._to_digest.ask(limited)
             self._completions.append(completion)
@@ -180,7 +179,7 @@ class SessionWriting:
         number = self._to_digest.session.number
         return BadReply(
             f"{self._asking.model.name} gave no usable facts of session {number} in "
-            f"{self._asking.tries} tries: {error} The old memory is kept."
+            f"{TRIES} tries: {error} The old memory is kept."
         )
 
     def _reject(self, completion: Completion, flaw: Flaw) -> str:

@@ -22,6 +22,7 @@ from omoide.domain import RejectedAnswer, Sentence
 from omoide.domain.memo import Span, repaired_spans
 from omoide.errors import BadReply, ContextTooLong
 from omoide.language import content_terms
+from omoide.mechanisms.base import TRIES
 from omoide.mechanisms.flags import flagged
 from omoide.mechanisms.memos.ranges import grammar
 from omoide.mechanisms.memos.reading import MemoEntry, read_entries
@@ -86,11 +87,9 @@ class MemoWriter:
     taken.
     """
 
-    def __init__(
-        self, *, model: ChatModel, tries: int = 3, max_lines: int = 20, flags: bool = False
-    ) -> None:
+    def __init__(self, *, model: ChatModel, max_lines: int = 20, flags: bool = False) -> None:
         self.model = model
-        self._tries = 1 if flags else tries
+        self._tries = 1 if flags else TRIES
         self._flags = flags
         self._max_lines = max_lines
 

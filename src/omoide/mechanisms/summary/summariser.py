@@ -23,6 +23,7 @@ from omoide.claims.citation import cite_sources
 from omoide.domain import Origin, RejectedAnswer, Speaker, Summary
 from omoide.errors import BadReply
 from omoide.language import dominant_language
+from omoide.mechanisms.base import TRIES
 from omoide.mechanisms.flags import flagged
 from omoide.mechanisms.summary.forms import FormReading
 from omoide.mechanisms.summary.shortening import shortened
@@ -97,7 +98,7 @@ class _Rewrite:
 
 
 class RecursiveSummary:
-    """The summariser of paper A: a model, the form it is asked in, and the number of tries."""
+    """The summariser of paper A: a model, and the form it is asked in."""
 
     def __init__(
         self,
@@ -105,7 +106,6 @@ class RecursiveSummary:
         model: ChatModel,
         form: SummaryForm,
         limit: int = 20,
-        tries: int = 3,
         flags: bool = False,
     ) -> None:
         """With `flags` there is one try, and an answer is taken as it is unless it has no
@@ -113,7 +113,7 @@ class RecursiveSummary:
         self.model = model
         self.form = form
         self.limit = limit
-        self.tries = 1 if flags else tries
+        self.tries = 1 if flags else TRIES
         self.flags = flags
 
     async def digest(

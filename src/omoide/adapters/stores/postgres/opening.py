@@ -218,7 +218,8 @@ def _version(connection: psycopg.Connection[Any], where: str) -> int | None:
     [(table,)] = connection.execute("SELECT to_regclass('omoide_meta')")
     if table is None:
         return None
-    meta = dict(connection.execute("SELECT name, value FROM omoide_meta").fetchall())
+    named = b"SELECT name, value FROM omoide_meta WHERE name IN ('schema', 'written_by')"
+    meta = dict(connection.execute(named).fetchall())
     version, supported = int(meta["schema"]), len(_steps())
     if version > supported:
         raise StoreTooNew(

@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from omoide.adapters.stores.sql.erased_owners import read_secret, take_secret
 from omoide.adapters.stores.sql.index import OUTSIDE
 from omoide.adapters.stores.sql.rows import ensured_owner_id, owner_id
 from omoide.adapters.stores.sql.tables import OWNER, TABLES
@@ -157,7 +159,11 @@ async def migrate_all(
     tenant: str | None = None,
     progress: Progress | None = None,
 ) -> MigrationResult:
-    """Copy every owner, or those of one tenant. Owners that cannot be copied are reported."""
+    """Copy every owner, or those of one tenant. Owners that cannot be copied are reported. A new
+    target gets the source's secret, by which the receipts of its erasures are known as genuine."""
+    secret = await source.database.read("", partial(read_secret, table=source.archive.META))
+    take = partial(take_secret, table=target.archive.META, found=secret)
+    await target.database.write("", take)
     names = (tenant,) if tenant else await source.archive.tenants()
     owners = [owner for name in names for owner in await source.archive.owners(name)]
     moved: list[MigratedOwner] = []

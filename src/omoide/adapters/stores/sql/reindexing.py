@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.items import ITEM_TABLES, TURNS, counted
 from omoide.adapters.stores.sql.rows import from_micros
 from omoide.adapters.stores.sql.turn_tables import spans_text
+from omoide.domain.time import in_zone
 from omoide.language.terms import CJK, informativeness, is_prefix, last_characters, latin, terms
 from omoide.mechanisms.search.features import spans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime, tzinfo
 
     from omoide.adapters.stores.sql.connection import Connection
     from omoide.adapters.stores.sql.items import ItemTable
 
 _GLUED = re.compile(rf"[^\W_{CJK}][{CJK}]")
 _FORMER = re.compile(rf"[{CJK}]+|[^\W_]+(?:['’][^\W_]+)*")
+_ZONES = [timezone(timedelta(hours=hours)) for hours in (0, -12, 14)]
+"""UTC, and the zones in which a day begins last and first."""
 _CHUNK = 2000
 """Items held in memory at a time."""
 
@@ -44,18 +49,24 @@ def reindex(connection: Connection) -> None:
 
 
 def redate(connection: Connection) -> None:
-    """Write the days that turns name again, where they name any."""
+    """Write the days that turns name again, where they name any. A turn's time is stored without
+    its zone: days that are right where it may have been said stay as they are."""
     dated = (
         "SELECT position, text, time, named FROM turns JOIN outlines USING (owner, position) "  # noqa: S608
         f"WHERE owner = ? AND position > ? AND named <> '' ORDER BY position LIMIT {_CHUNK}"
     )
     for owner in _owners(connection):
         for position, text, time, old in _rows(connection, owner, dated):
-            if (new := spans_text(spans_of(text, from_micros(time).date()))) != old:
+            new, *elsewhere = (_days_named(text, from_micros(time), zone) for zone in _ZONES)
+            if old not in (new, *elsewhere):
                 connection.execute(
                     "UPDATE outlines SET named = ? WHERE owner = ? AND position = ?",
                     (new, owner, position),
                 )
+
+
+def _days_named(text: str, time: datetime, zone: tzinfo) -> str:
+    return spans_text(spans_of(text, in_zone(time, zone).date()))
 
 
 def _owners(connection: Connection) -> list[int]:
