@@ -125,7 +125,7 @@ def with_absolute_dates(
         ]
 
     mentions = mentions_in(text)
-    since, until = _covered(mentions, rules.table, day)
+    since, until = _covered(mentions, rules.table)
     found: list[str] = []
     for _ in range(_PASSES):
         replaced = [m for m in mentions if m.relative and (ranges or not m.begins_range)]
@@ -327,25 +327,32 @@ def _number(said: str, table: Relative) -> int:
     return table.numbers[said] if said in table.numbers else int(said)
 
 
-def _covered(
-    mentions: list[_Mention], table: Relative, day: date
-) -> tuple[date | None, date | None]:
+def _covered(mentions: list[_Mention], table: Relative) -> tuple[date | None, date | None]:
     """First and last day of the first expression."""
     if not mentions:
         return None, None
     mention = mentions[0]
+    place, first, last = mention.place, mention.meant[0].first, mention.meant[-1].last
     if "vague" in mention.got:  # for the last three years, some weeks ago
-        return (day if "ahead" in mention.got or "within" in mention.got else None), None
-    first, last = mention.meant[0].first, mention.meant[-1].last
-    place = mention.place
+        return (first if "ahead" in mention.got or "within" in mention.got else None), None
     if table.since.search(place.around):
-        return first, None
+        return first, _end_of_range(mentions, table, first)
     if table.until.search(place.around):
         return None, last
     if len(mentions) > 1:
         between = place.text[place.end : mentions[1].place.start]
         last = mentions[1].meant[-1].last if between == table.alone.either else last
     return first, last
+
+
+def _end_of_range(mentions: list[_Mention], table: Relative, first: date) -> date | None:
+    """The last day of the second expression, if the same clause says that it lasts until then."""
+    if len(mentions) == 1:
+        return None
+    begins, ends = (mention.place for mention in mentions[:2])
+    last = mentions[1].meant[-1].last
+    apart = table.boundary.search(begins.text[begins.end : ends.start])
+    return last if not apart and table.until.search(ends.around) and first <= last else None
 
 
 def _written(mention: _Mention, rules: _Rules) -> str:
