@@ -58,6 +58,8 @@ class NamedPeriod:
     end: int
     first: date
     last: date
+    vague: bool
+    """Whether it only says about how long ago or ahead, and `first` is the day of speaking."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +122,7 @@ def with_absolute_dates(
         return [
             mention
             for mention in _mentions(text, rules, day)
-            if (names or not _is_name(mention.place, rules))
+            if (names or not mention.place.is_name(besides=rules.capitalised))
             and (habits or not recurs(mention.place, rules.table))
         ]
 
@@ -137,11 +139,6 @@ def with_absolute_dates(
     return DatedText(text=text, since=since, until=until, found=tuple(found))
 
 
-def _is_name(place: Place, rules: _Rules) -> bool:
-    """Whether it may be a name or a title, or is quoted."""
-    return place.has_capitals(besides=rules.capitalised) or place.quoted
-
-
 def named_periods(text: str, *, day: date, language: str) -> tuple[NamedPeriod, ...]:
     """The periods that a text, said on `day`, names, in order. Where one of two is meant, it is
     from the first day of the one to the last of the other."""
@@ -151,6 +148,7 @@ def named_periods(text: str, *, day: date, language: str) -> tuple[NamedPeriod, 
             end=mention.place.end,
             first=mention.meant[0].first,
             last=mention.meant[-1].last,
+            vague="vague" in mention.got,
         )
         for mention in _mentions(text, _rules(language), day)
     )
@@ -361,16 +359,15 @@ def _written(mention: _Mention, rules: _Rules) -> str:
     beside = table.beside or table.alone
     attached = "tail" in got or table.bare.search(place.around)
     style = beside if attached else table.alone
-    dates = [_date(mention.meant[0], style, rules)]
-    dates += [_date(period, beside, rules) for period in mention.meant[1:]]
-    written = style.either.join(dates)
+    bare = [_date(period, beside, rules) for period in mention.meant]
+    written = style.either.join([_date(mention.meant[0], style, rules), *bare[1:]])
     if part := got.get("part") or table.parts.get(got.get("period", "")):
-        written = style.part.format(day=_date(mention.meant[0], beside, rules), part=part)
+        written = style.part.format(day=style.either.join(bare), part=part)
     if "whose" in got:
-        written = style.possessive.format(day=_date(mention.meant[0], beside, rules))
+        written = style.possessive.format(day=bare[0])
     if "vague" in got:
         form = style.before if "ago" in got else style.after
-        written = form.format(day=_date(mention.meant[0], beside, rules), vague=got["vague"])
+        written = form.format(day=bare[0], vague=got["vague"])
     written += table.tails.get(got.get("tail", ""), got.get("tail", ""))
     before = place.text[max(0, place.start - 3) : place.start].strip()
     if place.words[0].isupper() and (not before or before[-1] in ".!?"):
