@@ -132,10 +132,12 @@ def test_search_and_notes_read_the_same_year(language: str, text: str, said: dat
         ("一昨年退院した。", "2021-01-01", "2021-12-31"),
         ("지지난달에 입원했다.", "2023-04-01", "2023-04-30"),
         ("Tôi đã nhập viện tháng trước nữa.", "2023-04-01", "2023-04-30"),
+        ("去年搬家了。", "2022-01-01", "2022-12-31"),
+        ("先月引っ越した。", "2023-05-01", "2023-05-31"),
     ],
 )
-def test_a_longer_expression_is_not_the_shorter_in_it(text: str, first: str, last: str) -> None:
-    """The day after tomorrow is not tomorrow."""
+def test_an_expression_is_read_as_in_notes(text: str, first: str, last: str) -> None:
+    """The day after tomorrow is not tomorrow; last year has a November."""
     assert spans(text, SAID) == [(date.fromisoformat(first), date.fromisoformat(last))]
 
 

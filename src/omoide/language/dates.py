@@ -130,7 +130,9 @@ def with_absolute_dates(
     since, until = _covered(mentions, rules.table)
     found: list[str] = []
     for _ in range(_PASSES):
-        replaced = [m for m in mentions if m.relative and (ranges or not m.begins_range)]
+        # What stands for a vague time has its words: "a few days after 20 May 2026".
+        replaced = [m for m in mentions if m.relative and m.place.words not in found]
+        replaced = [m for m in replaced if ranges or not m.begins_range]
         if not replaced:
             break
         found += [mention.place.words for mention in replaced]

@@ -148,16 +148,18 @@ def _meant(
     match: re.Match[str], parts: Mapping[str, str], span: Span, named: Sequence[NamedPeriod]
 ) -> Span | None:
     """What a match means, whose own words say `span`: the period of the expression of a note that
-    it is in, if the text around it tells which is meant, or that expression is longer, as "the day
-    after tomorrow" is; none if the longer one is vague, such as "a few months ago" (vài tháng
-    trước)."""
+    it is in, if the text around it tells which is meant, if that expression is longer, as "the day
+    after tomorrow" is, or if the days near to now that the match stands for are not all of it. None
+    if the longer one is vague, such as "a few months ago" (vài tháng trước)."""
     around = (p for p in named if p.start < match.end() and match.start() < p.end)
     if "y" in parts or (period := next(around, None)) is None:
         return span
     longer = period.end - period.start > match.end() - match.start()
     if period.vague:
         return None if longer and "n" not in parts else span
-    return (period.first, period.last) if longer or _lacks_year(parts) else span
+    missed = "near" in parts and not span[0] <= period.first <= period.last <= span[1]
+    by_note = longer or missed or _lacks_year(parts)
+    return (period.first, period.last) if by_note else span
 
 
 def _lacks_year(got: Mapping[str, str]) -> bool:
