@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.domain import Fact, FactChanges, FactKind, Speaker, Trust, Turn
+from omoide.domain import Fact, FactChanges, FactEnd, FactKind, Speaker, Trust, Turn
 from omoide.domain import applied as applied_changes
 from omoide.mechanisms.facts.applying import (
     OUTRANKED,
@@ -200,6 +200,17 @@ def test_what_a_plan_would_have_ended_goes_on_if_the_plan_is_given_up() -> None:
     assert held["f1"] == old
     assert held["f1"].holds(AT + timedelta(days=99))
     assert not held[plan.id].holds(AT)
+
+
+def test_a_plan_that_is_told_and_given_up_at_once_ends_nothing() -> None:
+    """In a long session the two may be told in different parts, and are stored together."""
+    old = known("f1", "User lives in Oslo.")
+    told = applied(planned("User moves to Bergen next week.", "f1"), facts=(old,)).changes
+    (plan,) = told.added
+    off = FactEnd(id=plan.id, at=AT, reason="given up")
+    held = in_store(replace(told, ended=(*told.ended, off)), {"f1": old})
+    assert held["f1"].ended is None
+    assert held[plan.id].ended == AT
 
 
 def in_store(changes: FactChanges, held: dict[str, Fact]) -> dict[str, Fact]:
