@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from omoide.errors import BadLanguage
 from omoide.language import BUILT_IN, DatedText, register, with_absolute_dates
 from omoide.language.pack import pack, unregister
+from omoide.language.periods import counted, unit_and_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -358,6 +359,17 @@ def test_any_text_is_taken(text: str, day: date, language: str) -> None:
     """No text raises, and what holds no expression stays as it is."""
     dated = with_absolute_dates(text, day=day, language=language)
     assert dated.found or dated.text == text
+
+
+@pytest.mark.parametrize("language", BUILT_IN)
+def test_every_word_for_a_period_is_read(language: str) -> None:
+    """A pack has none that its rules do not reach."""
+    for key, words in pack(language).relative.periods.items():
+        unit, step = unit_and_step(key)
+        period = counted(unit, step, day=TUESDAY)
+        for word in words:
+            dated = with_absolute_dates(word, day=TUESDAY, language=language)
+            assert (word, dated.since, dated.until) == (word, period.first, period.last)
 
 
 @pytest.mark.parametrize("language", BUILT_IN)

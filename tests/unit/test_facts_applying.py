@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.domain import Fact, FactChanges, FactKind, Speaker, Trust, Turn
+from omoide.domain import Fact, FactChanges, FactEnd, FactKind, Speaker, Trust, Turn
 from omoide.domain import applied as applied_changes
 from omoide.mechanisms.facts.applying import (
     OUTRANKED,
@@ -162,6 +162,18 @@ def test_a_plan_ends_what_holds_until_then_when_its_days_are_over(text: str, las
     assert not ended.holds(midnight)
 
 
+@pytest.mark.parametrize("kind", [FactKind.PROMISE, FactKind.EVENT])
+def test_a_plan_replaces_a_promise_at_once(kind: FactKind) -> None:
+    """Neither a promise nor an event is how things are until the plan comes true."""
+    old = replace(known("f1", "Assistant will send User a list."), kind=kind)
+    new = planned("User will get the list next week.", "f1")
+    dated = replace(new, since=date(2026, 6, 3), says_days=True)
+    changes = applied(dated, facts=(old,)).changes
+    (end,), (plan,) = changes.ended, changes.added
+    assert (end.at, end.until) == (AT, START.date())
+    assert (plan.since, plan.until) == (date(2026, 6, 3), date(2026, 6, 3))
+
+
 def test_a_plan_that_is_put_off_takes_along_what_it_ends() -> None:
     """Who moves later lives where they live until then."""
     old = known("f1", "User lives in Oslo.")
@@ -188,6 +200,17 @@ def test_what_a_plan_would_have_ended_goes_on_if_the_plan_is_given_up() -> None:
     assert held["f1"] == old
     assert held["f1"].holds(AT + timedelta(days=99))
     assert not held[plan.id].holds(AT)
+
+
+def test_a_plan_that_is_told_and_given_up_at_once_ends_nothing() -> None:
+    """In a long session the two may be told in different parts, and are stored together."""
+    old = known("f1", "User lives in Oslo.")
+    told = applied(planned("User moves to Bergen next week.", "f1"), facts=(old,)).changes
+    (plan,) = told.added
+    off = FactEnd(id=plan.id, at=AT, reason="given up")
+    held = in_store(replace(told, ended=(*told.ended, off)), {"f1": old})
+    assert held["f1"].ended is None
+    assert held[plan.id].ended == AT
 
 
 def in_store(changes: FactChanges, held: dict[str, Fact]) -> dict[str, Fact]:
@@ -230,6 +253,25 @@ def test_what_the_assistant_says_does_not_end_what_the_user_said() -> None:
     assert (fact.trust, fact.flags) == (Trust.ASSISTANT, (OUTRANKED,))
     assert answer.changes.ended == ()
     assert [one.reason for one in answer.aside] == [OUTRANKED]
+
+
+def test_what_an_end_leaves_out_is_told() -> None:
+    """Of two facts that the assistant ends, the user's own holds, and people can see that."""
+    weak = known("f2", "User has a boat.", trust=Trust.ASSISTANT)
+    gone = Operation(action=Action.END, facts=("f1", "f2"), turns=("t4",))
+    answer = applied(gone, facts=(known("f1", "User has a car."), weak))
+    assert [end.id for end in answer.changes.ended] == ["f2"]
+    assert [(one.text, one.reason) for one in answer.aside] == [("User has a car.", OUTRANKED)]
+    assert answer.outcomes == {Outcome.ENDED: 1}
+
+
+def test_what_is_left_of_a_fact_is_trusted_as_it_was() -> None:
+    """The part of an imported fact that still holds was not said by the user."""
+    old = known("f1", "User lives in Oslo and has a cat.", trust=Trust.IMPORTED)
+    old = replace(old, sources=("t0",))
+    left = replace(add("User has a cat."), facts=("f1",), by_rule=True)
+    (fact,) = applied(left, facts=(old,)).changes.added
+    assert (fact.trust, fact.sources) == (Trust.IMPORTED, ("t0",))
 
 
 def test_an_answer_to_a_question_is_the_users_word() -> None:
@@ -486,6 +528,21 @@ def test_an_answer_that_says_no_days_is_believed() -> None:
     ]
     assert added[2].kind is FactKind.PLAN
     assert added[2].text == plan.text
+
+
+def test_a_plan_lasts_as_long_as_its_sentence_says() -> None:
+    """An answer that gives the first day alone may tell the last in its text."""
+    away = Operation(
+        action=Action.ADD,
+        text="User is in Rome from 3 June 2026 to 7 June 2026.",
+        kind=FactKind.PLAN,
+        turns=("t1",),
+        since=date(2026, 6, 3),
+        since_last=date(2026, 6, 3),
+        says_days=True,
+    )
+    (fact,) = applied(away).changes.added
+    assert (fact.since, fact.until) == (date(2026, 6, 3), date(2026, 6, 7))
 
 
 def test_what_an_event_ends_held_on_its_day() -> None:

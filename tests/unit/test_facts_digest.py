@@ -372,6 +372,25 @@ async def test_a_long_session_is_written_in_parts_that_know_of_each_other(
     assert shown.count("I like tea.") == 1500
 
 
+async def test_a_later_part_sees_what_a_plan_will_end_and_nothing_forgotten(
+    make_world: Make,
+) -> None:
+    """The old home holds until the move; that something was forgotten is over at once."""
+    world = await make_world(settings=replace(LARGE, max_turn_chars=100_000))
+    home = answer(change("User lives in Oslo.", 1, kind="state"))
+    await world.session("ana", "I live in Oslo.", answers=(home,))
+    move = change("User moves to Bergen.", 1, do="replace", facts=[1], kind="plan", since="2027-06")
+    forget = change("", 1, do="forget")
+    long = f"I drink. {'I like tea. ' * 2000}"
+    said = ("I move to Bergen in June 2027; forget the rest.", long, "And a dog.")
+    await world.session("ana", *said, answers=(answer(move, forget), *(answer(),) * 6))
+    last = world.iterator.requests[-1].messages[-1].content
+    assert "User lives in Oslo." in last
+    assert "User moves to Bergen" in last
+    assert "forget" not in last
+    assert "User lives in Oslo." in await facts(world)
+
+
 async def test_an_older_memory_becomes_facts_with_its_sources(make_world: Make) -> None:
     """The versions of a summary that a model rewrote: what it dropped is an ended fact."""
     world = await make_world()

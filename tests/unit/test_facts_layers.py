@@ -40,6 +40,17 @@ async def test_events_and_memos_are_written_without_a_call_of_their_own(make_wor
     assert world.memory.about.mechanisms == ("summary", "search")
 
 
+async def test_what_a_plan_will_replace_still_comes_to_mind(make_world: Make) -> None:
+    """Who moves next June lives in Oslo until then."""
+    world = await make_world(settings=LARGE)
+    home = answer(change("User lives in Oslo.", 1, kind="state"))
+    await world.session("ana", "I live in Oslo.", answers=(home,))
+    move = change("User moves to Bergen.", 1, do="replace", facts=[1], kind="plan", since="2027-06")
+    await world.session("ana", "I move to Bergen in June 2027.", answers=(answer(move),))
+    events = await world.store.events.read(ANA)
+    assert [event.superseded_by for event in events] == [None, None]
+
+
 async def test_recall_has_them_only_if_asked_for_and_prompts_only_topics(make_world: Make) -> None:
     """Facts and turns say the same, but for the topics that fit a question."""
     world = await told(make_world)

@@ -238,3 +238,11 @@ JSON = st.recursive(
 def test_the_counts_add_up_whatever_the_entries_are(changes: list[Any]) -> None:
     """As many operations and set-aside entries as the answer had entries."""
     assert read(changes).entries == len(changes)
+
+
+def test_a_year_may_be_a_number() -> None:
+    """Some models write it so, and what is no day at all is flagged."""
+    entry = {"do": "add", "text": "User studied in Oslo.", "since": 2019, "until": ["2022-06"]}
+    operation, odd = read([entry, {**entry, "until": True}]).operations
+    assert (operation.since, operation.until) == (date(2019, 1, 1), date(2022, 6, 30))
+    assert odd.flags == ("a day that it names cannot be read",)

@@ -98,6 +98,22 @@ def test_other_languages(language: str, weeks: str, yesterday: str, now: str) ->
     assert present(NOW, language) == now
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "a week ago, on Sunday"),
+        ("zh", "1周前的星期日"),
+        ("ja", "1週間前の日曜日"),
+        ("ko", "1주 전 일요일"),
+        ("vi", "một tuần trước, hôm chủ nhật"),
+    ],
+)
+def test_ten_days_before_a_wednesday_is_not_in_last_week(language: str, said: str) -> None:
+    """It is the Sunday of the week before."""
+    wednesday = NOW - timedelta(days=1)
+    assert human_time(wednesday - timedelta(days=10), wednesday, language) == said
+
+
 def test_the_days_are_those_of_the_listener() -> None:
     """Half past eleven in the evening UTC is the next day in Tokyo."""
     tokyo = timezone(timedelta(hours=9))

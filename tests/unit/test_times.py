@@ -122,6 +122,31 @@ def test_search_and_notes_read_the_same_year(language: str, text: str, said: dat
     assert (noted.since or first, noted.until or last) == (first, last)
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("My exam is the day after tomorrow.", "2023-06-16", "2023-06-16"),
+        ("I fly on the 3rd of next month.", "2023-07-03", "2023-07-03"),
+        ("我大前天考试了。", "2023-06-11", "2023-06-11"),
+        ("我上上周去了海边。", "2023-05-29", "2023-06-04"),
+        ("一昨年退院した。", "2021-01-01", "2021-12-31"),
+        ("지지난달에 입원했다.", "2023-04-01", "2023-04-30"),
+        ("Tôi đã nhập viện tháng trước nữa.", "2023-04-01", "2023-04-30"),
+        ("去年搬家了。", "2022-01-01", "2022-12-31"),
+        ("先月引っ越した。", "2023-05-01", "2023-05-31"),
+    ],
+)
+def test_an_expression_is_read_as_in_notes(text: str, first: str, last: str) -> None:
+    """The day after tomorrow is not tomorrow; last year has a November."""
+    assert spans(text, SAID) == [(date.fromisoformat(first), date.fromisoformat(last))]
+
+
+@pytest.mark.parametrize("text", ["I left half a year ago.", "Tôi gặp Ana vài tháng trước."])
+def test_what_a_vague_expression_holds_is_no_time(text: str) -> None:
+    """Neither "a year ago" nor last month (tháng trước) is meant."""
+    assert spans(text, SAID) == []
+
+
 def test_in_order_of_mention() -> None:
     """Several expressions of one language come in the order they stand, as numbers too."""
     found = spans("We met yesterday, and on 3 March 2022.", SAID)

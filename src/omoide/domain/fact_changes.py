@@ -41,6 +41,8 @@ def applied(changes: FactChanges, known: Mapping[str, Fact]) -> AppliedChanges:
     facts = {**known, **firsts}
     confirmed = [change for change in changes.confirmed if change.id in facts]
     ended = [end for end in changes.ended if end.id in facts and (not end.by or end.by in facts)]
+    over = {end.id: end.at for end in ended}
+    ended = [end for end in ended if over.get(end.by, end.at) >= end.at]  # else the plan is off
     for confirmation in confirmed:
         facts[confirmation.id] = facts[confirmation.id].confirmed_with(confirmation)
     for end in ended:

@@ -58,6 +58,8 @@ class NamedPeriod:
     end: int
     first: date
     last: date
+    vague: bool
+    """Whether it only says about how long ago or ahead, and `first` is the day of speaking."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,26 +122,23 @@ def with_absolute_dates(
         return [
             mention
             for mention in _mentions(text, rules, day)
-            if (names or not _is_name(mention.place, rules))
+            if (names or not mention.place.is_name(besides=rules.capitalised))
             and (habits or not recurs(mention.place, rules.table))
         ]
 
     mentions = mentions_in(text)
-    since, until = _covered(mentions, rules.table, day)
+    since, until = _covered(mentions, rules.table)
     found: list[str] = []
     for _ in range(_PASSES):
-        replaced = [m for m in mentions if m.relative and (ranges or not m.begins_range)]
+        # What stands for a vague time has its words: "a few days after 20 May 2026".
+        replaced = [m for m in mentions if m.relative and m.place.words not in found]
+        replaced = [m for m in replaced if ranges or not m.begins_range]
         if not replaced:
             break
         found += [mention.place.words for mention in replaced]
         text = _replaced(text, replaced, rules)
         mentions = mentions_in(text)
     return DatedText(text=text, since=since, until=until, found=tuple(found))
-
-
-def _is_name(place: Place, rules: _Rules) -> bool:
-    """Whether it may be a name or a title, or is quoted."""
-    return place.has_capitals(besides=rules.capitalised) or place.quoted
 
 
 def named_periods(text: str, *, day: date, language: str) -> tuple[NamedPeriod, ...]:
@@ -151,6 +150,7 @@ def named_periods(text: str, *, day: date, language: str) -> tuple[NamedPeriod, 
             end=mention.place.end,
             first=mention.meant[0].first,
             last=mention.meant[-1].last,
+            vague="vague" in mention.got,
         )
         for mention in _mentions(text, _rules(language), day)
     )
@@ -327,19 +327,16 @@ def _number(said: str, table: Relative) -> int:
     return table.numbers[said] if said in table.numbers else int(said)
 
 
-def _covered(
-    mentions: list[_Mention], table: Relative, day: date
-) -> tuple[date | None, date | None]:
+def _covered(mentions: list[_Mention], table: Relative) -> tuple[date | None, date | None]:
     """First and last day of the first expression."""
     if not mentions:
         return None, None
     mention = mentions[0]
+    place, first, last = mention.place, mention.meant[0].first, mention.meant[-1].last
     if "vague" in mention.got:  # for the last three years, some weeks ago
-        return (day if "ahead" in mention.got or "within" in mention.got else None), None
-    first, last = mention.meant[0].first, mention.meant[-1].last
-    place = mention.place
+        return (first if "ahead" in mention.got or "within" in mention.got else None), None
     if table.since.search(place.around):
-        return first, None
+        return first, _end_of_range(mentions, table, first)
     if table.until.search(place.around):
         return None, last
     if len(mentions) > 1:
@@ -348,22 +345,31 @@ def _covered(
     return first, last
 
 
+def _end_of_range(mentions: list[_Mention], table: Relative, first: date) -> date | None:
+    """The last day of the second expression, if the same clause says that it lasts until then."""
+    if len(mentions) == 1:
+        return None
+    begins, ends = (mention.place for mention in mentions[:2])
+    last = mentions[1].meant[-1].last
+    apart = table.boundary.search(begins.text[begins.end : ends.start])
+    return last if not apart and table.until.search(ends.around) and first <= last else None
+
+
 def _written(mention: _Mention, rules: _Rules) -> str:
     """An expression as an absolute one."""
     table, got, place = rules.table, mention.got, mention.place
     beside = table.beside or table.alone
     attached = "tail" in got or table.bare.search(place.around)
     style = beside if attached else table.alone
-    dates = [_date(mention.meant[0], style, rules)]
-    dates += [_date(period, beside, rules) for period in mention.meant[1:]]
-    written = style.either.join(dates)
+    bare = [_date(period, beside, rules) for period in mention.meant]
+    written = style.either.join([_date(mention.meant[0], style, rules), *bare[1:]])
     if part := got.get("part") or table.parts.get(got.get("period", "")):
-        written = style.part.format(day=_date(mention.meant[0], beside, rules), part=part)
+        written = style.part.format(day=style.either.join(bare), part=part)
     if "whose" in got:
-        written = style.possessive.format(day=_date(mention.meant[0], beside, rules))
+        written = style.possessive.format(day=bare[0])
     if "vague" in got:
         form = style.before if "ago" in got else style.after
-        written = form.format(day=_date(mention.meant[0], beside, rules), vague=got["vague"])
+        written = form.format(day=bare[0], vague=got["vague"])
     written += table.tails.get(got.get("tail", ""), got.get("tail", ""))
     before = place.text[max(0, place.start - 3) : place.start].strip()
     if place.words[0].isupper() and (not before or before[-1] in ".!?"):

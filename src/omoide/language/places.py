@@ -61,7 +61,11 @@ class Place:
         ends = match.start() if (match := boundary.search(after)) else len(after)
         return before[begins:] + HERE + after[:ends]
 
-    def has_capitals(self, *, besides: Container[str]) -> bool:
+    def is_name(self, *, besides: Container[str]) -> bool:
+        """Whether it may be a name or a title, or is quoted."""
+        return self._has_capitals(besides) or self.quoted
+
+    def _has_capitals(self, besides: Container[str]) -> bool:
         """Whether a word has a capital that neither the beginning of a sentence nor its being one
         of `besides` explains: "Today" in "USA Today", but not "Friday" in "next Friday"."""
         before = self.text[: self.start].rstrip(_OPENING)

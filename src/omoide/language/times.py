@@ -116,18 +116,19 @@ def spans(text: str, said_on: date) -> list[Span]:
     '2022-05-01'
     """
     text = unicodedata.normalize("NFKC", text)
-    found: list[tuple[Span, re.Match[str] | None]] = []
+    found: list[tuple[re.Match[str], Mapping[str, str], Span]] = []
     done = 0
     for match, calendar in _matches(text):
         if match.start() >= done:
             done = match.end()
             parts = calendar.parts(match)
             if (span := _resolved(parts, calendar, said_on)) is not None:
-                found.append((span, match if _lacks_year(parts) else None))
-    if all(match is None for _, match in found):
-        return [span for span, _ in found]
+                found.append((match, parts, span))
+    if all("y" in parts for _, parts, _ in found):
+        return [span for _, _, span in found]
     named = named_periods(text, day=said_on, language=detect_language(text))
-    return [(_named_at(match, named) if match else None) or span for span, match in found]
+    meant = (_meant(match, parts, span, named) for match, parts, span in found)
+    return list(dict.fromkeys(span for span in meant if span))
 
 
 def _matches(text: str) -> list[tuple[re.Match[str], _Calendar]]:
@@ -143,21 +144,27 @@ def _matches(text: str) -> list[tuple[re.Match[str], _Calendar]]:
     return matches
 
 
-def _named_at(match: re.Match[str], named: Sequence[NamedPeriod]) -> Span | None:
-    """The period of the expression that this match is in."""
-    return next(
-        (
-            (period.first, period.last)
-            for period in named
-            if period.start < match.end() and match.start() < period.end
-        ),
-        None,
-    )
+def _meant(
+    match: re.Match[str], parts: Mapping[str, str], span: Span, named: Sequence[NamedPeriod]
+) -> Span | None:
+    """What a match means, whose own words say `span`: the period of the expression of a note that
+    it is in, if the text around it tells which is meant, if that expression is longer, as "the day
+    after tomorrow" is, or if the days near to now that the match stands for are not all of it. None
+    if the longer one is vague, such as "a few months ago" (vài tháng trước)."""
+    around = (p for p in named if p.start < match.end() and match.start() < p.end)
+    if "y" in parts or (period := next(around, None)) is None:
+        return span
+    longer = period.end - period.start > match.end() - match.start()
+    if period.vague:
+        return None if longer and "n" not in parts else span
+    missed = "near" in parts and not span[0] <= period.first <= period.last <= span[1]
+    by_note = longer or missed or _lacks_year(parts)
+    return (period.first, period.last) if by_note else span
 
 
 def _lacks_year(got: Mapping[str, str]) -> bool:
     """Whether only the text around it can tell which day is meant: "in April", "on Friday"."""
-    return "weekday" in got or ("m" in got and "y" not in got)
+    return "weekday" in got or "m" in got
 
 
 def day_numbers(text: str, said_on: date) -> list[tuple[int, int]]:

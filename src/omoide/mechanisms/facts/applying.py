@@ -26,13 +26,12 @@ from omoide.domain import (
 from omoide.domain.fact import ASSISTANT, USER
 from omoide.mechanisms.facts.days import (
     DATED,
-    OPEN,
     dated_sentence,
     day_of_end,
     days_of,
-    happens_then,
     in_order,
     kind_by_days,
+    last_day_ahead,
     last_day_of,
     rewritten,
     with_days,
@@ -193,13 +192,14 @@ class _Application:
         return new.id
 
     def _end_alone(self, operation: Operation) -> Outcome:
-        ended = False
+        outcome = Outcome.ASIDE
         for id_ in operation.facts:
             old = self._known[id_]
             sources = operation.turns or self._cited(operation, old.text)
             if not self._may_end(id_, self._trust(operation, old.text, sources)):
+                self._set_aside(old.text, OUTRANKED)
                 continue
-            ended = True
+            outcome = Outcome.ENDED
             until, at = operation.until, self._at
             if until and until > at.date() and old.kind not in DATED:
                 at = self._midnight_after(until)  # else it ends at once: a plan is given up
@@ -211,9 +211,7 @@ class _Application:
                 sources=sources,
             )
             self._ended.setdefault(id_, end)
-        if not ended:
-            return self._set_aside(self._known[operation.facts[0]].text, OUTRANKED)
-        return Outcome.ENDED
+        return outcome
 
     def _forget(self, operation: Operation) -> Outcome:
         """End the facts that the user wants forgotten, by one that says no more than that and ends
@@ -282,10 +280,8 @@ class _Application:
         if since and until and until < since:
             flags = (*flags, TURNED)
             since, until = in_order(since, until, text=text, said=day)
-        elif not self._replaces_state(operation) and happens_then(
-            operation, said=day, language=language
-        ):
-            until = operation.since_last or since
+        elif not self._replaces_state(operation):
+            until = until or last_day_ahead(operation, said=day, language=language)
         kind = kind_by_days(operation.kind, since=since, until=until, day=day)
         if TURNED not in flags:
             text = with_days(text, since, until, said=day, kind=kind, language=language)
@@ -307,12 +303,12 @@ class _Application:
         )
 
     def _replaces_state(self, operation: Operation) -> bool:
-        """Whether the operation replaces what is no plan, or a plan that does: then it is how
-        things are from its first day on."""
+        """Whether the operation replaces how things are, or a plan that does: then it is how they
+        are from its first day on."""
         if operation.action is not Action.REPLACE:
             return False
         old = [self._known[id_] for id_ in operation.facts]
-        return any(fact.kind not in OPEN or fact.supersedes for fact in old)
+        return any(fact.kind not in DATED or fact.supersedes for fact in old)
 
     def _replacing(self, new: Fact, operation: Operation) -> Fact:
         """The new fact, once it has ended those that it replaces. A plan ends what holds until then
@@ -346,7 +342,7 @@ class _Application:
         """The end of a known fact by the new one; None if the new one is planned for no day."""
         old, at = self._found(id_), self._at
         last = day_of_end(new, old)
-        if new.kind is FactKind.PLAN and old.kind is not FactKind.PLAN:
+        if new.kind is FactKind.PLAN and old.kind not in DATED:
             if new.since is None or new.since <= new.said.date():
                 return None
             last = new.until or new.since - timedelta(days=1)
@@ -384,6 +380,8 @@ class _Application:
         return cited.sources
 
     def _trust(self, operation: Operation, text: str, sources: Sequence[str]) -> Trust:
+        if operation.by_rule and operation.facts:  # nobody said anew what is left of a known fact
+            return self._known[operation.facts[0]].trust
         return trust_of(
             text,
             sources,

@@ -62,18 +62,19 @@ def days_of(
     return dated.since, dated.until
 
 
-def happens_then(operation: Operation, *, said: date, language: str) -> bool:
-    """Whether something ahead of which an answer gives no last day happens on its first day, or in
-    that month. It does not if it happens again and again, or from then on."""
+def last_day_ahead(operation: Operation, *, said: date, language: str) -> date | None:
+    """The last day of something ahead of which an answer gives none: that which its text tells with
+    the first day, or that of the first day or month. None if it happens again and again, or from
+    then on."""
     first = operation.since
     if operation.kind not in DATED or operation.until or first is None or first <= said:
-        return False
+        return None
     words = "|".join(map(re.escape, vocabulary(language)["recurring"].split(", ")))
     edge = r"\b" if pack(language).words.bounded else ""
     if re.search(f"{edge}(?:{words}){edge}", operation.text, re.IGNORECASE):
-        return False
+        return None
     dated = with_absolute_dates(operation.text, day=said, language=language)
-    return dated.since != first or dated.until is not None
+    return dated.until if dated.since == first else operation.since_last or first
 
 
 def in_order(since: date, until: date, *, text: str, said: date) -> tuple[date | None, date | None]:

@@ -153,8 +153,7 @@ class _Reader:
         if len(text) > LONGEST:
             return SetAside(text=_shown(entry), reason=f"it has more than {LONGEST} characters")
         kind = _kind(_string(entry.get("kind")))
-        since = written_days(_string(entry.get("since")))
-        ends = written_days(_string(entry.get("until")))
+        since, ends = (written_days(_day(entry.get(name))) for name in ("since", "until"))
         until = ends.last
         if until is None and kind is FactKind.EVENT and since.first != since.last:
             until = since.last  # "2024-09" alone: some time in that month
@@ -250,6 +249,11 @@ def _numbers(value: object) -> list[int]:
 
 def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _day(value: object) -> str:
+    """What stands in a field for a day; some models write a year as a number."""
+    return "" if value is None else str(value)
 
 
 def _shown(entry: object) -> str:

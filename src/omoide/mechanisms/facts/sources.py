@@ -43,7 +43,8 @@ class FactEvents:
         return EventsWritten(events=tuple(_event(fact, digest, turns) for fact in digest.facts))
 
     async def retired(self, to_digest: SessionToDigest) -> tuple[RetiredEvent, ...]:
-        """The events of facts that the session's facts replaced."""
+        """The events of facts that the session's facts replaced. What a plan will replace still
+        holds."""
         digest = await self._keeper.digest(to_digest)
         newer = {old: fact for fact in digest.facts for old in fact.supersedes}
         replaced = await self._store.facts.read(to_digest.owner, ids=list(newer))
@@ -52,6 +53,7 @@ class FactEvents:
                 old=_id(fact), by=_id(newer[fact.id]), why=fact.end_reason or "it has changed"
             )
             for fact in replaced
+            if fact.over(to_digest.at)
         )
 
 

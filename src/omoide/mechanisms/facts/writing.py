@@ -203,9 +203,12 @@ class SessionWriting:
 
     def _take_up(self, changes: FactChanges) -> None:
         self._changes.append(changes)
-        gone = {end.id for end in changes.ended}
-        self._known = [fact for fact in self._known if fact.id not in gone]
-        self._known += changes.added
+        ends = {end.id: end for end in changes.ended}
+        facts = [
+            fact.ended_with(ends[fact.id]) if fact.id in ends else fact
+            for fact in (*self._known, *changes.added)
+        ]
+        self._known = [fact for fact in facts if fact.holds(self._to_digest.at)]
 
 
 def _in_language(answer: FormAnswer, language: str) -> bool:
