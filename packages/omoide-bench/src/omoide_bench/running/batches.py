@@ -101,11 +101,9 @@ class BatchFolder:
 
     def _keep_answer(self, line: JsonRecord) -> None:
         name = line.of("custom_id").text
-        known = self.answers.get(name)
-        if (
-            known is None or known.status != 200
-        ):  # a good answer is never lost, else the last counts
-            self.answers[name] = _answer(line)
+        known, answer = self.answers.get(name), _answer(line)
+        if known is None or known.status != 200 or answer.status == 200:
+            self.answers[name] = answer  # the last counts, but a failure is no answer
 
     def write(self) -> None:
         """Write what is due as the next round, and stop the run. Raises `RoundWritten`; does
@@ -171,11 +169,16 @@ class BatchQueue:
         """The answer from the folder. Raises `AnswerDue` after noting the request for the next
         round, and `ModelRefused` if the request can never be answered."""
         name = _id(key)
-        given = self._folder.answers.get(name)
+        given, sent = self._folder.answers.get(name), self._folder.sent.get(name)
         if given is not None and given.status == 200:
-            return self._model.read(given.body, request)
+            answer = self._model.read(given.body, request)
+            if answer.text or answer.finish != "length":
+                return answer
+            self._model.allow_thinking()  # as an endpoint that is asked directly
+            if sent == self._model.body(request):
+                raise ModelRefused(f"{self._model.name} spent all its tokens before its first word")
         body = self._model.body(request)
-        if given is not None and given.status in _FINAL and self._folder.sent.get(name) == body:
+        if given is not None and given.status in _FINAL and sent == body:
             if not self._model.accept_rejection(body, status=given.status, reason=given.reason):
                 raise ModelRefused(f"the batch rejected the request: {given.reason}")
             body = self._model.body(request)
