@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from omoide_bench.reports.page import Block
     from omoide_bench.running.origin import Named
-    from omoide_bench.running.results import Aggregate, Result
+    from omoide_bench.running.results import Aggregate, PairedTest, Result
     from omoide_bench.tasks.base import Measure
 
 MAIN = {
@@ -122,13 +122,17 @@ def _worse(
     }
     compared = [name for name in others if name in tests]
     corrected = holm([tests[name].p for name in compared])
-    ahead = measure.better or 1
     return [
         name
         for name, p in zip(compared, corrected, strict=True)
-        if p < LEVEL
-        and ahead * tests[name].difference * (1 if tests[name].one == best else -1) > 0
+        if p < LEVEL and _leads(best, tests[name], measure)
     ]
+
+
+def _leads(best: str, test: PairedTest, measure: Measure) -> bool:
+    """Whether it does on the items of a test: its own mean may be of fewer, easier ones."""
+    ahead = test.difference if test.one == best else -test.difference
+    return ahead * (measure.better or 1) > 0
 
 
 def _mean(aggregate: Aggregate, measure: Measure) -> str:
