@@ -225,6 +225,7 @@ def test_what_expired_is_asked_again_and_what_was_rejected_is_changed(tmp_path: 
     assert ask(tmp_path) is None
     give(tmp_path, 1, error={"code": "batch_expired", "message": "too late"})
     assert ask(tmp_path) is None
+    assert ask(tmp_path) is None, "while it waits, no further round is written"
     rejected = {"error": {"message": "use max_completion_tokens instead"}}
     give(tmp_path, 2, response={"status_code": 400, "body": rejected})
     assert ask(tmp_path) is None

@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput, ModelRefused, ModelUnavailable, OmoideError
@@ -74,6 +75,8 @@ class BatchFolder:
     """The body of each request as it was last written."""
     last: int = 0
     """Number of the last round."""
+    answered: dict[str, float] = field(default_factory=dict)
+    """The last round with a line for each id; infinite if its file does not name the round."""
     due: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
     """Lines of requests that need an answer now: by role, then by id."""
 
@@ -84,23 +87,27 @@ class BatchFolder:
         folder.mkdir(parents=True, exist_ok=True)
         batches = cls(folder=folder)
         for path in sorted(folder.glob(f"*{_ANSWERS}")):
+            number = _ROUND.match(path.name)
             for line in json_lines(path):
-                batches._keep_answer(line)
+                batches._keep_answer(line, round_=int(number[1]) if number else inf)
         for path in sorted(folder.glob(f"round-*{_REQUESTS}")):
             batches._keep_round(path)
         return batches
 
     def _keep_round(self, path: Path) -> None:
         """Note what the round asked, and whether it still waits for all of its answers."""
-        if number := _ROUND.match(path.name):
-            self.last = max(self.last, int(number[1]))
+        named = _ROUND.match(path.name)
+        number = int(named[1]) if named else 0
+        self.last = max(self.last, number)
         bodies = {line.of("custom_id").text: line.of("body").value for line in json_lines(path)}
         self.sent |= bodies
-        if not _answers_of(path).exists() and not bodies.keys() & self.answers.keys():
+        some = any(self.answered.get(name, 0) >= number for name in bodies)
+        if not some and not _answers_of(path).exists():
             self.waiting |= dict.fromkeys(bodies, path)
 
-    def _keep_answer(self, line: JsonRecord) -> None:
+    def _keep_answer(self, line: JsonRecord, *, round_: float) -> None:
         name = line.of("custom_id").text
+        self.answered[name] = max(self.answered.get(name, 0), round_)
         known, answer = self.answers.get(name), _answer(line)
         if known is None or known.status != 200 or answer.status == 200:
             self.answers[name] = answer  # the last counts, but a failure is no answer
