@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
+from omoide.adapters.models.openai import OpenAIChat
 from omoide.cli.main import cli
 from omoide.errors import BadData, BadInput, ModelRefused
-from omoide.ports import Message, Request
+from omoide.ports import Completion, Message, Request
 from omoide_bench.cli.running import WAITING
 from omoide_bench.concurrency import gather_all
 from omoide_bench.running.batches import AnswerDue, BatchFolder, BatchQueue, RoundWritten
@@ -25,6 +26,8 @@ from tests.bench.bench_lab import FIXTURES
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from omoide.ports import ChatModel
 
 HELLO = Request(messages=(Message(role="user", content="Hello"),), max_tokens=10)
 
@@ -179,10 +182,12 @@ class Endpoint(StandIn):
         """The request with the limit under its present name."""
         return {"messages": [m.content for m in request.messages], self.limit: request.max_tokens}
 
-    def read(self, body: Any, request: Request) -> Any:  # noqa: ANN401 - a fake
-        """The text itself."""
+    def read(self, body: Any, request: Request) -> Completion:  # noqa: ANN401 - a fake
+        """The text alone."""
         del request
-        return body["text"]
+        return Completion(
+            text=body["text"], prompt_tokens=1, completion_tokens=1, seconds=0.0, finish="stop"
+        )
 
     def accept_rejection(self, body: Any, *, status: int, reason: str) -> bool:  # noqa: ANN401
         """Change the limit's name if the reason says so."""
@@ -190,18 +195,16 @@ class Endpoint(StandIn):
         self.limit = "max_completion_tokens"
         return "max_completion_tokens" in reason
 
-
-def opened(folder: Path) -> tuple[BatchFolder, BatchQueue]:
-    """A folder and the queue of one model."""
-    batches = BatchFolder.open(folder)
-    return batches, BatchQueue(batches, Endpoint())
+    def allow_thinking(self) -> None:
+        """It does not think."""
 
 
-def ask(folder: Path) -> str | None:
+def ask(folder: Path, model: ChatModel | None = None) -> str | None:
     """The answer to one request, or None after a round was written."""
-    batches, queue = opened(folder)
+    batches = BatchFolder.open(folder)
+    queue = BatchQueue(batches, model or Endpoint())
     try:
-        return str(queue.answer(b"key", HELLO))
+        return queue.answer(b"key", HELLO).text
     except AnswerDue:
         with pytest.raises(RoundWritten):
             batches.write()
@@ -222,6 +225,7 @@ def test_what_expired_is_asked_again_and_what_was_rejected_is_changed(tmp_path: 
     assert ask(tmp_path) is None
     give(tmp_path, 1, error={"code": "batch_expired", "message": "too late"})
     assert ask(tmp_path) is None
+    assert ask(tmp_path) is None, "while it waits, no further round is written"
     rejected = {"error": {"message": "use max_completion_tokens instead"}}
     give(tmp_path, 2, response={"status_code": 400, "body": rejected})
     assert ask(tmp_path) is None
@@ -239,6 +243,29 @@ def test_what_can_never_be_answered_is_refused(tmp_path: Path) -> None:
     give(tmp_path, 1, response={"status_code": 404, "body": rejected})
     with pytest.raises(ModelRefused, match="no such model"):
         ask(tmp_path)
+
+
+def test_a_model_that_thinks_first_gets_room_for_it(tmp_path: Path) -> None:
+    """As one that is asked directly: an answer that was over before its first word is no answer,
+    and goes into the next round with more tokens; if they do not do either, it is refused."""
+
+    def thinks() -> OpenAIChat:
+        return OpenAIChat("http://127.0.0.1:9/v1", "thinker")
+
+    def said(text: str, finish: str) -> dict[str, object]:
+        choices = [{"message": {"content": text}, "finish_reason": finish}]
+        return {"status_code": 200, "body": {"choices": choices}}
+
+    assert ask(tmp_path, thinks()) is None
+    give(tmp_path, 1, response=said("", "length"))
+    assert ask(tmp_path, thinks()) is None
+    bodies = [json.loads(path.read_text())["body"] for path in sorted(tmp_path.glob("*requests*"))]
+    assert [body["max_tokens"] for body in bodies] == [10, 16_010]
+    give(tmp_path, 2, response=said("", "length"))
+    with pytest.raises(ModelRefused, match="before its first word"):
+        ask(tmp_path, thinks())
+    give(tmp_path, 2, response=said("Hi.", "stop"))
+    assert ask(tmp_path, thinks()) == "Hi."
 
 
 def test_a_broken_answers_file_is_named(tmp_path: Path) -> None:

@@ -103,6 +103,15 @@ async def test_less_is_better_where_the_measure_says_so(ran: Result) -> None:
     assert cells["worse (p < .05 by Holm)"].startswith("one ")
 
 
+async def test_what_is_better_on_the_shared_items_is_not_called_worse(ran: Result) -> None:
+    """The best mean may be of a few easy items, where others do better still."""
+    few, all_ = [0.8 + n / 100 for n in range(8)], [0.9 + n / 100 for n in range(8)]
+    cells = line(("a", scored(ran, {"bm25": few, "search": [*all_, *[0.1] * 12]})))
+    assert cells["best"].startswith("bm25 ")
+    assert cells["not told apart from it"].startswith("search ")
+    assert cells["worse (p < .05 by Holm)"] == "–"
+
+
 async def test_what_a_stub_answers_is_not_the_main_measure(ran: Result) -> None:
     """Beside other libraries with the stub that notes every line, the words of the answer in the
     prompt are; with a real model its answers are."""

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+from omoide.mechanisms.facts import profile_for
 from omoide.server.keys import ApiKeys, Scope
 from omoide.testing import FrozenClock
 
@@ -28,6 +29,13 @@ COMMANDS = [
     *(("helm", name, VALUES[name]["args"]) for name in ("server", "worker")),
     ("image", "server", json.loads(re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)[-1])),
 ]
+
+
+@pytest.mark.parametrize("file", ["README.md", "compose.yaml"])
+def test_the_small_model_of_the_example_is_asked_as_one(file: str) -> None:
+    """Its name has its size, without which it counts as large."""
+    [model] = re.findall(r"OMOIDE_MODEL=(http:\S+)", (DEPLOY / file).read_text())
+    assert profile_for("auto", model=model, remote=True).name == "small"
 
 
 @pytest.mark.parametrize(("where", "name", "command"), COMMANDS)

@@ -211,6 +211,10 @@ class BatchableModel(Protocol):
         """Take note that this body was rejected. True if the next one will leave out what was
         rejected; False if there is nothing to leave out."""
 
+    def allow_thinking(self) -> None:
+        """Take note that this model thinks first and spent all its tokens before its first word:
+        from now on bodies have room for that."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Space:

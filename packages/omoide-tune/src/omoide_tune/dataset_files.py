@@ -89,7 +89,10 @@ def make(
     talks = (0 if paper else 450) if talks is None else talks
     tally = DataTally()
     given = [lesson for path in taught for lesson in lessons(path)]
-    read = [(source, with_lessons(source.read(data), source.name, given)) for source in sources]
+    read = [
+        (source, with_lessons(source.talks(data, languages), source.name, given))
+        for source in sources
+    ]
     found = list(
         build(
             read, data=data, tasks=tasks, seed=seed, tally=tally, order=0.0 if paper else order,

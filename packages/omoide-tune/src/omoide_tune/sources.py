@@ -12,6 +12,7 @@ import io
 import json
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
@@ -19,7 +20,7 @@ from omoide.errors import BadInput
 from omoide.mechanisms import Line
 from omoide_tune.annotated import ANNOTATED, examples_from
 from omoide_tune.everyday import read as everyday
-from omoide_tune.own.meetings import read as own_talks
+from omoide_tune.own import meetings
 from omoide_tune.real_persona_chat import real_persona_chat
 from omoide_tune.research import japanese, japanese_choices, memochat
 from omoide_tune.stories.playing import STORIES
@@ -28,7 +29,7 @@ from omoide_tune.talk import TrainingTalk
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from omoide_tune.examples import Example
@@ -47,6 +48,14 @@ class TrainingSource:
     """Examples that are not talks, if the set has some."""
     rounds: int = 1
     """How often its talks are joined and used again."""
+    in_language: Callable[[str], Iterator[TrainingTalk]] | None = None
+    """Its talks in one language, if those in the others need not be made before."""
+
+    def talks(self, data: Path, languages: Sequence[str]) -> Iterator[TrainingTalk]:
+        """Its talks in these languages; all if none is named."""
+        if languages and self.in_language:
+            return chain.from_iterable(map(self.in_language, languages))
+        return (talk for talk in self.read(data) if not languages or talk.language in languages)
 
 
 _UNNAMED = re.compile(r"user [12]|\[[^\]]*name", re.IGNORECASE)
@@ -162,7 +171,13 @@ SOURCES = (
         name="synthetic_persona_chat", licence="CC BY 4.0", research=False, read=_synthetic
     ),
     TrainingSource(name="dulemon", licence="Apache-2.0", research=False, read=_dulemon),
-    TrainingSource(name="own", licence="Apache-2.0", research=False, read=own_talks),
+    TrainingSource(
+        name="own",
+        licence="Apache-2.0",
+        research=False,
+        read=meetings.read,
+        in_language=meetings.in_language,
+    ),
     TrainingSource(name="everyday", licence="Apache-2.0", research=False, read=everyday, rounds=3),
     TrainingSource(
         name="real_persona_chat", licence="CC BY-SA 4.0", research=False, read=real_persona_chat

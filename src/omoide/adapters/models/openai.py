@@ -166,6 +166,10 @@ class OpenAIChat:
             return False
         return True
 
+    def allow_thinking(self) -> None:
+        """See `ports.BatchableModel.allow_thinking`."""
+        self._thinking = _THINKING
+
     async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
         """Yield the answer's pieces, then its `Completion`; see `ports.ChatModel`."""
         started, attempt = self._clock(), 0

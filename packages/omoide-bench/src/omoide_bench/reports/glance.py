@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from omoide_bench.reports.page import Block
     from omoide_bench.running.origin import Named
-    from omoide_bench.running.results import Aggregate, Result
+    from omoide_bench.running.results import Aggregate, PairedTest, Result
     from omoide_bench.tasks.base import Measure
 
 MAIN = {
@@ -87,7 +87,7 @@ def _row(name: str, result: Result) -> tuple[str, ...]:
     order = sorted(means, key=lambda one: -(measure.better or 1) * means[one].mean)
     ranked = [one for one in order if one not in NO_DEFAULT] or order
     best = ranked[0]
-    worse = _worse(result, best, group, measure.name, ranked[1:])
+    worse = _worse(result, best, group, measure, ranked[1:])
     level = [one for one in ranked[1:] if one not in worse]
     beside = [one for one in order if one not in ranked]
     few = " (too few items to tell)" if level and means[best].count < FEWEST else ""
@@ -112,17 +112,27 @@ def _main(result: Result) -> tuple[str, Measure] | None:
 
 
 def _worse(
-    result: Result, best: str, group: str, measure: str, others: Sequence[str]
+    result: Result, best: str, group: str, measure: Measure, others: Sequence[str]
 ) -> Sequence[str]:
-    """The methods that are surely worse than the best."""
+    """The methods that are surely worse than the best on the items that both have."""
     tests = {
-        (test.one if test.other == best else test.other): test.p
+        (test.one if test.other == best else test.other): test
         for test in result.tests
-        if (test.group, test.measure) == (group, measure) and best in (test.one, test.other)
+        if (test.group, test.measure) == (group, measure.name) and best in (test.one, test.other)
     }
     compared = [name for name in others if name in tests]
-    corrected = holm([tests[name] for name in compared])
-    return [name for name, p in zip(compared, corrected, strict=True) if p < LEVEL]
+    corrected = holm([tests[name].p for name in compared])
+    return [
+        name
+        for name, p in zip(compared, corrected, strict=True)
+        if p < LEVEL and _leads(best, tests[name], measure)
+    ]
+
+
+def _leads(best: str, test: PairedTest, measure: Measure) -> bool:
+    """Whether it does on the items of a test: its own mean may be of fewer, easier ones."""
+    ahead = test.difference if test.one == best else -test.difference
+    return ahead * (measure.better or 1) > 0
 
 
 def _mean(aggregate: Aggregate, measure: Measure) -> str:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 from omoide.errors import BadInput, ModelRefused, ModelUnavailable, OmoideError
@@ -74,6 +75,8 @@ class BatchFolder:
     """The body of each request as it was last written."""
     last: int = 0
     """Number of the last round."""
+    answered: dict[str, float] = field(default_factory=dict)
+    """The last round with a line for each id; infinite if its file does not name the round."""
     due: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
     """Lines of requests that need an answer now: by role, then by id."""
 
@@ -84,28 +87,30 @@ class BatchFolder:
         folder.mkdir(parents=True, exist_ok=True)
         batches = cls(folder=folder)
         for path in sorted(folder.glob(f"*{_ANSWERS}")):
+            number = _ROUND.match(path.name)
             for line in json_lines(path):
-                batches._keep_answer(line)
+                batches._keep_answer(line, round_=int(number[1]) if number else inf)
         for path in sorted(folder.glob(f"round-*{_REQUESTS}")):
             batches._keep_round(path)
         return batches
 
     def _keep_round(self, path: Path) -> None:
         """Note what the round asked, and whether it still waits for all of its answers."""
-        if number := _ROUND.match(path.name):
-            self.last = max(self.last, int(number[1]))
+        named = _ROUND.match(path.name)
+        number = int(named[1]) if named else 0
+        self.last = max(self.last, number)
         bodies = {line.of("custom_id").text: line.of("body").value for line in json_lines(path)}
         self.sent |= bodies
-        if not _answers_of(path).exists() and not bodies.keys() & self.answers.keys():
+        some = any(self.answered.get(name, 0) >= number for name in bodies)
+        if not some and not _answers_of(path).exists():
             self.waiting |= dict.fromkeys(bodies, path)
 
-    def _keep_answer(self, line: JsonRecord) -> None:
+    def _keep_answer(self, line: JsonRecord, *, round_: float) -> None:
         name = line.of("custom_id").text
-        known = self.answers.get(name)
-        if (
-            known is None or known.status != 200
-        ):  # a good answer is never lost, else the last counts
-            self.answers[name] = _answer(line)
+        self.answered[name] = max(self.answered.get(name, 0), round_)
+        known, answer = self.answers.get(name), _answer(line)
+        if known is None or known.status != 200 or answer.status == 200:
+            self.answers[name] = answer  # the last counts, but a failure is no answer
 
     def write(self) -> None:
         """Write what is due as the next round, and stop the run. Raises `RoundWritten`; does
@@ -171,11 +176,16 @@ class BatchQueue:
         """The answer from the folder. Raises `AnswerDue` after noting the request for the next
         round, and `ModelRefused` if the request can never be answered."""
         name = _id(key)
-        given = self._folder.answers.get(name)
+        given, sent = self._folder.answers.get(name), self._folder.sent.get(name)
         if given is not None and given.status == 200:
-            return self._model.read(given.body, request)
+            answer = self._model.read(given.body, request)
+            if answer.text or answer.finish != "length":
+                return answer
+            self._model.allow_thinking()  # as an endpoint that is asked directly
+            if sent == self._model.body(request):
+                raise ModelRefused(f"{self._model.name} spent all its tokens before its first word")
         body = self._model.body(request)
-        if given is not None and given.status in _FINAL and self._folder.sent.get(name) == body:
+        if given is not None and given.status in _FINAL and sent == body:
             if not self._model.accept_rejection(body, status=given.status, reason=given.reason):
                 raise ModelRefused(f"the batch rejected the request: {given.reason}")
             body = self._model.body(request)

@@ -33,7 +33,12 @@ def read(folder: Path) -> Iterator[OwnTalk]:
     """Every talk of every language; nothing is read from the folder."""
     del folder
     for language in LANGUAGES:
-        yield from talks(language, lasting=LASTING)
+        yield from in_language(language)
+
+
+def in_language(language: str) -> Iterator[OwnTalk]:
+    """Every talk of one language."""
+    return talks(language, lasting=LASTING)
 
 
 def talks(
@@ -213,16 +218,15 @@ class _Chain:
         self._know(meeting, one)
 
     def _new(self, about: Speaker, number: int) -> StatedFact | None:
+        kinds = self.book.kinds
+        stated = {name for name, who in self.begun if who is about}
+        excluded = stated.union(*(kinds[name].without for name in stated))
         free = [
             kind
-            for kind in self.book.kinds.values()
-            if (kind.name, about) not in self.begun
-            and (about is USER or kind.back)
-            and not any(
-                other in kind.without or kind.name in self.book.kinds[other].without
-                for other, who in self.begun
-                if who is about
-            )
+            for kind in kinds.values()
+            if (about is USER or kind.back)
+            and kind.name not in excluded
+            and stated.isdisjoint(kind.without)
         ]
         if not free:
             return None
