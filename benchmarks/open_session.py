@@ -5,8 +5,9 @@
 Fifteen items in each of five languages (`open_session.tsv`): something is told, one other thing is
 said, and then the user asks for what was told. Before `told` there is no memory at all; before
 `changed` it holds one fact, from three months ago, that is not true any more; before `planned` one
-that still is, since what is told is yet to come. Only the last reply is the model's. `--kept` asks for what memory holds after something else was told. `--unseen` takes
-sixteen others a language, whose author knew nothing of the code (`open_session_unseen.tsv`).
+that still is, since what is told is yet to come. Only the last reply is the model's. `--kept` asks
+for what memory holds after something else was told. `--unseen` takes sixteen others a language,
+whose author knew nothing of the code (`open_session_unseen.tsv`).
 Right: it has the wording that a good reply has, and for `changed` not the old one. Denied: it says
 that it was not told (`omoide_bench.unknown.admitting`).
 """
