@@ -289,12 +289,21 @@ async def test_words_may_be_given_in_many_ways(world: World) -> None:
         ([42], "message 0 is 42"),
         ([{"content": "Hi"}], "role and content"),
         ([{"role": "user", "content": "Hi", "time": "soon"}], "ISO 8601"),
+        ([Utterance(speaker="tool", text="Hi")], "the speaker of message 0 is 'tool'"),  # type: ignore[arg-type]
+        ([Utterance(speaker=Speaker.USER, text=None)], "the text of message 0 is None"),  # type: ignore[arg-type]
     ],
 )
 async def test_what_is_no_message_is_told(world: World, said: Any, wanted: str) -> None:  # noqa: ANN401 - wrong on purpose
     """The error says which one, and what to give."""
     with pytest.raises(BadInput, match=wanted):
         await world.memory.record("ana", said)
+
+
+async def test_a_speaker_may_be_a_plain_text(world: World) -> None:
+    """As whoever does not check types writes it."""
+    said = Utterance(speaker="assistant", text="Hi")  # type: ignore[arg-type]
+    [turn] = await world.memory.record("ana", said)
+    assert turn.speaker is Speaker.ASSISTANT
 
 
 async def test_recall_may_be_of_some_kinds_only(world: World) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,7 @@ def _no_messages(given: object) -> BadInput:
 
 def _utterance(message: Words, index: int) -> Utterance | None:
     if isinstance(message, Utterance):
-        return message
+        return _checked(message, index)
     if isinstance(message, str):
         return Utterance(speaker=Speaker.USER, text=message)
     if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
@@ -113,6 +113,19 @@ def _utterance(message: Words, index: int) -> Utterance | None:
         name=message.get("name"),
         time=_time(message.get("time"), index),
     )
+
+
+def _checked(message: Utterance, index: int) -> Utterance:
+    if not isinstance(message.text, str):
+        raise BadInput(f"the text of message {index} is {_shortened(message.text)}: give a str")
+    try:
+        speaker = Speaker(message.speaker)
+    except ValueError as error:
+        raise BadInput(
+            f"the speaker of message {index} is {_shortened(message.speaker)}: give "
+            "Speaker.USER or Speaker.ASSISTANT"
+        ) from error
+    return message if speaker is message.speaker else replace(message, speaker=speaker)
 
 
 def _time(value: object, index: int) -> datetime | None:
