@@ -71,6 +71,24 @@ def test_words_that_wait_are_told_without_quoting_them(db: Path) -> None:
     assert [check["well"] for check in told] == [True, True, True, False]
 
 
+def test_a_database_is_not_copied_without_words_that_wait_beside_it(db: Path) -> None:
+    """They would be left behind; once they are stored, it is."""
+
+    async def keep() -> None:
+        spool = FileSpool(db.with_name("memory.sqlite.spool"))
+        await spool.keep(words("my secret"))
+        await spool.close()
+
+    asyncio.run(keep())
+    copy = ["migrate", "--from", str(db), "--to", str(db.with_name("copy.sqlite"))]
+    result = CliRunner().invoke(cli, copy)
+    assert result.exit_code == 1
+    assert "run `omoide work --once` on it first" in result.output
+    assert not db.with_name("copy.sqlite").exists()
+    CliRunner().invoke(cli, ["--db", str(db), "work", "--once"])
+    assert "1 user" in CliRunner().invoke(cli, copy).output
+
+
 def test_words_that_are_set_aside_are_told(db: Path) -> None:
     """They wait for a newer version, or for somebody who erases them; and the status is 1."""
 

@@ -37,6 +37,7 @@ def migrate(scope: Scope, source: Path | Address, target: Path | Address) -> Non
     from omoide.server.key_migration import migrate_keys
 
     tenant = click.get_current_context().meta.get("omoide.tenant")
+    _refuse_waiting(scope, source)
     done = asyncio.run(
         bootstrap.migrate(
             source,
@@ -65,3 +66,13 @@ def migrate(scope: Scope, source: Path | Address, target: Path | Address) -> Non
             click.echo(warning(f"! {reason}"), err=True)
     if done.refused:
         raise BadInput(f"{len(done.refused)} not copied: see above")
+
+
+def _refuse_waiting(scope: Scope, source: Path | Address) -> None:
+    """Words that wait beside the old database would be left there."""
+    spool = bootstrap.make_spool(replace(scope.settings, db=source))
+    if spool is not None and (waiting := asyncio.run(spool.status())).exchanges:
+        raise BadInput(
+            f"words of the old database wait to be stored ({plural(waiting.exchanges, 'exchange')} "
+            f"in {waiting.where}): run `omoide work --once` on it first"
+        )
