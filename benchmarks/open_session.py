@@ -6,8 +6,9 @@ Fifteen items in each of five languages (`open_session.tsv`): something is told,
 said, and then the user asks for what was told. Before `told` there is no memory at all; before
 `changed` it holds one fact, from three months ago, that is not true any more; before `planned` one
 that still is, since what is told is yet to come. Only the last reply is the model's. `--kept` asks
-for what memory holds after something else was told. `--unseen` takes sixteen others a language,
-whose author knew nothing of the code (`open_session_unseen.tsv`).
+for what memory holds after something else was told. `--unseen` takes others by authors who knew
+nothing of the code: sixteen a language (`open_session_unseen.tsv`), and six of the kind `planned`
+(`open_session_planned.tsv`).
 Right: it has the wording that a good reply has, and for `changed` not the old one. Denied: it says
 that it was not told (`omoide_bench.unknown.admitting`).
 """
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from omoide.engine import Runtime
 
 ITEMS = Path(__file__).with_suffix(".tsv")
-UNSEEN = ITEMS.with_stem("open_session_unseen")
+UNSEEN = [ITEMS.with_stem(f"open_session_{name}") for name in ("unseen", "planned")]
 NOW = datetime(2026, 8, 20, 19, tzinfo=UTC)
 BEFORE = NOW - timedelta(days=92)
 
@@ -63,9 +64,12 @@ class Item(NamedTuple):
 
 
 def items(*, unseen: bool = False) -> list[Item]:
-    """All items of one file."""
-    with (UNSEEN if unseen else ITEMS).open(encoding="utf-8") as rows:
-        return [Item(**row) for row in csv.DictReader(rows, delimiter="\t")]
+    """Our own items, or those of others."""
+    found = []
+    for path in UNSEEN if unseen else [ITEMS]:
+        with path.open(encoding="utf-8") as rows:
+            found += [Item(**row) for row in csv.DictReader(rows, delimiter="\t")]
+    return found
 
 
 def kept(given: Sequence[Item]) -> list[Item]:

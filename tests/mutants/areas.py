@@ -90,6 +90,26 @@ AREAS = (
         ),
     ),
     Area(
+        "waiting",
+        ("adapters/spool*", "engine/waiting", "domain/waiting", "server/ending"),
+        (
+            "server/test_waiting*",
+            "server/test_server_ending",
+            "integration/test_cli_doctor",
+            "integration/test_memory_never_stops_a_chat",
+        ),
+    ),
+    Area(
+        "facts",
+        ("mechanisms/facts/*", "domain/fact*"),
+        (
+            "unit/test_facts_*",
+            "unit/test_relatives",
+            "unit/test_timeline",
+            "server/test_server_facts",
+        ),
+    ),
+    Area(
         "engine",
         ("engine/*",),
         (
