@@ -74,9 +74,8 @@ def test_the_same_item_from_two_mechanisms_goes_in_once() -> None:
     assert fit_budget([low, high], budget=100) == (high,)
 
 
-@pytest.mark.parametrize("budget", range(200, 901, 100))
 async def test_what_answers_a_question_comes_before_further_facts(
-    make_world: Callable[..., Awaitable[World]], budget: int
+    make_world: Callable[..., Awaitable[World]],
 ) -> None:
     """Sixty facts of a large model's memory do not take the room of the one that was asked for."""
     settings = replace(
@@ -91,13 +90,15 @@ async def test_what_answers_a_question_comes_before_further_facts(
             facts[0] = "Miller & Sons quoted User 840 pounds for the gearbox of the Saab."
         noted = [add(text, 2 * i + 1) for i, text in enumerate(facts)]
         await world.session("ana", *said, answers=(answer(*noted),))
-    context = await world.memory.context(
-        "ana", "What did Miller & Sons want for the gearbox?", budget=budget
-    )
-    assert sum(c.tokens for c in context.contributions) <= budget
-    further = [c for c in context.contributions if c.kind is MemoryKind.FACT and not c.score]
-    assert any("840" in c.text for c in context.contributions) or not further
-    assert any("840" in c.text for c in context.contributions) or budget < 400
+    for budget in range(200, 901, 100):
+        context = await world.memory.context(
+            "ana", "What did Miller & Sons want for the gearbox?", budget=budget
+        )
+        assert sum(c.tokens for c in context.contributions) <= budget
+        further = [c for c in context.contributions if c.kind is MemoryKind.FACT and not c.score]
+        answered = any("840" in c.text for c in context.contributions)
+        assert answered or not further, budget
+        assert answered or budget < 400, budget
 
 
 async def test_summary_memos_and_search_in_one_reply(

@@ -125,6 +125,20 @@ async def test_a_plan_does_not_stand_in_for_what_holds_until_then(
     assert await (await world.memory.reply("ana", asked, session="now")).text() == answer
 
 
+async def test_what_only_shares_a_question_word_does_not_stand_in(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """啥 asks, as 什么 does."""
+    world = await make_world(settings=SMALL)
+    said = Utterance(speaker=Speaker.USER, text="中午不知道吃啥，烦。", time=NOW)
+    await world.memory.record("ana", [said], session="now")
+    world.clock.time = NOW + timedelta(minutes=9)
+    world.replier.answers.append("叫一兆韦德。")
+    asked = "我去的那家健身房叫啥名字？"
+    answer = await world.memory.reply("ana", asked, session="now")
+    assert await answer.text() == "叫一兆韦德。"
+
+
 async def test_a_clients_own_messages_are_not_shown_twice(
     make_world: Callable[..., Awaitable[World]],
 ) -> None:
