@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,21 @@ def test_what_is_known_is_what_would_be_read(rows: KeyStore) -> None:
     assert rows.read() == rows.fresh()
     rows.revoke(ROW.id, ROW.created + 5)
     assert rows.fresh() is None
+
+
+def test_a_change_within_a_tick_of_the_clock_is_noticed(tmp_path: Path) -> None:
+    """A key that is revoked at once after it was read, by a clock that has not gone on."""
+    path = tmp_path / "keys"
+    rows = KeyFile(path)
+    rows.add(ROW)
+    assert list(rows.read()) == [ROW]
+    before = path.stat()
+    KeyFile(path).revoke(ROW.id, ROW.created + 5)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    rows_after = KeyFile(path).read()
+    assert path.stat().st_size == before.st_size
+    assert rows.fresh() is None
+    assert rows.read() == rows_after == (replace(ROW, revoked=ROW.created + 5),)
 
 
 def test_keys_open_the_door(rows: KeyStore) -> None:

@@ -161,7 +161,7 @@ class KeyFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._stamp: tuple[int, int, int] | None = None
+        self._stamp: tuple[int, int, int, bytes] | None = None
         self._cached: tuple[StoredKey, ...] = ()
 
     def fresh(self) -> tuple[StoredKey, ...] | None:
@@ -176,13 +176,23 @@ class KeyFile:
             self._stamp = stamp
         return self._cached
 
-    def _found(self) -> tuple[int, int, int] | None:
+    def _found(self) -> tuple[int, int, int, bytes] | None:
         """What changes with the file; None if there is none."""
         try:
             stat = self._path.stat()
         except FileNotFoundError:
             return None
-        return stat.st_mtime_ns, stat.st_size, stat.st_ino
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino, self._change_counter()
+
+    def _change_counter(self) -> bytes:
+        """What SQLite counts up in the file with each change: two may fall into one tick of the
+        file system's clock. Empty if it cannot be read."""
+        try:
+            with self._path.open("rb", buffering=0) as file:
+                file.seek(24)
+                return file.read(4)
+        except OSError:  # whoever reads the keys is told why
+            return b""
 
     def _read(self) -> tuple[StoredKey, ...]:
         with self._open(create=False) as connection:
