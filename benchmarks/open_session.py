@@ -1,13 +1,15 @@
 """Whether the embedded model answers from what was told minutes ago, in the session that is open.
 
-    python benchmarks/open_session.py [--language ja] [--kind changed] [--kept] [--unseen]
+    python benchmarks/open_session.py [--kind changed] [--language ja] [--unseen]
+                                      [--kept | --digested]
 
 Fifteen items in each of five languages (`open_session.tsv`): something is told, one other thing is
 said, and then the user asks for what was told. Before `told` there is no memory at all; before
 `changed` it holds one fact, from three months ago, that is not true any more; before `planned` one
 that still is, since what is told is yet to come. Only the last reply is the model's. `--kept` asks
-for what memory holds after something else was told. `--unseen` takes others by authors who knew
-nothing of the code: sixteen a language (`open_session_unseen.tsv`), and six of the kind `planned`
+for what memory holds after something else was told; `--digested` asks in the next session, when the
+notes of this one are written. `--unseen` takes others by authors who knew nothing of the code:
+sixteen a language (`open_session_unseen.tsv`), and six of the kind `planned`
 (`open_session_planned.tsv`).
 Right: it has the wording that a good reply has, and for `changed` not the old one. Denied: it says
 that it was not told (`omoide_bench.unknown.admitting`).
@@ -87,7 +89,9 @@ def kept(given: Sequence[Item]) -> list[Item]:
     ]
 
 
-async def replied(memory: Memory, runtime: Runtime, user: str, item: Item) -> str:
+async def replied(
+    memory: Memory, runtime: Runtime, user: str, item: Item, *, digested: bool = False
+) -> str:
     """The model's reply to the question."""
     if item.before:
         said = [Utterance(speaker=Speaker.USER, text=item.before, time=BEFORE)]
@@ -124,8 +128,12 @@ async def replied(memory: Memory, runtime: Runtime, user: str, item: Item) -> st
         for minute, text in lines
     ]
     await memory.record(user, said, session="now", at=NOW)
+    asked = NOW + timedelta(minutes=4)
+    if digested:
+        await memory.end_session(user, at=asked)
     await memory.run_jobs()  # as the worker does while the user types
-    answer = await memory.reply(user, item.asked, session="now", at=NOW + timedelta(minutes=4))
+    session = "next" if digested else "now"
+    answer = await memory.reply(user, item.asked, session=session, at=asked)
     return "".join([piece async for piece in answer]).strip()
 
 
@@ -135,6 +143,7 @@ async def main() -> None:
     parser.add_argument("--language", action="append")
     parser.add_argument("--unseen", action="store_true")
     parser.add_argument("--kept", action="store_true", help="what the session does not change")
+    parser.add_argument("--digested", action="store_true", help="once the session has ended")
     parser.add_argument("--kind", choices=("told", "changed", "planned"))
     parser.add_argument("--model", default="default")
     parser.add_argument("--out", type=Path)
@@ -151,7 +160,8 @@ async def main() -> None:
     async with await bootstrap.open_runtime(settings) as runtime:
         memory = runtime.memory()
         for number, item in enumerate(chosen):
-            reply = await replied(memory, runtime, f"user-{number}", item)
+            user = f"user-{number}"
+            reply = await replied(memory, runtime, user, item, digested=options.digested)
             right, denied = item.right(reply), admits(reply, item.language)
             rows.append({**item._asdict(), "said": reply, "right": right, "denied": denied})
             for group in (item.kind, f"{item.kind} {item.language}"):

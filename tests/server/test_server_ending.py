@@ -157,3 +157,17 @@ def test_what_is_no_end_mark_is_passed_on(sent: bytes, size: int) -> None:
         assert mark == b""
         passed += before
     assert passed + end.rest == sent
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 100])
+@pytest.mark.parametrize("mark", [b"data: [DONE]\n\n", b"data:[DONE]\n\n"])
+def test_nothing_of_an_end_mark_is_passed_on(mark: bytes, size: int) -> None:
+    """However it is cut: its client would take the reply for stored."""
+    end, passed, sent = EndMark(), b"", b"data: {}\n\n" + mark
+    for i in range(0, len(sent), size):
+        before, found = end.split(sent[i : i + size])
+        passed += before
+        if found:
+            break
+    assert passed == b"data: {}\n\n"
+    assert found.startswith(mark[:11])

@@ -440,8 +440,11 @@ async def test_logs_hold_no_words_and_no_users(bench: Bench) -> None:
     assert "PRIVATE" not in stream.getvalue()
 
 
-async def test_metrics_count_requests_tokens_recall_and_jobs(bench: Bench) -> None:
+async def test_metrics_count_requests_tokens_recall_and_jobs(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In Prometheus' text format."""
+    monkeypatch.setattr("omoide.engine.exchange.monotonic", lambda: 1_000.0)
     await bench.chat("Hi")
     await bench.memory().run_jobs()
     owner_jobs = await bench.memory().jobs(states=[JobState.WAITING])
@@ -452,6 +455,7 @@ async def test_metrics_count_requests_tokens_recall_and_jobs(bench: Bench) -> No
     assert 'omoide_model_tokens_total{purpose="reply",direction="prompt"} 11' in text
     assert 'omoide_model_tokens_total{purpose="embed",direction="prompt"}' in text
     assert "omoide_recall_seconds_count 1" in text
+    assert "omoide_recall_seconds_sum 0" in text
     assert f'omoide_jobs{{state="behind"}} {len(owner_jobs)}' in text
     for line in text.splitlines():
         assert line.startswith("#") or float(line.rpartition(" ")[2]) >= 0

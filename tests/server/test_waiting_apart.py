@@ -8,6 +8,7 @@ import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -91,6 +92,20 @@ async def test_what_cannot_be_stored_is_set_aside(tmp_path: Path) -> None:
     assert (await after.status()).refused == 0
     assert b"bad" not in contents(tmp_path)
     await after.close()
+
+
+async def test_room_that_could_not_be_reserved_is_reserved_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder that is not there yet, on a disk that was full when the file began."""
+    with monkeypatch.context() as full:
+        full.setattr(os, "posix_fallocate", Mock(side_effect=OSError("no space left")))
+        spool = FileSpool(tmp_path / "deeper" / "spool", reserve=100_000)
+        await spool.keep(words("kept all the same", owner=BOB))
+    assert 0 < len(contents(tmp_path / "deeper" / "spool")) < 100_000
+    await spool.replay(Written())
+    assert len(contents(tmp_path / "deeper" / "spool")) == 100_000
+    await spool.close()
 
 
 async def test_an_erasure_reaches_what_is_set_aside(tmp_path: Path) -> None:

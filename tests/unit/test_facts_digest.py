@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from omoide.domain import FactFilter, FactKind, MemoryKind, Owner, Trust
 from omoide.errors import StoreError
 from omoide.mechanisms.base import MemoryPart, PromptPlace
+from omoide.ports import Completion
 
 from .conftest import SETTINGS
 
@@ -436,3 +437,18 @@ async def test_the_summary_is_a_choice_and_the_rest_is_still_remembered(make_wor
         FactKind.TRAIT,
         FactKind.PROMISE,
     }
+
+
+async def test_an_answer_that_broke_off_is_told_from_one_that_cannot_be_read(
+    make_world: Make,
+) -> None:
+    """The model is told which it was, and the one that can be read counts."""
+    world = await make_world(settings=replace(SETTINGS, form="small"))
+    whole = Completion(text="Sure!", prompt_tokens=9, completion_tokens=9, seconds=0, finish="stop")
+    answers = (replace(whole, finish="length"), whole, "User has two dogs.")
+    await world.session("ana", "I have two dogs.", answers=answers)
+    assert [one.problems for one in await world.memory.rejected("ana")] == [
+        ("It was too long and broke off in the middle.",),
+        ("It was not in the form that was asked for.",),
+    ]
+    assert list(await facts(world)) == ["User has two dogs."]
