@@ -192,6 +192,18 @@ class _translated:  # noqa: N801 - reads as a statement
             ) from error
 
 
+async def lines(response: httpx.Response) -> AsyncIterator[str]:
+    """The lines of a response as they come. Only a line feed ends one: httpx would also cut at
+    characters that JSON may contain, such as U+2028."""
+    rest = ""
+    async for text in response.aiter_text():
+        *whole, rest = (rest + text).split("\n")
+        for line in whole:
+            yield line
+    if rest:
+        yield rest
+
+
 def error_of(response: httpx.Response) -> errors.OmoideError:
     """The error that an error response stands for."""
     try:

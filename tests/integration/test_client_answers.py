@@ -1,0 +1,26 @@
+"""Answers of a server, or of something else at its address, as the client reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.integration.test_client import connected
+from tests.server.serving import serving
+from tests.unit.fact_stories import FACTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SEPARATED = "One\u2028two\u2029three"
+"""Characters at which Python would cut a line, but JSON does not."""
+
+
+async def test_a_line_separator_does_not_cut_an_answer(tmp_path: Path) -> None:
+    """Neither in an export nor in a reply that is streamed."""
+    async with serving(tmp_path, settings=FACTS) as bench, connected(bench) as memory:
+        await memory.record("ana", SEPARATED)
+        texts = [record.get("text") async for record in memory.export("ana")]
+        assert SEPARATED in texts
+        bench.replier.answers.append(SEPARATED)
+        reply = await memory.reply("ana", "Count.")
+        assert await reply.text() == SEPARATED
