@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import httpx
+import pytest
+
+import omoide
+from omoide.errors import ServerUnavailable
 from tests.integration.test_client import connected
 from tests.server.serving import serving
 from tests.unit.fact_stories import FACTS
@@ -24,3 +29,20 @@ async def test_a_line_separator_does_not_cut_an_answer(tmp_path: Path) -> None:
         bench.replier.answers.append(SEPARATED)
         reply = await memory.reply("ana", "Count.")
         assert await reply.text() == SEPARATED
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(301, headers={"Location": "https://memory.example/api/about"}),
+        httpx.Response(200, html="<title>Another program</title>"),
+        httpx.Response(200, json=["another", "program"]),
+        httpx.Response(204),
+    ],
+    ids=["redirect", "page", "list", "nothing"],
+)
+async def test_another_program_at_the_address_is_noticed_at_once(answer: httpx.Response) -> None:
+    """Such as a proxy that only knows https, or a web page."""
+    elsewhere = httpx.MockTransport(lambda request: answer)
+    with pytest.raises(ServerUnavailable, match="at that address"):
+        await omoide.connect_async("http://memory.example", transport=elsewhere).__aenter__()
