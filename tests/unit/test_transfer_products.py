@@ -255,6 +255,25 @@ def test_nodes_of_somebody_else_are_left_there(tmp_path: Path) -> None:
     assert "Bob" not in str(found.kept)
 
 
+@pytest.mark.parametrize("chosen", ["ana", None])
+def test_what_is_kept_of_somebody_else_is_left_there(tmp_path: Path, chosen: str | None) -> None:
+    """An episode that is no message, and an edge without a fact; unless one was chosen, the export
+    of two is refused."""
+    graph = json.loads((HERE / "graphiti.json").read_text("utf-8"))
+    graph["episodes"].append({**graph["episodes"][-1], "content": "A letter.", "group_id": "bob"})
+    graph["edges"].append({"uuid": "e-9", "name": "OWES", "group_id": "bob"})
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(graph))
+    if chosen is None:
+        with pytest.raises(BadImport, match="'ana', 'bob'"):
+            read(path, max_chars=10_000)
+        return
+    found = read(path, max_chars=10_000, from_user=chosen)
+    assert isinstance(found, ForeignMemories)
+    assert len(found.facts) == 2
+    assert "bob" not in str(found.kept)
+
+
 def test_a_line_that_is_no_json_is_told(tmp_path: Path) -> None:
     """The others are imported."""
     path = tmp_path / "store.jsonl"
