@@ -341,6 +341,8 @@ def test_export_and_import_through_files(lived: Bench, tmp_path: Path) -> None:
         assert told.exit_code == 0, told.output
         assert turns in told.stdout
     assert "lives in Bergen" in lived.run("memory", "show", "--user", "ana2").stdout
+    for option in (("--no-digest",), ("--from", "ana")):  # neither has an effect here
+        assert option[0] in failed(lived.run("import", str(file), *option, "--user", "ana3"))
 
 
 def test_an_import_tells_what_it_left_out(bench: Bench, tmp_path: Path) -> None:

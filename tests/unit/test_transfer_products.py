@@ -274,6 +274,15 @@ def test_what_is_kept_of_somebody_else_is_left_there(tmp_path: Path, chosen: str
     assert "bob" not in str(found.kept)
 
 
+@pytest.mark.parametrize(
+    "name", ["letta.af", "openai_items.json", "graphiti.json", "zep_thread.json"]
+)
+def test_a_user_is_chosen_only_where_users_are_named(name: str) -> None:
+    """Nothing is taken for somebody whom the file does not name."""
+    with pytest.raises(BadImport, match="eve|--from"):
+        read(HERE / name, max_chars=10_000, from_user="eve")
+
+
 def test_a_line_that_is_no_json_is_told(tmp_path: Path) -> None:
     """The others are imported."""
     path = tmp_path / "store.jsonl"

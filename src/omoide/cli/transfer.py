@@ -102,6 +102,11 @@ def import_(scope: Scope, file: Path, no_digest: bool, from_user: str | None) ->
     What was imported before is not recorded again.
     """
     contents = read(file, max_chars=scope.settings.max_turn_chars, from_user=from_user)
+    if no_digest and isinstance(contents, ExportContents):
+        raise BadInput(
+            "an export of omoide is restored with the work that was unfinished: leave --no-digest "
+            "out"
+        )
 
     async def work(memory: Memory) -> Imported:
         now = scope.outside.clock.now()

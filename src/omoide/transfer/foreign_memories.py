@@ -80,7 +80,8 @@ class MemoriesBuilder:
     wanted: str | None = None
     """Whose items to take, if the file has several users."""
     items: int = 0
-    others: int = 0
+    mine: int = 0
+    """How many items belong to `wanted`."""
     _facts: list[ForeignFact] = field(default_factory=list)
     _kept: list[KeptItem] = field(default_factory=list)
     _left_out: list[SkippedItem] = field(default_factory=list)
@@ -94,7 +95,7 @@ class MemoriesBuilder:
         known = [str(name) for name in names if isinstance(name, str) and name]
         if self.wanted is not None:
             mine = self.wanted in known
-            self.others += not mine
+            self.mine += mine
             return mine
         if known:
             self._users.setdefault(known[0])
@@ -173,7 +174,7 @@ class MemoriesBuilder:
                 f"this export of {self.source} belongs to {len(self._users)} users ({names}): "
                 "choose one with --from NAME, so that nobody gets another's memory"
             )
-        if self.wanted is not None and not self.items:
+        if self.wanted is not None and not self.mine:
             raise BadImport(f"nothing in this export of {self.source} belongs to {self.wanted!r}")
         talks = tuple(
             builder.conversation(id_=key, started=self._starts[key], title="")
