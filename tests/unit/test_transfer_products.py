@@ -279,8 +279,20 @@ def test_what_is_kept_of_somebody_else_is_left_there(tmp_path: Path, chosen: str
 )
 def test_a_user_is_chosen_only_where_users_are_named(name: str) -> None:
     """Nothing is taken for somebody whom the file does not name."""
-    with pytest.raises(BadImport, match="eve|--from"):
+    with pytest.raises(BadImport, match=r"eve|--from"):
         read(HERE / name, max_chars=10_000, from_user="eve")
+
+
+def test_messages_stand_in_the_order_of_their_times(tmp_path: Path) -> None:
+    """Zep gives the newest episodes first."""
+    graph = json.loads((HERE / "graphiti.json").read_text("utf-8"))
+    graph["episodes"].reverse()
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(graph))
+    found = read(path, max_chars=10_000)
+    assert isinstance(found, ForeignMemories)
+    (talk,) = found.conversations
+    assert [m.text for m in talk.messages] == ["I live in Oslo.", "A lovely city."]
 
 
 def test_a_line_that_is_no_json_is_told(tmp_path: Path) -> None:

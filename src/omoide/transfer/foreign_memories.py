@@ -8,7 +8,7 @@ without a word, and the numbers add up.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain.fact import USER
@@ -177,7 +177,7 @@ class MemoriesBuilder:
         if self.wanted is not None and not self.mine:
             raise BadImport(f"nothing in this export of {self.source} belongs to {self.wanted!r}")
         talks = tuple(
-            builder.conversation(id_=key, started=self._starts[key], title="")
+            _in_order(builder.conversation(id_=key, started=self._starts[key], title=""))
             for key, builder in self._talks.items()
         )
         return ForeignMemories(
@@ -188,6 +188,15 @@ class MemoriesBuilder:
             kept=tuple(self._kept),
             left_out=tuple(self._left_out),
         )
+
+
+def _in_order(talk: ForeignConversation) -> ForeignConversation:
+    """With its messages by their times, if all have one: some lists begin with the newest."""
+    times = [message.time for message in talk.messages if message.time is not None]
+    if len(times) < len(talk.messages):
+        return talk
+    order = sorted(range(len(times)), key=times.__getitem__)
+    return replace(talk, messages=tuple(talk.messages[i] for i in order))
 
 
 def rows(value: object, name: str) -> Iterator[tuple[int, Any]]:
