@@ -143,6 +143,26 @@ async def test_what_ended_there_has_ended_here(make_world: Make) -> None:
     ]
 
 
+async def test_a_newer_export_ends_what_has_ended_since(make_world: Make, tmp_path: Path) -> None:
+    """At its time; what it says otherwise under a known id is told, and a third import is the
+    same."""
+    world = await make_world()
+    await brought(world, "graphiti.json")
+    graph = json.loads((HERE / "graphiti.json").read_text("utf-8"))
+    bergen = graph["edges"][1]
+    bergen |= {"expired_at": "2026-06-01T00:00:00Z", "invalid_at": "2026-05-31T00:00:00Z"}
+    path = tmp_path / "newer.json"
+    for text in ("Ana lives in Bergen", "Ana lives in Paris"):
+        bergen["fact"] = text
+        path.write_text(json.dumps(graph))
+        done = await brought(world, str(path))
+        assert (done.facts, done.known) == (0, 4)
+        told = [item.where for item in done.left_out]
+        assert told == (["zep:e-2"] if "Paris" in text else [])
+    (ended,) = [f for f in await world.memory.facts("ana", ended=True) if "Bergen" in f.text]
+    assert (ended.ended, ended.until) == (datetime(2026, 6, 1, tzinfo=UTC), date(2026, 5, 31))
+
+
 async def test_words_of_letta_are_unwrapped(make_world: Make) -> None:
     """What the user said, what the assistant sent, and whom each block is about."""
     world = await make_world()
