@@ -630,3 +630,16 @@ def test_a_receipt_in_json_can_be_verified(lived: Bench, tmp_path: Path) -> None
     file = tmp_path / "receipt.json"
     file.write_text(json.dumps(erased["receipt"]), "utf-8")
     assert "Genuine" in lived.run("verify-receipt", str(file)).stdout
+
+
+@pytest.mark.parametrize("what", [("--session", "1"), ("--fact", "Miso"), ()])
+def test_nothing_is_erased_whose_receipt_cannot_be_saved(
+    lived: Bench, tmp_path: Path, what: tuple[str, ...]
+) -> None:
+    """It is signed once: a misspelt folder would lose it."""
+    before = lived.run("export").stdout
+    receipt = tmp_path / "no such folder" / "receipt.json"
+    failure = lived.run("erase", *what, "--yes", "--receipt", str(receipt))
+    assert failure.exit_code == 1
+    assert f"{receipt} cannot be written" in failure.stderr
+    assert lived.run("export").stdout == before

@@ -157,6 +157,7 @@ def erase(
     what = f"session {session} of {scope.user}" if session else f"everything of {scope.user}"
     scope.run(lambda memory: _check(memory, scope.user, session))
     _ask(f"Erase {what} for good?", yes=yes)
+    _check_writable(receipt)
     erased = scope.run(lambda memory: memory.erase(scope.user, session=session))
     _report(scope, erased, receipt)
 
@@ -220,12 +221,25 @@ def _erase_fact(scope: Scope, text: str, *, yes: bool, receipt: Path | None) -> 
     if not scope.json:
         show_lines(fact_lines(fact, scope.outside.clock.now(), user=scope.who, reader=reader))
     _ask("Erase all this for good?", yes=yes)
+    _check_writable(receipt)
     _report(scope, scope.run(lambda memory: memory.forget(scope.user, fact)), receipt)
 
 
 def _ask(question: str, *, yes: bool) -> None:
     if not yes:
         click.confirm(question, abort=True, err=True)
+
+
+def _check_writable(receipt: Path | None) -> None:
+    """Fail before erasing if the receipt could not be saved: there is only this one."""
+    if receipt is None:
+        return
+    try:
+        receipt.open("a").close()
+    except OSError as error:
+        raise BadInput(
+            f"{receipt} cannot be written: {error.strerror}; nothing was erased"
+        ) from error
 
 
 def _report(scope: Scope, erased: Erased, file: Path | None) -> None:
