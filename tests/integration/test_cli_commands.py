@@ -442,6 +442,7 @@ def test_what_is_missing_or_wrong_is_one_line(bench: Bench) -> None:
         ("memory", "show", "--at", "someday"),
         ("memory", "rollback"),
         ("erase", "--session", "1", "--fact", "x"),
+        ("jobs", "retry", "1", "--session", "1"),
         ("cost", "--by", "moon"),
         ("dance",),
     ],
