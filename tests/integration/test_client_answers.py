@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import httpx
@@ -9,6 +10,7 @@ import pytest
 
 import omoide
 from omoide.errors import ServerUnavailable
+from omoide.transfer import ForeignMemories, KeptItem
 from tests.integration.test_client import connected
 from tests.server.serving import serving
 from tests.unit.fact_stories import FACTS
@@ -46,3 +48,14 @@ async def test_another_program_at_the_address_is_noticed_at_once(answer: httpx.R
     elsewhere = httpx.MockTransport(lambda request: answer)
     with pytest.raises(ServerUnavailable, match="at that address"):
         await omoide.connect_async("http://memory.example", transport=elsewhere).__aenter__()
+
+
+async def test_much_that_is_kept_is_sent_in_parts(tmp_path: Path) -> None:
+    """A server takes 16 MiB at once; a kept item may be as long as a turn."""
+    kept = tuple(KeptItem(key=f"k{i}", text=f"{i}" + "x" * 90_000, what="x") for i in range(190))
+    given = ForeignMemories(
+        source="letta", items=len(kept), facts=(), conversations=(), kept=kept, left_out=()
+    )
+    settings = replace(FACTS, max_turn_chars=100_000)
+    async with serving(tmp_path, settings=settings) as bench, connected(bench) as memory:
+        assert (await memory.import_memories("ana", given)).kept == {"x": len(kept)}
