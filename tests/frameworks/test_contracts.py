@@ -258,3 +258,36 @@ async def test_the_tools_for_pydantic_ai(tmp_path: Path) -> None:
         assert (await agent.run("Remember my cat.")).output == "Done."
     assert seen[1] == "stored"
     assert "Miso" in seen[2]
+
+
+async def test_litellm_keeps_nothing_of_a_call_that_is_over(tmp_path: Path) -> None:
+    """Neither of one that only called a tool, nor of many streams that their readers left."""
+    litellm = pytest.importorskip("litellm")
+    from omoide_frameworks.litellm import MOST, OmoideCallback
+
+    function = {"name": "clock", "arguments": "{}"}
+    choice = litellm.Choices(message={"tool_calls": [{"id": "c", "function": function}]})
+    answer = litellm.ModelResponse(choices=[choice])
+    with opened(tmp_path) as memory:
+        callback = OmoideCallback(memory)
+        call = {"user": "ana", "litellm_call_id": "one", "messages": [{"role": "user"}]}
+        assert await callback.async_pre_call_deployment_hook(call, None) is not None
+        await callback.async_post_call_success_deployment_hook(call, answer, None)
+        await callback.async_log_success_event(call, answer, None, None)
+        assert callback._begun == {}
+        for number in range(MOST + 1):
+            left = {**call, "litellm_call_id": str(number)}
+            await callback.async_pre_call_deployment_hook(left, None)
+        assert len(callback._begun) == MOST
+
+
+async def test_litellm_goes_on_without_memory_for_a_name_that_no_user_can_have(
+    tmp_path: Path,
+) -> None:
+    """Memory never fails a call."""
+    pytest.importorskip("litellm")
+    from omoide_frameworks.litellm import OmoideCallback
+
+    call = {"user": "a\nb", "litellm_call_id": "one", "messages": [{"role": "user"}]}
+    with opened(tmp_path) as memory:
+        assert await OmoideCallback(memory).async_pre_call_deployment_hook(call, None) is None

@@ -81,7 +81,7 @@ async def server(
 
 
 @pytest.mark.parametrize(
-    ("script", "passed"), [("test", "pass 11"), ("test:deno", "11 passed")], ids=["node", "deno"]
+    ("script", "passed"), [("test", "pass 18"), ("test:deno", "18 passed")], ids=["node", "deno"]
 )
 async def test_the_client_talks_to_a_server(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, passed: str

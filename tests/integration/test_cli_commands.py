@@ -341,6 +341,8 @@ def test_export_and_import_through_files(lived: Bench, tmp_path: Path) -> None:
         assert told.exit_code == 0, told.output
         assert turns in told.stdout
     assert "lives in Bergen" in lived.run("memory", "show", "--user", "ana2").stdout
+    for option in (("--no-digest",), ("--from", "ana")):  # neither has an effect here
+        assert option[0] in failed(lived.run("import", str(file), *option, "--user", "ana3"))
 
 
 def test_an_import_tells_what_it_left_out(bench: Bench, tmp_path: Path) -> None:
@@ -440,6 +442,7 @@ def test_what_is_missing_or_wrong_is_one_line(bench: Bench) -> None:
         ("memory", "show", "--at", "someday"),
         ("memory", "rollback"),
         ("erase", "--session", "1", "--fact", "x"),
+        ("jobs", "retry", "1", "--session", "1"),
         ("cost", "--by", "moon"),
         ("dance",),
     ],
@@ -628,3 +631,16 @@ def test_a_receipt_in_json_can_be_verified(lived: Bench, tmp_path: Path) -> None
     file = tmp_path / "receipt.json"
     file.write_text(json.dumps(erased["receipt"]), "utf-8")
     assert "Genuine" in lived.run("verify-receipt", str(file)).stdout
+
+
+@pytest.mark.parametrize("what", [("--session", "1"), ("--fact", "Miso"), ()])
+def test_nothing_is_erased_whose_receipt_cannot_be_saved(
+    lived: Bench, tmp_path: Path, what: tuple[str, ...]
+) -> None:
+    """It is signed once: a misspelt folder would lose it."""
+    before = lived.run("export").stdout
+    receipt = tmp_path / "no such folder" / "receipt.json"
+    failure = lived.run("erase", *what, "--yes", "--receipt", str(receipt))
+    assert failure.exit_code == 1
+    assert f"{receipt} cannot be written" in failure.stderr
+    assert lived.run("export").stdout == before

@@ -72,6 +72,18 @@ def test_the_timeline_reads_from_top_to_bottom(bench: Bench) -> None:
     assert bench.run("memory", "timeline", "--since", "now").output == "Nothing is known yet.\n"
 
 
+def test_what_was_told_on_a_day_counts_from_that_day_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the facts, for the timeline, and for recall."""
+    monkeypatch.setenv("OMOIDE_TIMEZONE", "UTC")
+    (moved,) = [fact for fact in listed(bench) if fact["text"] == BERGEN]
+    day = moved["said"][:10]
+    assert [fact["text"] for fact in listed(bench, "--since", day, "--until", day)] == [BERGEN]
+    assert BERGEN in bench.run("memory", "timeline", "--since", day).output
+    assert "Bergen" in bench.run("recall", "Bergen", "--since", day, "--until", day).output
+
+
 def test_a_fact_is_marked_by_the_beginning_of_its_id(bench: Bench) -> None:
     """Pin, tag, expire and back again."""
     cat = next(fact for fact in listed(bench) if fact["text"] == CAT)["id"][:8]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omoide.errors import BadImport
-from omoide.transfer import read
+from omoide.transfer import ForeignConversation, ForeignExport, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,3 +37,22 @@ async def test_a_file_without_some_record_is_refused(
     path.write_text("\n".join(map(json.dumps, [*records[:lost], *records[lost + 1 :]])), "utf-8")
     with pytest.raises(BadImport, match="cut short"):
         read(path, max_chars=1000)
+
+
+@pytest.mark.parametrize("more", ['[\n {"role": "user", "content": "two"}\n]', "}", "[]"])
+def test_what_follows_an_array_is_not_left_out(tmp_path: Path, more: str) -> None:
+    """Such as the next page of a list, printed over several lines like the first."""
+    path = tmp_path / "pages.json"
+    one = '[\n {"role": "user", "content": "one"}\n]\n'
+    path.write_text(one + "\n \n")
+    assert len(conversations(path)) == 1
+    path.write_text(one + more)
+    with pytest.raises(BadImport, match="follows the array after item 1"):
+        conversations(path)
+
+
+def conversations(path: Path) -> list[ForeignConversation]:
+    """What a file of another program holds."""
+    found = read(path, max_chars=1000)
+    assert isinstance(found, ForeignExport)
+    return list(found.conversations)

@@ -255,6 +255,14 @@ def test_plain_messages_in_every_form(tmp_path: Path, form: str) -> None:
     assert first.with_times(NOW).messages[1].time == datetime(2026, 2, 1, 10, tzinfo=UTC)
 
 
+def test_a_time_in_milliseconds_is_read(tmp_path: Path) -> None:
+    """As JavaScript writes it; the message would get the time of the import."""
+    said = {"role": "user", "content": "Hi!"}
+    path = a_file(tmp_path, [{**said, "timestamp": t} for t in (1_700_000_000_000, 1_700_000_000)])
+    (talk,) = conversations(path)
+    assert {m.time for m in talk.messages} == {datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)}
+
+
 def test_ids_without_ids_are_stable_and_apart(tmp_path: Path) -> None:
     """Conversations without ids are told apart by their words, the same at each import."""
     path = a_file(tmp_path, [{"messages": MESSAGES}, {"messages": MESSAGES[:2]}])

@@ -143,6 +143,26 @@ async def test_what_ended_there_has_ended_here(make_world: Make) -> None:
     ]
 
 
+async def test_a_newer_export_ends_what_has_ended_since(make_world: Make, tmp_path: Path) -> None:
+    """At its time; what it says otherwise under a known id is told, and a third import is the
+    same."""
+    world = await make_world()
+    await brought(world, "graphiti.json")
+    graph = json.loads((HERE / "graphiti.json").read_text("utf-8"))
+    bergen = graph["edges"][1]
+    bergen |= {"expired_at": "2026-06-01T00:00:00Z", "invalid_at": "2026-05-31T00:00:00Z"}
+    path = tmp_path / "newer.json"
+    for text in ("Ana lives in Bergen", "Ana lives in Paris"):
+        bergen["fact"] = text
+        path.write_text(json.dumps(graph))
+        done = await brought(world, str(path))
+        assert (done.facts, done.known) == (0, 4)
+        told = [item.where for item in done.left_out]
+        assert told == (["zep:e-2"] if "Paris" in text else [])
+    (ended,) = [f for f in await world.memory.facts("ana", ended=True) if "Bergen" in f.text]
+    assert (ended.ended, ended.until) == (datetime(2026, 6, 1, tzinfo=UTC), date(2026, 5, 31))
+
+
 async def test_words_of_letta_are_unwrapped(make_world: Make) -> None:
     """What the user said, what the assistant sent, and whom each block is about."""
     world = await make_world()
@@ -253,6 +273,46 @@ def test_nodes_of_somebody_else_are_left_there(tmp_path: Path) -> None:
     found = read(path, max_chars=10_000, from_user="ana")
     assert isinstance(found, ForeignMemories)
     assert "Bob" not in str(found.kept)
+
+
+@pytest.mark.parametrize("chosen", ["ana", None])
+def test_what_is_kept_of_somebody_else_is_left_there(tmp_path: Path, chosen: str | None) -> None:
+    """An episode that is no message, and an edge without a fact; unless one was chosen, the export
+    of two is refused."""
+    graph = json.loads((HERE / "graphiti.json").read_text("utf-8"))
+    graph["episodes"].append({**graph["episodes"][-1], "content": "A letter.", "group_id": "bob"})
+    graph["edges"].append({"uuid": "e-9", "name": "OWES", "group_id": "bob"})
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(graph))
+    if chosen is None:
+        with pytest.raises(BadImport, match="'ana', 'bob'"):
+            read(path, max_chars=10_000)
+        return
+    found = read(path, max_chars=10_000, from_user=chosen)
+    assert isinstance(found, ForeignMemories)
+    assert len(found.facts) == 2
+    assert "bob" not in str(found.kept)
+
+
+@pytest.mark.parametrize(
+    "name", ["letta.af", "openai_items.json", "graphiti.json", "zep_thread.json"]
+)
+def test_a_user_is_chosen_only_where_users_are_named(name: str) -> None:
+    """Nothing is taken for somebody whom the file does not name."""
+    with pytest.raises(BadImport, match=r"eve|--from"):
+        read(HERE / name, max_chars=10_000, from_user="eve")
+
+
+def test_messages_stand_in_the_order_of_their_times(tmp_path: Path) -> None:
+    """Zep gives the newest episodes first."""
+    graph = json.loads((HERE / "graphiti.json").read_text("utf-8"))
+    graph["episodes"].reverse()
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(graph))
+    found = read(path, max_chars=10_000)
+    assert isinstance(found, ForeignMemories)
+    (talk,) = found.conversations
+    assert [m.text for m in talk.messages] == ["I live in Oslo.", "A lovely city."]
 
 
 def test_a_line_that_is_no_json_is_told(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ export function omoideMiddleware(options: MiddlewareOptions): LanguageModelMiddl
     async wrapGenerate({ doGenerate, params }) {
       const result = await doGenerate();
       const text = result.content.map((part) => (part.type === "text" ? part.text : "")).join("");
-      await finish(params, text, true);
+      await finish(params, text, result.finishReason.unified !== "error");
       return result;
     },
 
@@ -70,16 +70,19 @@ export function omoideMiddleware(options: MiddlewareOptions): LanguageModelMiddl
       const result = await doStream();
       const reader = result.stream.getReader();
       let text = "";
+      let complete = false;
       const stream: typeof result.stream = new ReadableStream({
         async pull(controller) {
           try {
             const { done, value } = await reader.read();
             if (!done) {
               if (value.type === "text-delta") text += value.delta;
+              // A model that fails says so in a part of its stream, which then ends as usual.
+              if (value.type === "finish") complete = value.finishReason.unified !== "error";
               controller.enqueue(value);
               return;
             }
-            await finish(params, text, true);
+            await finish(params, text, complete);
             controller.close();
           } catch (error) {
             await finish(params, text, false);
@@ -87,8 +90,11 @@ export function omoideMiddleware(options: MiddlewareOptions): LanguageModelMiddl
           }
         },
         async cancel(reason) {
-          await finish(params, text, false);
-          await reader.cancel(reason);
+          try {
+            await reader.cancel(reason);
+          } finally {
+            await finish(params, text, false);
+          }
         },
       });
       return { ...result, stream };

@@ -44,7 +44,13 @@ export class Connection {
   }
 
   async json<T>(path: string, options: RequestOptions = {}): Promise<T> {
-    return (await (await this.send(path, options)).json()) as T;
+    const response = await this.send(path, options);
+    try {
+      return (await response.json()) as T;
+    } catch (cause) {
+      const message = "the answer broke off or is not omoide's: is it `omoide serve` at that address?";
+      throw new OmoideError(message, "unavailable", response.status, undefined, { cause });
+    }
   }
 
   /** All items of a list, page by page. */

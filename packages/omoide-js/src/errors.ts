@@ -38,3 +38,9 @@ export async function responseError(response: Response): Promise<OmoideError> {
     return new OmoideError(message, "unavailable", response.status);
   }
 }
+
+/** The error of an answer that broke off. */
+export function lost(cause?: unknown): OmoideError {
+  const message = "the answer broke off: the connection to the server was lost";
+  return new OmoideError(message, "unavailable", 0, undefined, { cause });
+}

@@ -194,6 +194,7 @@ export class Omoide {
   }
 
   async turns(user: string, options: { session?: number; id?: string[] } = {}): Promise<Turn[]> {
+    if (options.id?.length === 0) return []; // the query would ask for all
     return this.#to.pages("/api/turns", { user, ...options });
   }
 
@@ -203,6 +204,7 @@ export class Omoide {
 
   /** What memory takes for true, or took for true at a time. */
   async facts(user: string, filter: FactFilter = {}): Promise<Fact[]> {
+    if ([filter.id, filter.turn].some((ids) => ids?.length === 0)) return [];
     return this.#to.pages("/api/facts", { user, ...filter });
   }
 

@@ -1,4 +1,4 @@
-import { OmoideError, problemError } from "./errors.js";
+import { lost, problemError } from "./errors.js";
 import { lines } from "./lines.js";
 import type { Contribution, Turn } from "./types.js";
 
@@ -11,6 +11,7 @@ interface Begun {
 export class Reply implements AsyncIterable<string> {
   readonly #pieces: AsyncGenerator<string>;
   readonly #events: AsyncGenerator<unknown>;
+  readonly #stop: AbortController;
 
   private constructor(
     /** The user's message, as recorded. */
@@ -18,17 +19,20 @@ export class Reply implements AsyncIterable<string> {
     /** What memory added to the prompt, and why. */
     readonly contributions: Contribution[],
     events: AsyncGenerator<unknown>,
+    stop: AbortController,
   ) {
     this.#events = events;
+    this.#stop = stop;
     this.#pieces = texts(events);
   }
 
   static async read(response: Response): Promise<Reply> {
-    const events = parsed(response);
+    const stop = new AbortController();
+    const events = parsed(response, stop.signal);
     const first = await events.next();
-    if (first.done) throw broken();
+    if (first.done) throw lost();
     const { turn, contributions } = first.value as Begun;
-    return new Reply(turn, contributions, events);
+    return new Reply(turn, contributions, events, stop);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<string> {
@@ -44,6 +48,7 @@ export class Reply implements AsyncIterable<string> {
 
   /** Stop the reply; what came until then is recorded. */
   async close(): Promise<void> {
+    this.#stop.abort(); // a piece may be waited for
     await this.#pieces.return(undefined);
     await this.#events.return(undefined); // the pieces may not have been begun
   }
@@ -58,9 +63,9 @@ async function* texts(events: AsyncGenerator<unknown>): AsyncGenerator<string> {
 }
 
 /** The data of the events until `end`. */
-async function* parsed(response: Response): AsyncGenerator<unknown> {
+async function* parsed(response: Response, stop: AbortSignal): AsyncGenerator<unknown> {
   let name = "";
-  for await (const line of lines(response)) {
+  for await (const line of lines(response, stop)) {
     if (line.startsWith("event: ")) name = line.slice(7);
     if (!line.startsWith("data: ")) continue;
     if (name === "end") return;
@@ -68,10 +73,5 @@ async function* parsed(response: Response): AsyncGenerator<unknown> {
     if (name === "error") throw problemError(data, data.status);
     yield data;
   }
-  throw broken();
-}
-
-function broken(): OmoideError {
-  const message = "the reply broke off: the connection to the server was lost";
-  return new OmoideError(message, "unavailable", 0);
+  if (!stop.aborted) throw lost();
 }

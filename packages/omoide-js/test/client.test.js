@@ -159,3 +159,11 @@ test("an answer that is lost is asked for again, and done once", async () => {
   assert.equal(lost, 2);
   assert.equal((await memory.turns("dora")).length, 1);
 });
+
+test("no ids name nothing", async () => {
+  await memory.record("nora", "I have a cat called Miso.");
+  assert.deepEqual(await memory.turns("nora", { id: [] }), []);
+  assert.deepEqual(await memory.facts("nora", { id: [] }), []);
+  assert.deepEqual(await memory.facts("nora", { turn: [] }), []);
+  assert.equal((await memory.turns("nora")).length, 1);
+});

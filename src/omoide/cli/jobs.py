@@ -73,10 +73,12 @@ def list_(scope: Scope, states: tuple[str, ...], all_users: bool) -> None:
 @scoped
 def retry(scope: Scope, ids: tuple[int, ...], session: int | None) -> None:
     """Queue dead jobs again: those given, or all of the user's."""
+    if ids and session is not None:
+        raise click.UsageError("give jobs or --session, not both")
 
     async def work(memory: Memory) -> list[Job]:
         now = scope.outside.clock.now()
-        if session is not None and not ids:
+        if session is not None:
             return list(await memory.digest(scope.user, session=session, at=now))
         dead = {job.id for job in await memory.jobs(scope.user, states=[JobState.DEAD])}
         if unknown := sorted(set(ids) - dead):

@@ -9,7 +9,7 @@ import click
 from omoide.cli.fact_views import fact_lines, memo_lines, timeline_lines
 from omoide.cli.scope import scoped
 from omoide.cli.show import emit, one_line
-from omoide.cli.time_parsing import LOOKING
+from omoide.cli.time_parsing import LOOKING, SINCE
 from omoide.cli.wrapping import show_lines
 from omoide.domain import FactKind
 from omoide.errors import NoSuchFact
@@ -31,7 +31,7 @@ def filtered(command: Callable[P, T]) -> Callable[P, T]:
     """Add the options that limit which facts are shown."""
     for option in (
         click.option("--until", type=LOOKING, help="Only until then."),
-        click.option("--since", type=LOOKING, help="Only from then on."),
+        click.option("--since", type=SINCE, help="Only from then on."),
         click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated."),
         click.option(
             "--kind",

@@ -8,7 +8,7 @@ import click
 
 from omoide.cli.scope import scoped
 from omoide.cli.show import emit, warning
-from omoide.cli.time_parsing import LOOKING
+from omoide.cli.time_parsing import LOOKING, SINCE
 from omoide.cli.views import calibration_lines, explained_lines, recalled_lines
 from omoide.cli.wrapping import show_lines
 from omoide.domain import MemoryKind, Speaker
@@ -51,7 +51,7 @@ def calibrate(scope: Scope, at: datetime | None) -> None:
     multiple=True,
     help="Only items of this kind; may be repeated.",
 )
-@click.option("--since", type=LOOKING, help="Only what was said or learnt from then on.")
+@click.option("--since", type=SINCE, help="Only what was said or learnt from then on.")
 @click.option("--until", type=LOOKING, help="Only what was said or learnt until then.")
 @click.option(
     "--speaker",

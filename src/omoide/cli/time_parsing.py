@@ -72,5 +72,7 @@ class TimeParameter(click.ParamType):  # type: ignore[type-arg]  # generic since
 
 LOOKING = TimeParameter(day=time.max)
 """For reading: a day means its end, so that what happened on it counts."""
+SINCE = TimeParameter(day=time.min)
+"""For the beginning of a period: a day means its start, so that what happened on it counts."""
 TALKING = TimeParameter(day=time(12))
 """For talking: a day means noon."""

@@ -102,6 +102,11 @@ def import_(scope: Scope, file: Path, no_digest: bool, from_user: str | None) ->
     What was imported before is not recorded again.
     """
     contents = read(file, max_chars=scope.settings.max_turn_chars, from_user=from_user)
+    if no_digest and isinstance(contents, ExportContents):
+        raise BadInput(
+            "an export of omoide is restored with the work that was unfinished: leave --no-digest "
+            "out"
+        )
 
     async def work(memory: Memory) -> Imported:
         now = scope.outside.clock.now()
@@ -152,6 +157,7 @@ def erase(
     what = f"session {session} of {scope.user}" if session else f"everything of {scope.user}"
     scope.run(lambda memory: _check(memory, scope.user, session))
     _ask(f"Erase {what} for good?", yes=yes)
+    _check_writable(receipt)
     erased = scope.run(lambda memory: memory.erase(scope.user, session=session))
     _report(scope, erased, receipt)
 
@@ -215,12 +221,25 @@ def _erase_fact(scope: Scope, text: str, *, yes: bool, receipt: Path | None) -> 
     if not scope.json:
         show_lines(fact_lines(fact, scope.outside.clock.now(), user=scope.who, reader=reader))
     _ask("Erase all this for good?", yes=yes)
+    _check_writable(receipt)
     _report(scope, scope.run(lambda memory: memory.forget(scope.user, fact)), receipt)
 
 
 def _ask(question: str, *, yes: bool) -> None:
     if not yes:
         click.confirm(question, abort=True, err=True)
+
+
+def _check_writable(receipt: Path | None) -> None:
+    """Fail before erasing if the receipt could not be saved: there is only this one."""
+    if receipt is None:
+        return
+    try:
+        receipt.open("a").close()
+    except OSError as error:
+        raise BadInput(
+            f"{receipt} cannot be written: {error.strerror}; nothing was erased"
+        ) from error
 
 
 def _report(scope: Scope, erased: Erased, file: Path | None) -> None:

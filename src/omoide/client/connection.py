@@ -39,7 +39,7 @@ class Connection:
 
     async def get(self, path: str, /, **query: Any) -> Any:  # noqa: ANN401 - JSON
         """The answer to a GET. Parameters that are None are left out."""
-        return (await self._send("GET", path, query=query)).json()
+        return _content(await self._send("GET", path, query=query))
 
     async def pages(self, path: str, /, **query: Any) -> list[Any]:  # noqa: ANN401 - parameters
         """All items of a list, page by page."""
@@ -63,12 +63,12 @@ class Connection:
         """The answer to a POST. Fields that are None are left out. `wait` is the timeout of this
         request, 0 for none."""
         query = {"user": user}
-        return (await self._send("POST", path, query=query, body=body, wait=wait)).json()
+        return _content(await self._send("POST", path, query=query, body=body, wait=wait))
 
     async def patch(self, path: str, body: Mapping[str, Any], *, user: str) -> Any:  # noqa: ANN401
         """The answer to a PATCH. Unlike with `post`, None is sent."""
         response = await self._send("PATCH", path, query={"user": user}, body=body, keep_none=True)
-        return response.json()
+        return _content(response)
 
     @asynccontextmanager
     async def stream(
@@ -78,7 +78,7 @@ class Connection:
         request = self._request(method, path, query={"user": user}, body=body)
         response = await self._deliver(request, stream=True)
         try:
-            if response.is_error:
+            if not response.is_success:
                 await response.aread()
                 raise error_of(response)
             with _translated():
@@ -112,7 +112,7 @@ class Connection:
                 if last:
                     raise
             else:
-                if not response.is_error:
+                if response.is_success:
                     return response
                 if last or not _may_succeed(response):
                     raise error_of(response)
@@ -190,6 +190,29 @@ class _translated:  # noqa: N801 - reads as a statement
                 f"the server cannot be reached: {type(error).__name__}; is `omoide serve` running "
                 "at that address?"
             ) from error
+
+
+async def lines(response: httpx.Response) -> AsyncIterator[str]:
+    """The lines of a response as they come. Only a line feed ends one: httpx would also cut at
+    characters that JSON may contain, such as U+2028."""
+    rest = ""
+    async for text in response.aiter_text():
+        *whole, rest = (rest + text).split("\n")
+        for line in whole:
+            yield line
+    if rest:
+        yield rest
+
+
+def _content(response: httpx.Response) -> Any:  # noqa: ANN401 - JSON
+    """The object that the server answered."""
+    try:
+        content = response.json()
+    except ValueError:  # a web page, or bytes
+        content = None
+    if not isinstance(content, dict):
+        raise error_of(response)
+    return content
 
 
 def error_of(response: httpx.Response) -> errors.OmoideError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.client.decoding import decode, decode_all
 from omoide.client.editor import RemoteEditor
@@ -19,15 +19,24 @@ from omoide.transfer import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Sequence
 
     from omoide.ports import Progress
-    from omoide.transfer import ExportContents, ForeignConversation, ForeignMemories, Record
+    from omoide.transfer import (
+        ExportContents,
+        ForeignConversation,
+        ForeignFact,
+        ForeignMemories,
+        KeptItem,
+        Record,
+    )
+
+T = TypeVar("T")
 
 BATCH = 500
 """Most conversations, facts or notes of one request."""
 BATCH_CHARS = 1_000_000
-"""About how many characters of conversations are sent in one request."""
+"""About how many characters are sent in one request."""
 UNLIMITED_WAIT = 0.0
 """No timeout: a large import takes as long as it takes."""
 
@@ -63,7 +72,7 @@ class RemoteImporter(RemoteEditor):
         counts: Counter[str] = Counter()
         left_out = [skipped for conversation in given for skipped in conversation.left_out]
         done = 0
-        for batch in _batches(given):
+        for batch in _talks(given):
             body = {"conversations": _sent(batch), "digest": digest, "at": iso(at, "at")}
             answer = await self._import("/api/import/conversations", user, body)
             left_out += decode_all(SkippedItem, answer.pop("left_out"))
@@ -96,9 +105,9 @@ class RemoteImporter(RemoteEditor):
         talks = _by_time(memories.conversations, at)
         left_out += [skipped for conversation in talks for skipped in conversation.left_out]
         parts: list[tuple[str, list[dict[str, Any]]]] = [
-            *(("conversations", _sent(batch)) for batch in _batches(talks)),
-            *(("facts", [asdict(fact) for fact in some]) for some in _slices(memories.facts)),
-            *(("kept", [asdict(item) for item in some]) for some in _slices(memories.kept)),
+            *(("conversations", _sent(batch)) for batch in _talks(talks)),
+            *(("facts", batch) for batch in _items(memories.facts)),
+            *(("kept", batch) for batch in _items(memories.kept)),
         ]
         for number, (name, values) in enumerate(parts, 1):
             about = {"source": memories.source, "digest": digest, "at": iso(at, "at")}
@@ -136,25 +145,32 @@ def _by_time(
     return sorted(conversations, key=start)
 
 
-def _batches(conversations: Sequence[ForeignConversation]) -> Iterator[list[ForeignConversation]]:
-    """Those that have messages, in batches that a server takes."""
-    batch: list[ForeignConversation] = []
+def _talks(conversations: Sequence[ForeignConversation]) -> Iterator[list[ForeignConversation]]:
+    """Those that have messages, in batches."""
+    return _batches(
+        [conversation for conversation in conversations if conversation.messages],
+        lambda conversation: sum(len(message.text) for message in conversation.messages),
+    )
+
+
+def _batches(values: Iterable[T], length: Callable[[T], int]) -> Iterator[list[T]]:
+    """Batches that a server takes, by the lengths of the texts."""
+    batch: list[T] = []
     size = 0
-    for conversation in conversations:
-        if not conversation.messages:
-            continue
-        length = sum(len(message.text) for message in conversation.messages)
-        if batch and (len(batch) == BATCH or size + length > BATCH_CHARS):
+    for value in values:
+        if batch and (len(batch) == BATCH or size + length(value) > BATCH_CHARS):
             yield batch
             batch, size = [], 0
-        batch.append(conversation)
-        size += length
+        batch.append(value)
+        size += length(value)
     if batch:
         yield batch
 
 
-def _slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (values[i : i + BATCH] for i in range(0, len(values), BATCH))
+def _items(values: Sequence[ForeignFact | KeptItem]) -> Iterator[list[dict[str, Any]]]:
+    """Facts or kept items as JSON, in batches."""
+    for batch in _batches(values, lambda value: len(value.text)):
+        yield [asdict(value) for value in batch]
 
 
 def _sent(conversations: Iterable[ForeignConversation]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from omoide.client.connection import make_connection, problem_error
+from omoide.client.connection import lines, make_connection, problem_error
 from omoide.client.decoding import decode, decode_all
 from omoide.client.encoding import (
     UNLIMITED,
@@ -320,7 +320,7 @@ class RemoteMemory(RemoteImporter, Forgetting):
         name = ""
         place = self._connection.stream("POST", "/api/reply", user=stored_user(user), body=body)
         async with place as response:
-            async for line in response.aiter_lines():
+            async for line in lines(response):
                 field, _, value = line.partition(": ")
                 if field == "event":
                     name = value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from omoide.client.connection import lines
 from omoide.client.decoding import decode, decode_all, decode_job, decoded_candidate
 from omoide.client.encoding import UNLIMITED, iso
 from omoide.domain import (
@@ -293,7 +294,7 @@ class RemoteReader:
         async with self._connection.stream(
             "GET", "/api/export", user=stored_user(user)
         ) as response:
-            async for line in response.aiter_lines():
+            async for line in lines(response):
                 if line.strip():
                     yield json.loads(line)
 

@@ -83,6 +83,7 @@ def _read(
         if isinstance(value, dict) and value.get("kind") == "header":
             if passed:
                 raise BadImport(f"{element.where}: the header must come first")
+            _check_unchosen(from_user, "omoide")
             return read_contents(rest)
         for product in PRODUCTS:
             if product.matches(value):
@@ -92,15 +93,22 @@ def _read(
                 return _memories(rest, product, builder)
         for known in (chatgpt, claude):
             if known.matches(value):
+                _check_unchosen(from_user, known.NAME)
                 conversations = _objects(_limited(rest, known.matches), known.NAME, max_chars)
                 return ForeignExport(source=known.NAME, conversations=conversations)
         if messages.matches(value):
+            _check_unchosen(from_user, messages.NAME)
             talks = _messages(_limited(rest, messages.matches), max_chars)
             return ForeignExport(source=messages.NAME, conversations=talks)
         passed.append(element)
         if len(passed) == MOST_UNKNOWN:
             break
     raise BadImport(f"{name} is not a known export: wanted {WANTED}; it has {_describe(passed)}")
+
+
+def _check_unchosen(from_user: str | None, source: str) -> None:
+    if from_user is not None:
+        raise BadImport(f"an export of {source} does not name its users: leave --from out")
 
 
 def _limited(

@@ -162,6 +162,11 @@ def _array(start: str, stream: IO[str], inside: str) -> Iterator[JsonElement]:
     while True:
         at = _skip(text, at)
         if text[at : at + 1] == "]":
+            if (text[at + 1 :] + stream.read(CHUNK)).strip():
+                raise BadImport(
+                    f"{inside}something follows the array after item {number}: give one array, "
+                    "or write each on one line"
+                )
             return
         try:
             value, after = _following(decoder, text, at)

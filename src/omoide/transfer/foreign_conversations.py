@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 OLDEST, NEWEST = 1900, 9000
 """A time outside these years is a mistake, and could not be shown in every time zone."""
 
+MILLISECONDS = 1e11
+"""A number above it counts milliseconds, as JavaScript does: as seconds it would be after 5100."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignMessage:
@@ -153,7 +156,8 @@ def stable_id(source: str, *parts: str) -> str:
 
 
 def parse_time(value: object) -> datetime | None:
-    """Seconds since 1970, or an ISO 8601 text (UTC if it names no zone); None for anything else."""
+    """Seconds or milliseconds since 1970, or an ISO 8601 text (UTC if it names no zone); None for
+    anything else."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             return None
@@ -161,7 +165,8 @@ def parse_time(value: object) -> datetime | None:
             read = datetime.fromisoformat(value)
             read = (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
         else:
-            read = datetime.fromtimestamp(value, UTC)
+            seconds = value / 1000 if value > MILLISECONDS else value
+            read = datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
         return None
     return read if OLDEST <= read.year <= NEWEST else None

@@ -8,7 +8,7 @@ without a word, and the numbers add up.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain.fact import USER
@@ -80,7 +80,8 @@ class MemoriesBuilder:
     wanted: str | None = None
     """Whose items to take, if the file has several users."""
     items: int = 0
-    others: int = 0
+    mine: int = 0
+    """How many items belong to `wanted`."""
     _facts: list[ForeignFact] = field(default_factory=list)
     _kept: list[KeptItem] = field(default_factory=list)
     _left_out: list[SkippedItem] = field(default_factory=list)
@@ -94,7 +95,7 @@ class MemoriesBuilder:
         known = [str(name) for name in names if isinstance(name, str) and name]
         if self.wanted is not None:
             mine = self.wanted in known
-            self.others += not mine
+            self.mine += mine
             return mine
         if known:
             self._users.setdefault(known[0])
@@ -173,10 +174,10 @@ class MemoriesBuilder:
                 f"this export of {self.source} belongs to {len(self._users)} users ({names}): "
                 "choose one with --from NAME, so that nobody gets another's memory"
             )
-        if self.wanted is not None and not self.items:
+        if self.wanted is not None and not self.mine:
             raise BadImport(f"nothing in this export of {self.source} belongs to {self.wanted!r}")
         talks = tuple(
-            builder.conversation(id_=key, started=self._starts[key], title="")
+            _in_order(builder.conversation(id_=key, started=self._starts[key], title=""))
             for key, builder in self._talks.items()
         )
         return ForeignMemories(
@@ -187,6 +188,15 @@ class MemoriesBuilder:
             kept=tuple(self._kept),
             left_out=tuple(self._left_out),
         )
+
+
+def _in_order(talk: ForeignConversation) -> ForeignConversation:
+    """With its messages by their times, if all have one: some lists begin with the newest."""
+    times = [message.time for message in talk.messages if message.time is not None]
+    if len(times) < len(talk.messages):
+        return talk
+    order = sorted(range(len(times)), key=times.__getitem__)
+    return replace(talk, messages=tuple(talk.messages[i] for i in order))
 
 
 def rows(value: object, name: str) -> Iterator[tuple[int, Any]]:

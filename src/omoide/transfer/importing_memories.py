@@ -10,17 +10,16 @@ from omoide.domain import Fact, FactChanges, FactEnd, Note, Trust
 from omoide.domain.text import checked_name
 from omoide.errors import BadInput
 from omoide.language import detect_language
-from omoide.transfer.foreign_conversations import believed
+from omoide.transfer.foreign_conversations import SkippedItem, believed
 from omoide.transfer.foreign_memories import KIND
 from omoide.transfer.importing import import_conversations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from omoide.domain import Owner
     from omoide.ports import Progress, Store
-    from omoide.transfer.foreign_conversations import SkippedItem
     from omoide.transfer.foreign_memories import ForeignFact, ForeignMemories
 
 AT_ONCE = 500
@@ -54,14 +53,15 @@ async def import_memories(
     progress: Progress | None = None,
 ) -> MemoriesImportResult:
     """Store facts as facts from another product, conversations as sessions, and the rest as notes.
-    What was imported before is not stored again."""
+    What was imported before is not stored again, but ends if the product has ended it since."""
     talks = await import_conversations(
         store, owner, memories.conversations, at=at, digest=digest, progress=progress
     )
     ids = [fact.id for fact in memories.facts]
-    known = {fact.id for fact in await store.facts.read(owner, ids=ids)} if ids else set()
-    new = {fact.id: fact for fact in memories.facts if fact.id not in known}
-    facts = list(new.values())
+    known = {fact.id: fact for fact in await store.facts.read(owner, ids=ids)} if ids else {}
+    new, changed = _new(memories.facts, known)
+    ended = [f for f in memories.facts if f.ended and f.id in known and not known[f.id].ended]
+    facts = [*new, *ended]  # a fact that is known is not added again
     for start in range(0, len(facts), AT_ONCE):
         part = facts[start : start + AT_ONCE]
         changes = FactChanges(
@@ -84,12 +84,26 @@ async def import_memories(
         items=memories.items,
         sessions=talks.sessions,
         turns=talks.turns,
-        facts=len(facts),
-        known=talks.known + len(memories.facts) - len(facts),
+        facts=len(new),
+        known=talks.known + len(memories.facts) - len(new),
         kept=Counter(item.what for item in memories.kept),
         to_digest=talks.to_digest,
-        left_out=(*memories.left_out, *talks.left_out),
+        left_out=(*memories.left_out, *changed, *talks.left_out),
     )
+
+
+def _new(
+    facts: Sequence[ForeignFact], known: Mapping[str, Fact]
+) -> tuple[list[ForeignFact], list[SkippedItem]]:
+    """The facts to add, and those that say something else than the one with the same id."""
+    new: dict[str, ForeignFact] = {}
+    changed = []
+    for fact in facts:
+        before = known.get(fact.id) or new.setdefault(fact.id, fact)
+        if before.text != fact.text:
+            reason = "a memory with this id was imported before with another text"
+            changed.append(SkippedItem(where=fact.id, reason=reason))
+    return list(new.values()), changed
 
 
 def _fact(fact: ForeignFact, source: str, at: datetime) -> Fact:

@@ -10,8 +10,10 @@ change the messages of a blocking `completion`. The user is `user` of the call, 
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
+from omoide.errors import OmoideError
 from omoide_frameworks.bridge import AnyMemory, Begun, begin
 from omoide_frameworks.extras import extra
 
@@ -20,6 +22,11 @@ with extra("litellm"):
 
 if TYPE_CHECKING:
     from litellm.types.utils import CallTypes
+
+log = logging.getLogger(__name__)
+
+MOST = 1000
+"""Most calls whose answers are awaited: nobody tells of a stream that its reader left."""
 
 
 class OmoideCallback(CustomLogger):
@@ -38,8 +45,14 @@ class OmoideCallback(CustomLogger):
         if not user or not messages:
             return None
         session = (kwargs.get("metadata") or {}).get("session_id")
-        begun = await begin(self._memory, user, messages, session=session, tolerant=True)
+        try:
+            begun = await begin(self._memory, user, messages, session=session, tolerant=True)
+        except OmoideError as error:  # such as a name that no user can have
+            log.warning("a call goes on without memory: %s", error)
+            return None
         self._begun[kwargs["litellm_call_id"]] = begun
+        while len(self._begun) > MOST:
+            del self._begun[next(iter(self._begun))]
         return {**kwargs, "messages": begun.messages}
 
     async def async_post_call_success_deployment_hook(
@@ -61,6 +74,7 @@ class OmoideCallback(CustomLogger):
         """Record an answer that was streamed, once it has ended."""
         whole = kwargs.get("async_complete_streaming_response") or response_obj
         await self._finish(kwargs, whole)
+        self._begun.pop(kwargs.get("litellm_call_id", ""), None)  # an answer without text
 
     async def async_log_failure_event(
         self, kwargs: dict[str, Any], response_obj: object, start_time: object, end_time: object

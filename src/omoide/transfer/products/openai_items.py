@@ -4,8 +4,9 @@
       "content": [{"type": "input_text", "text": "Hello"}]}, …], "has_more": false}
 
 or `{"object": "conversation", "id": "conv_…", "created_at": 1767603600, "items": […]}`, which puts
-the two answers of the API together, or the items alone. Items have no times of their own. Calls of
-tools, reasoning and files are kept.
+the two answers of the API together, or the items alone. Items have no times of their own, so they
+must be listed in ascending order, which is not the API's default. Calls of tools, reasoning and
+files are kept.
 """
 
 from __future__ import annotations

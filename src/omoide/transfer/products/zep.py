@@ -82,9 +82,14 @@ def _item(item: object, *, where: str, builder: MemoriesBuilder) -> None:
 
 
 def _node(node: object, *, where: str, builder: MemoriesBuilder) -> None:
-    owners = _owners(node)
+    _keep(node, what="a node", where=where, builder=builder)
+
+
+def _keep(item: object, *, what: str, where: str, builder: MemoriesBuilder) -> None:
+    """Keep an item, unless it is somebody else's."""
+    owners = _owners(item)
     if not any(owners) or builder.belongs(*owners):
-        builder.keep(node, what="a node", where=where)
+        builder.keep(item, what=what, where=where)
 
 
 def _owners(item: object) -> list[object]:
@@ -93,7 +98,7 @@ def _owners(item: object) -> list[object]:
 
 def _edge(edge: object, *, where: str, builder: MemoriesBuilder) -> None:
     if not isinstance(edge, dict) or not _is_edge(edge):
-        builder.keep(edge, what="an edge without a fact", where=where)
+        _keep(edge, what="an edge without a fact", where=where, builder=builder)
         return
     if not builder.belongs(*_owners(edge)):
         return
@@ -118,7 +123,7 @@ def _episode(episode: object, *, where: str, builder: MemoriesBuilder) -> None:
     role = fields.get("role_type") or fields.get("role")
     speaker, text = _SPEAKERS.get(str(role).lower()), fields.get("content")
     if speaker is None or not isinstance(text, str) or not text.strip():
-        builder.keep(episode, what="an episode that is no message", where=where)
+        _keep(episode, what="an episode that is no message", where=where, builder=builder)
         return
     if not builder.belongs(*_owners(fields)):
         return
