@@ -28,3 +28,18 @@ async def test_the_day_of_a_plan_is_the_same_everywhere(
     await window.go("facts")
     cake = window.page.locator("#panel-facts .known").filter(has_text="lemon cake")
     await expect(cake.locator(".fine").first).to_contain_text("until 10 Jan")
+
+
+@ON_DESK
+async def test_the_slider_counts_days_also_where_the_clock_is_changed(
+    opened: Callable[..., Awaitable[Window]],
+) -> None:
+    """A day of 23 hours, as 5 October 2025 in Sydney, does not move those after it."""
+    window = await opened(timezone_id="Australia/Sydney")
+    await window.demo()
+    page = window.page
+    await window.go("facts")
+    await page.get_by_role("button", name="Timeline").click()
+    for day, date in (("0", "10 September 2025"), ("60", "9 November 2025")):
+        await page.fill("#day", day)
+        await expect(page.locator("output[for=day]")).to_have_text(date)

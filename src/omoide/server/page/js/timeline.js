@@ -28,8 +28,12 @@ export function clear() {
 const midnight = (time) => new Date(time).setHours(0, 0, 0, 0);
 const first = () => midnight(moments.at(-1).time);
 const last = () => Math.max(0, Math.round((midnight(now()) - first()) / DAY));
-/** The end of the chosen day. */
-const then = () => (day === null ? now() : new Date(first() + (day + 1) * DAY - 1));
+/** The end of the chosen day. Days on which the clock is changed are longer or shorter. */
+function then() {
+  if (day === null) return now();
+  const next = new Date(first());
+  return new Date(next.setDate(next.getDate() + day + 1) - 1);
+}
 
 /** The slider, the memory of the chosen day, and the entries up to it; null if there are none. */
 export function draw() {
