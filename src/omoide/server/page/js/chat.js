@@ -66,7 +66,8 @@ async function say(text, { id = `page-${fresh()}`, again = false, replaces = nul
   const key = card && !card.ended && card.key ? card.key : null;
   if (card?.ended) state.talk = null;
   if (state.talk === null) log.clear();
-  log.cut(replaces ?? id);
+  if (replaces) log.cut(replaces);
+  log.cut(id); // it is there if it failed before
   const mine = log.bubble({ id, speaker: "user", text, time: now() });
   const reply = waiting();
   at("log").append(mine, reply.box);
