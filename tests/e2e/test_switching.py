@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide import Speaker, Utterance
+from omoide.errors import ModelUnavailable
 
-from .conftest import ON_DESK
+from .conftest import ON_DESK, Gate
 
 if TYPE_CHECKING:
     from playwright.async_api import Route
@@ -60,3 +61,54 @@ async def test_another_reply_is_to_the_last_message_however_far_one_scrolled(
     await page.keyboard.press("Enter")
     await expect(page.locator(".said .text").last).to_have_text("Once more.")
     assert (await window.bench.said("me"))[-2:] == ["Turn 398.", "Once more."]
+
+
+@ON_DESK
+async def test_a_reply_that_begins_late_leaves_the_conversation_that_is_shown(demo: Window) -> None:
+    """Its title, and what "delete" would delete, are those of what was opened meanwhile."""
+    page, late = demo.page, Late()
+    await page.route("**/api/reply*", late)
+    demo.bench.replier.answers.append("Good morning.")
+    await demo.say("Hello there!")
+    await late.asked.wait()
+    await demo.press("#talks [data-talk='2']")
+    await expect(page.locator(".said.user").first).not_to_contain_text("Hello there!")
+    title = await page.locator("#talk-title").inner_text()
+    late.go.set()
+    await expect(page.locator("#send")).to_be_visible()
+    await expect(page.locator("#talk-title")).to_have_text(title)
+    await expect(page.locator("#talks [data-talk='6']")).to_have_attribute("aria-current", "false")
+
+
+@ON_DESK
+async def test_a_failure_is_not_told_in_a_conversation_that_was_opened_since(demo: Window) -> None:
+    """To try again there would put the message where it was not said."""
+    demo.expected = ("502",)
+    page, late = demo.page, Late()
+    await page.route("**/api/reply*", late)
+    demo.bench.replier.answers.append(ModelUnavailable("nobody"))
+    await demo.say("Hello there!")
+    await late.asked.wait()
+    await demo.press("#talks [data-talk='2']")
+    await expect(page.locator(".said.user").first).not_to_contain_text("Hello there!")
+    late.go.set()
+    await expect(page.locator("#toasts")).to_contain_text("What you said is kept")
+    await expect(page.locator(".trouble")).to_have_count(0)
+
+
+@ON_DESK
+async def test_a_reply_is_there_for_who_comes_back_before_its_end(demo: Window) -> None:
+    """Another conversation was looked at while it came."""
+    page, gate = demo.page, Gate("Good morning. How ", "are you?")
+    demo.bench.replier.answers.append(gate)
+    await demo.say("Hello there!")
+    gate.open()
+    await expect(page.locator(".said.assistant .text").last).to_contain_text("Good morning.")
+    await demo.press("#talks [data-talk='2']")
+    await expect(page.locator(".said.user").first).not_to_contain_text("Hello there!")
+    await demo.press("#talks [data-talk='6']")
+    await expect(page.locator(".said .text")).to_have_text(["Hello there!"])
+    gate.open()
+    await expect(page.locator(".said .text")).to_have_text(
+        ["Hello there!", "Good morning. How are you?"]
+    )
