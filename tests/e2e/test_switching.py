@@ -9,6 +9,7 @@ import pytest
 
 from omoide import Speaker, Utterance
 from omoide.errors import ModelUnavailable
+from omoide.transfer import read_values
 
 from .conftest import ON_DESK, Gate
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 playwright = pytest.importorskip("playwright.async_api", reason="pip install playwright")
 expect = playwright.expect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+HELLO = [{"role": "user", "content": "Hello."}]
 
 
 class Late:
@@ -112,3 +115,28 @@ async def test_a_reply_is_there_for_who_comes_back_before_its_end(demo: Window) 
     await expect(page.locator(".said .text")).to_have_text(
         ["Hello there!", "Good morning. How are you?"]
     )
+
+
+@ON_DESK
+async def test_a_source_opens_a_conversation_that_is_not_listed_yet(demo: Window) -> None:
+    """With its title; and what is said next is not put beneath it."""
+    page, memory = demo.page, demo.bench.memory()
+    newer = read_values(
+        [
+            {"id": f"c{i}", "create_time": 1_790_000_000 + i, "messages": HELLO}
+            for i in range(40)
+        ],
+        max_chars=10_000,
+    ).conversations
+    await memory.import_conversations("demo", newer, digest=False)
+    await page.reload()
+    await demo.ready()
+    await demo.go("facts")
+    walnuts = page.locator("#panel-facts .known").filter(has_text="allergic to walnuts")
+    await walnuts.locator("> button").click()
+    await walnuts.locator(".quote").get_by_role("button", name="Open").click()
+    await expect(page.locator(".said.flash")).to_contain_text("allergic to walnuts")
+    await expect(page.locator("#talk-title")).to_have_text("9 September 2025")
+    demo.bench.replier.answers.append("Still here.")
+    await demo.say("Are you there?")
+    await expect(page.locator(".said .text")).to_have_text(["Are you there?", "Still here."])

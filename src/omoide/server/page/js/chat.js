@@ -22,7 +22,7 @@ async function load(turn) {
   edit(null);
   if (state.talk === null) return welcome();
   try {
-    await log.open(state.talk, turn, still);
+    await Promise.all([log.open(state.talk, turn, still), talks.reach()]);
   } catch (problem) {
     if (!still()) return;
     log.clear();

@@ -43,7 +43,15 @@ async function more() {
   const cards = shownCards(page).filter((card) => !has(state.talks, card));
   state.talks.push(...cards);
   list.append(cards);
+  at("talks").append(...at("talks").querySelectorAll(".end-mark"));
   return oldest !== null;
+}
+
+/** Load older ones until the one that is shown is among them. */
+export async function reach() {
+  const number = state.talk;
+  while (number !== null && number === state.talk && !shown() && (await more()));
+  head();
 }
 
 /** All conversations, for a search. */
@@ -75,11 +83,7 @@ export function draw() {
   for (let i = 0; i < state.talks.length; i += PAGE) list.append(state.talks.slice(i, i + PAGE));
   const mark = el("div", { class: "end-mark", "aria-hidden": "true" });
   place.append(mark);
-  unwatch = oldest === null ? () => {} : whenNear(mark, place, async () => {
-    const left = await more();
-    place.append(mark);
-    return left;
-  });
+  unwatch = oldest === null ? () => {} : whenNear(mark, place, more);
   place.scrollTop = held;
   if (focused) place.querySelector(`[data-talk="${focused}"]`)?.focus();
   head();
