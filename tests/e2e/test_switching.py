@@ -140,3 +140,19 @@ async def test_a_source_opens_a_conversation_that_is_not_listed_yet(demo: Window
     demo.bench.replier.answers.append("Still here.")
     await demo.say("Are you there?")
     await expect(page.locator(".said .text")).to_have_text(["Are you there?", "Still here."])
+
+
+@ON_DESK
+async def test_what_is_chosen_in_the_palette_stays_when_more_is_found(demo: Window) -> None:
+    """What was said comes later than the rest: Enter still takes what the arrows chose."""
+    page, late = demo.page, Late()
+    await page.route("**/api/recall*", late)
+    await demo.search("e")
+    await late.asked.wait()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowDown")
+    chosen = await page.locator("#found [aria-selected=true]").inner_text()
+    late.go.set()
+    said = page.locator("#found [role=group]").filter(has_text="What was said")
+    await expect(said).to_be_visible()
+    assert await page.locator("#found [aria-selected=true]").inner_text() == chosen
