@@ -156,3 +156,40 @@ async def test_what_is_chosen_in_the_palette_stays_when_more_is_found(demo: Wind
     said = page.locator("#found [role=group]").filter(has_text="What was said")
     await expect(said).to_be_visible()
     assert await page.locator("#found [aria-selected=true]").inner_text() == chosen
+
+
+@ON_DESK
+async def test_a_late_answer_about_one_person_is_not_taken_for_another(demo: Window) -> None:
+    """Neither what is known, nor the name in the greeting."""
+    page, late = demo.page, Late(user="demo")
+    ben = [Utterance(speaker=Speaker.USER, text="I am here.")]
+    await demo.bench.memory().record("ben", ben)
+    await page.reload()
+    await demo.ready()
+    await page.route("**/api/facts*", late)
+    await demo.go("facts")
+    await late.asked.wait()
+    await page.select_option("#user", "ben")
+    await expect(page.locator("#panel-facts .empty")).to_contain_text("I don't know you yet.")
+    async with page.expect_response(lambda answer: "user=demo" in answer.url):
+        late.go.set()
+    await page.click("#new-talk")
+    await expect(page.locator(".welcome h2")).to_have_text("Good to see you again")
+
+
+@ON_DESK
+async def test_a_panel_waits_for_the_person_chosen_last(demo: Window) -> None:
+    """The memos of the one before come while the conversations of the next are awaited."""
+    page, memos, talks = demo.page, Late(user="demo"), Late(user="ben")
+    await page.route("**/api/memos*", memos)
+    await page.route("**/api/sessions/latest*", talks)
+    await demo.bench.memory().record("ben", [Utterance(speaker=Speaker.USER, text="I am here.")])
+    await page.reload()
+    await memos.asked.wait()
+    await page.select_option("#user", "ben")
+    await talks.asked.wait()
+    async with page.expect_response(lambda answer: "/api/memos" in answer.url):
+        memos.go.set()
+    await expect(page.locator("#panel-memos")).to_have_text("One moment…")
+    talks.go.set()
+    await expect(page.locator("#panel-memos .empty")).to_contain_text("No memos yet.")

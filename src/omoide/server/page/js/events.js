@@ -203,6 +203,7 @@ function none() {
 
 export function start() {
   on("user", async () => {
+    newest();
     chosen = null;
     events = [];
     curves = new Map();

@@ -27,23 +27,25 @@ async function load() {
   stale = false;
   const still = newest();
   try {
-    if (view === "now") await known();
-    else await timeline.load();
+    await (view === "now" ? known(still) : timeline.load(still));
     if (still()) draw();
   } catch (problem) {
     if (still()) fill(place(), trouble(problem, load));
   }
 }
 
-async function known() {
+async function known(still) {
+  let name = "";
   const found = [];
   let cursor = null;
   do {
     const page = await get("/api/facts", { limit: 1000, ...(cursor ? { cursor } : {}) });
     found.push(...page.items);
-    state.name = page.name;
+    name = page.name;
     cursor = page.next;
   } while (cursor);
+  if (!still()) return;
+  state.name = name;
   facts = found;
 }
 
@@ -169,6 +171,7 @@ async function forget(fact, said) {
 
 export function start() {
   on("user", () => {
+    newest();
     view = "now";
     opened = new Set();
     facts = [];

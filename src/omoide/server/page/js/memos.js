@@ -99,6 +99,7 @@ function card(memo, topic) {
 
 export function start() {
   on("user", async () => {
+    newest();
     sought = "";
     await afterArrival("memos");
     load();

@@ -16,8 +16,9 @@ let list = null; // Chunks of the entries that are shown
 let day = null; // days after the first entry; null for now
 
 /** Load the entries. */
-export async function load() {
-  moments = (await all("/api/facts/timeline")).reverse();
+export async function load(still) {
+  const found = await all("/api/facts/timeline");
+  if (still()) moments = found.reverse();
 }
 
 export function clear() {
