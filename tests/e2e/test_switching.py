@@ -193,3 +193,22 @@ async def test_a_panel_waits_for_the_person_chosen_last(demo: Window) -> None:
     await expect(page.locator("#panel-memos")).to_have_text("One moment…")
     talks.go.set()
     await expect(page.locator("#panel-memos .empty")).to_contain_text("No memos yet.")
+
+
+@ON_DESK
+async def test_conversations_go_with_the_person_before(demo: Window) -> None:
+    """While those of the next are awaited nothing can be deleted: it would be another's."""
+    page, late = demo.page, Late(user="ben")
+    await page.route("**/api/sessions/latest*", late)
+    await demo.bench.memory().record("ben", [Utterance(speaker=Speaker.USER, text="I am here.")])
+    await page.reload()
+    await demo.ready()
+    await expect(page.locator("#delete-talk")).to_be_visible()
+    await page.select_option("#user", "ben")
+    await late.asked.wait()
+    await expect(page.locator("#delete-talk")).to_be_hidden()
+    await expect(page.locator("#talks [data-talk]")).to_have_count(0)
+    await expect(page.locator(".said")).to_have_count(0)
+    late.go.set()
+    await expect(page.locator(".said .text")).to_have_text(["I am here."])
+    await expect(page.locator("#delete-talk")).to_be_visible()

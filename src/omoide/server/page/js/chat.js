@@ -173,7 +173,10 @@ export function start() {
   on("talk", (turn) => {
     drawing = load(turn);
   });
-  on("user", stop);
+  on("user", () => {
+    stop();
+    log.clear();
+  });
   on("name", () => at("log").querySelector(".welcome") && welcome());
   at("say").addEventListener("input", grow);
   at("say").addEventListener("keydown", (event) => {

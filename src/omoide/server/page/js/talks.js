@@ -5,7 +5,7 @@ import { Chunks, whenNear } from "./chunks.js";
 import { confirm, prompt } from "./dialog.js";
 import { at, el, fill, toast } from "./dom.js";
 import { receipt } from "./receipt.js";
-import { state, tell, turns } from "./state.js";
+import { on, state, tell, turns } from "./state.js";
 import { clock, date, daysAgo, month, titleDate } from "./time.js";
 import { told } from "./trouble.js";
 import { t } from "./words.js";
@@ -52,6 +52,13 @@ export async function reach() {
   const number = state.talk;
   while (number !== null && number === state.talk && !shown() && (await more()));
   head();
+}
+
+/** Let go of those of the person before, until those of the next are there. */
+function leave() {
+  [state.talks, state.talk, oldest] = [[], null, null];
+  draw();
+  fill(at("talks"), el("p", { class: "fine" }, t("loading")));
 }
 
 /** All conversations, for a search. */
@@ -195,6 +202,7 @@ export async function remove() {
 }
 
 export function start() {
+  on("user", leave);
   at("end-talk").addEventListener("click", end);
   at("rename-talk").addEventListener("click", rename);
   at("delete-talk").addEventListener("click", remove);
