@@ -173,8 +173,10 @@ export function start() {
   on("talk", (turn) => {
     drawing = load(turn);
   });
+  let known = false; // whether anybody was chosen before
   on("user", () => {
-    stop();
+    if (known) stop(); // a message that waits for the first person is theirs
+    known = true;
     log.clear();
   });
   on("name", () => at("log").querySelector(".welcome") && welcome());
