@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from omoide import Speaker, Utterance
+from omoide.domain import Memo, Owner
 from omoide.errors import ModelRefused
 from tests.server.serving import CAT, M1
 
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 playwright = pytest.importorskip("playwright.async_api", reason="pip install playwright")
 expect = playwright.expect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+def turns(count: int) -> list[Utterance]:
+    """So many messages."""
+    return [Utterance(speaker=Speaker.USER, text=f"Turn {i}.") for i in range(count)]
+
 
 CUE = "Biscuit the greyhound from the shelter"
 
@@ -66,6 +73,35 @@ async def test_memos_show_summary_compressed_and_original(demo: Window) -> None:
     await expect(page.locator("#panel-memos .card")).to_have_count(1)
     await page.fill("#panel-memos input", "zebra")
     await expect(page.locator("#panel-memos")).to_contain_text("No memo says that")
+
+
+async def test_the_original_of_a_memo_is_all_that_it_rests_on(window: Window) -> None:
+    """Also the end of a very long conversation, and several conversations that were merged."""
+    page, memory = window.page, window.bench.memory()
+    said = [
+        *await memory.record("me", turns(3), session="a"),
+        *await memory.record("me", turns(1_100), session="b"),
+    ]
+    await memory.end_session("me")
+    memo = Memo(
+        id="m",
+        session=2,
+        topic="Turns",
+        summary="There were turns.",
+        sources=tuple(turn.id for turn in (*said[:2], *said[-300:])),
+        time=said[-1].time,
+        compressed="Turns.",
+        method="merged",
+    )
+    store = window.bench.server.runtime.store
+    await store.memos.add(Owner(tenant="default", user="me"), [memo])
+    await page.reload()
+    await window.ready()
+    await window.go("memos")
+    card = page.locator("#panel-memos .card")
+    await card.get_by_role("button", name="Original").click()
+    await expect(card.locator(".quote p")).to_have_count(302)
+    await expect(card.locator(".quote p").last).to_have_text("Turn 1099.")
 
 
 async def test_events_stand_on_a_timeline_with_their_curves(demo: Window) -> None:

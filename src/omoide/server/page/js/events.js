@@ -4,7 +4,7 @@ import { all, get } from "./api.js";
 import * as chart from "./chart.js";
 import { months } from "./chunks.js";
 import { at, colour, el, fill } from "./dom.js";
-import { quote } from "./quotes.js";
+import { quote, turnsOf } from "./quotes.js";
 import { afterArrival, on, state, turns } from "./state.js";
 import { date, inDays, month, newestFirst, now, percent } from "./time.js";
 import { trouble } from "./trouble.js";
@@ -184,8 +184,7 @@ async function sources(event, inner) {
   inner.hidden = !open;
   if (!open) return;
   try {
-    const said = (await get("/api/turns", { session: event.session, limit: 1000 })).items;
-    fill(inner, said.filter((turn) => event.sources.includes(turn.id)).map(quote));
+    fill(inner, (await turnsOf(event.sources)).map(quote));
   } catch (problem) {
     fill(inner, trouble(problem));
   }

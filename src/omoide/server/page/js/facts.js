@@ -121,7 +121,12 @@ function row(fact) {
 }
 
 async function show(inner, fact) {
-  const said = await turnsOf(fact.sources);
+  let said;
+  try {
+    said = await turnsOf(fact.sources);
+  } catch (problem) {
+    return fill(inner, trouble(problem, () => show(inner, fact)));
+  }
   fill(
     inner,
     said.length ? el("h4", {}, t("memory.sources")) : el("p", { class: "fine" }, t("memory.why_unsupported")),

@@ -1,8 +1,8 @@
 // Memos: summary, compressed and original text.
 
-import { all, get } from "./api.js";
+import { all } from "./api.js";
 import { at, el, fill } from "./dom.js";
-import { quote } from "./quotes.js";
+import { quote, turnsOf } from "./quotes.js";
 import { afterArrival, on, state, turns } from "./state.js";
 import { date, newestFirst, number } from "./time.js";
 import { trouble } from "./trouble.js";
@@ -79,7 +79,7 @@ function card(memo, topic) {
     else if (kind === "compressed") fill(body, el("p", { class: "body", dir: "auto" }, memo.compressed), el("p", { class: "fine" }, t("memos.method", { name: memo.method })));
     else {
       try {
-        const said = (await get("/api/turns", { session: memo.session, limit: 1000 })).items.filter((turn) => memo.sources.includes(turn.id));
+        const said = await turnsOf(memo.sources);
         const whole = said.reduce((sum, turn) => sum + turn.text.length, 0);
         fill(body, el("div", { class: "stack" }, said.map(quote), whole ? el("p", { class: "fine" }, t("memos.kept", { n: number((100 * memo.compressed.length) / whole) })) : null));
       } catch (problem) {

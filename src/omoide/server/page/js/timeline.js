@@ -100,6 +100,15 @@ async function memory() {
   }
 }
 
+async function show(inner, entry) {
+  try {
+    const said = await turnsOf(entry.sources);
+    fill(inner, said.length ? said.map(quote) : el("p", { class: "fine" }, t("memory.why_unsupported")));
+  } catch (problem) {
+    fill(inner, trouble(problem, () => show(inner, entry)));
+  }
+}
+
 function row(entry) {
   const inner = el("div", { class: "inner", hidden: true });
   const over = ["ended", "expired"].includes(entry.change);
@@ -115,8 +124,7 @@ function row(entry) {
     inner.hidden = !inner.hidden;
     button.setAttribute("aria-expanded", String(!inner.hidden));
     if (inner.hidden || inner.firstChild) return;
-    const said = await turnsOf(entry.sources);
-    fill(inner, said.length ? said.map(quote) : el("p", { class: "fine" }, t("memory.why_unsupported")));
+    show(inner, entry);
   });
   return el("li", { class: over ? "moment gone" : `moment ${entry.change}` }, button, inner);
 }
