@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 playwright = pytest.importorskip("playwright.async_api", reason="pip install playwright")
 expect = playwright.expect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 
 def turns(count: int) -> list[Utterance]:
     """So many messages."""
@@ -118,6 +120,30 @@ async def test_events_stand_on_a_timeline_with_their_curves(demo: Window) -> Non
     await expect(page.locator("[data-event=demo-lisbon]")).to_contain_text("no longer true since")
     await page.get_by_role("button", name="10 years").click()
     await expect(chart).to_have_attribute("aria-label", re.compile("3650 days"))
+
+
+async def test_an_event_without_a_curve_has_no_figures(demo: Window) -> None:
+    """Of many events the newest are drawn: nothing is said of how the others fade, nor of one that
+    is no longer true."""
+    page, store = demo.page, demo.bench.server.runtime.store
+    owner = Owner(tenant="default", user="demo")
+    (event,) = await store.events.read(owner, ids=["demo-biscuit"])
+    now = demo.bench.clock.now()
+    later = [replace(event, id=f"lap-{i}", text=f"User ran lap {i}.", time=now) for i in range(40)]
+    await store.events.add(owner, later)
+    await page.reload()
+    await demo.ready()
+    await demo.go("events")
+    effect = page.locator("#recall-effect")
+    await page.locator("[data-event=lap-39] > button").click()
+    await expect(effect).not_to_be_empty()
+    await page.locator("#panel-events").evaluate("(panel) => { panel.scrollTop = 1e6; }")
+    oldest = page.locator("[data-event=demo-allergy]")
+    await expect(oldest).to_contain_text("recalled")
+    await expect(oldest).not_to_contain_text("0% now")
+    await expect(oldest).not_to_contain_text("stays in reach")
+    await page.locator("[data-event=demo-lisbon] > button").click()
+    await expect(effect).to_be_empty()
 
 
 async def test_an_event_is_out_of_reach_on_the_same_day_in_every_span(demo: Window) -> None:

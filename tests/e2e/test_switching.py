@@ -122,10 +122,7 @@ async def test_a_source_opens_a_conversation_that_is_not_listed_yet(demo: Window
     """With its title; and what is said next is not put beneath it."""
     page, memory = demo.page, demo.bench.memory()
     newer = read_values(
-        [
-            {"id": f"c{i}", "create_time": 1_790_000_000 + i, "messages": HELLO}
-            for i in range(40)
-        ],
+        [{"id": f"c{i}", "create_time": 1_790_000_000 + i, "messages": HELLO} for i in range(40)],
         max_chars=10_000,
     ).conversations
     await memory.import_conversations("demo", newer, digest=False)

@@ -93,8 +93,8 @@ function plot(mixed = null) {
     if (ghost) series.push({ points: ghost.fading, colour: colour("--soft"), width: 1.5, dash: [2, 3] });
     if (helps(mine)) series.push({ points: mine.recalled, colour: colour("--good"), width: 2, dash: [6, 4] });
     series.push({ id: chosen, points: points(mine), colour: colour("--accent"), width: 2.5 });
-    at("recall-effect").textContent = effect(mine);
   }
+  at("recall-effect").textContent = mine ? effect(mine) : "";
   const level = [...curves.values()][0]?.threshold ?? 0.86;
   const label = mine ? t("events.chart", { text: mine.event.addressed, p: percent(mine.fading[0][1]), later: percent(mine.fading.at(-1)[1]), again: percent(mine.recalled.at(-1)[1]), days }) : t("events.title");
   chart.lines(canvas, { label, series, level, days, format: (day) => (day === 0 ? t("now") : inDays(day)), point: under, choose });
@@ -150,7 +150,7 @@ function animate(from, to) {
 
 function row(event) {
   const curve = curves.get(event.id);
-  const p = curve?.fading[0][1] ?? 0;
+  const p = curve?.fading[0][1] ?? 0; // only the newest have curves
   const gone = curve ? fall(curve.fading, curve.threshold) : null; // the same day whatever span is shown
   const inner = el("div", { class: "inner", hidden: true });
   const pick = () => {
@@ -165,10 +165,10 @@ function row(event) {
   const facts = event.superseded_by
     ? [t("events.gone", { when: newer ? date(newer.time) : "" })]
     : [
-        t("events.p", { p: percent(p) }),
+        curve ? t("events.p", { p: percent(p) }) : null,
         event.recalls ? t("events.recalls", { n: event.recalls, when: date(event.last_recalled) }) : t("events.never"),
-        gone === null ? t("events.stays") : t("events.reach", { when: inDays(gone) }),
-      ];
+        curve && (gone === null ? t("events.stays") : t("events.reach", { when: inDays(gone) })),
+      ].filter(Boolean);
   const button = el(
     "button",
     { type: "button", "aria-pressed": String(event.id === chosen), onclick: pick },
