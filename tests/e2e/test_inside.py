@@ -96,11 +96,13 @@ async def test_the_original_of_a_memo_is_all_that_it_rests_on(window: Window) ->
         method="merged",
     )
     store = window.bench.server.runtime.store
-    await store.memos.add(Owner(tenant="default", user="me"), [memo])
+    unread = replace(memo, id="u", topic="", sources=(said[0].id,), whole=False)
+    await store.memos.add(Owner(tenant="default", user="me"), [memo, unread])
     await page.reload()
     await window.ready()
     await window.go("memos")
-    card = page.locator("#panel-memos .card")
+    await expect(page.locator("#panel-memos h2", has_text="Topic unknown")).to_be_visible()
+    card = page.locator("#panel-memos .card", has=page.get_by_role("heading", name="Turns"))
     await card.get_by_role("button", name="Original").click()
     await expect(card.locator(".quote p")).to_have_count(302)
     await expect(card.locator(".quote p").last).to_have_text("Turn 1099.")

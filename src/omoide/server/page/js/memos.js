@@ -47,7 +47,7 @@ function show(list) {
   const wanted = sought.toLocaleLowerCase();
   const found = memos.filter((memo) => `${memo.topic} ${memo.addressed} ${memo.compressed}`.toLocaleLowerCase().includes(wanted));
   const topics = Map.groupBy ? Map.groupBy(found, (memo) => memo.topic) : group(found);
-  fill(list, found.length ? [...topics].map(([topic, members]) => el("li", { class: "card" }, members.map((memo, i) => card(memo, i ? "" : topic)))) : el("li", { class: "fine" }, t("memos.nothing")));
+  fill(list, found.length ? [...topics.values()].map((members) => el("li", { class: "card" }, members.map((memo, i) => card(memo, i === 0)))) : el("li", { class: "fine" }, t("memos.nothing")));
 }
 
 function group(found) {
@@ -66,7 +66,8 @@ function none() {
   );
 }
 
-function card(memo, topic) {
+function card(memo, first) {
+  const topic = memo.topic || t("memos.unknown");
   const body = el("div", {});
   const kinds = ["summary", "compressed", "original"];
   const buttons = kinds.map((kind) =>
@@ -91,9 +92,9 @@ function card(memo, topic) {
   return el(
     "article",
     { class: "stack" },
-    el("div", { class: "top" }, topic ? el("h2", { dir: "auto" }, memo.whole ? topic : t("memos.unknown")) : el("span", {}), el("span", { class: "fine" }, date(memo.time))),
+    el("div", { class: "top" }, first ? el("h2", { dir: "auto" }, topic) : el("span", {}), el("span", { class: "fine" }, date(memo.time))),
     body,
-    el("div", { class: "choice", role: "group", "aria-label": topic || memo.topic }, buttons),
+    el("div", { class: "choice", role: "group", "aria-label": topic }, buttons),
   );
 }
 
