@@ -81,6 +81,25 @@ async def test_what_is_said_before_the_page_is_ready_stays(window: Window) -> No
     await expect(page.locator("#say")).to_have_value("")
 
 
+async def test_what_is_said_before_the_person_is_known_is_sent(window: Window) -> None:
+    """The list of people is slow; the field is there at once."""
+    page, known = window.page, asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await known.wait()
+        await route.continue_()
+
+    window.bench.replier.answers.append("Hello!")
+    await page.route("**/api/users*", late)
+    await page.reload()
+    await page.wait_for_function("document.getElementById('say').placeholder")
+    await page.fill("#say", "Hi, I am Ana.")
+    await page.press("#say", "Enter")
+    await expect(page.locator("#stop")).to_be_visible()
+    known.set()
+    await expect(page.locator(".said .text")).to_have_text(["Hi, I am Ana.", "Hello!"])
+
+
 async def test_a_reply_can_be_stopped_and_is_kept_so_far(window: Window) -> None:
     """By the button, and by Escape."""
     page, reply = window.page, window.page.locator(".said.assistant .text")

@@ -62,6 +62,21 @@ async def test_facts_stand_in_groups_with_their_words(demo: Window) -> None:
     await expect(guitar.locator(".badge")).to_have_text("no source")
 
 
+async def test_words_that_could_not_be_read_are_not_said_to_be_missing(demo: Window) -> None:
+    """A source that is there, but not for the moment: it can be looked for again."""
+    page = demo.page
+    demo.expected = ("ERR_FAILED",)
+    await demo.go("facts")
+    walnuts = page.locator("#panel-facts .known").filter(has_text="allergic to walnuts")
+    await page.route("**/api/turns*", lambda route: route.abort())
+    await walnuts.locator("> button").click()
+    await expect(walnuts.locator(".trouble")).to_be_visible()
+    await expect(walnuts).not_to_contain_text("made it up")
+    await page.unroute("**/api/turns*")
+    await walnuts.get_by_role("button", name="Try again").click()
+    await expect(walnuts.locator(".quote p")).to_contain_text("I'm allergic to walnuts")
+
+
 async def test_the_timeline_tells_what_changed_and_why(demo: Window) -> None:
     """Newest first, with what was before, the reason, and the words on a click."""
     page = demo.page

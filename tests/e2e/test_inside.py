@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from omoide import Speaker, Utterance
+from omoide.domain import Memo, Owner
 from omoide.errors import ModelRefused
 from tests.server.serving import CAT, M1
 
@@ -21,6 +24,12 @@ if TYPE_CHECKING:
 playwright = pytest.importorskip("playwright.async_api", reason="pip install playwright")
 expect = playwright.expect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def turns(count: int) -> list[Utterance]:
+    """So many messages."""
+    return [Utterance(speaker=Speaker.USER, text=f"Turn {i}.") for i in range(count)]
+
 
 CUE = "Biscuit the greyhound from the shelter"
 
@@ -68,6 +77,37 @@ async def test_memos_show_summary_compressed_and_original(demo: Window) -> None:
     await expect(page.locator("#panel-memos")).to_contain_text("No memo says that")
 
 
+async def test_the_original_of_a_memo_is_all_that_it_rests_on(window: Window) -> None:
+    """Also the end of a very long conversation, and several conversations that were merged."""
+    page, memory = window.page, window.bench.memory()
+    said = [
+        *await memory.record("me", turns(3), session="a"),
+        *await memory.record("me", turns(1_100), session="b"),
+    ]
+    await memory.end_session("me")
+    memo = Memo(
+        id="m",
+        session=2,
+        topic="Turns",
+        summary="There were turns.",
+        sources=tuple(turn.id for turn in (*said[:2], *said[-300:])),
+        time=said[-1].time,
+        compressed="Turns.",
+        method="merged",
+    )
+    store = window.bench.server.runtime.store
+    unread = replace(memo, id="u", topic="", sources=(said[0].id,), whole=False)
+    await store.memos.add(Owner(tenant="default", user="me"), [memo, unread])
+    await page.reload()
+    await window.ready()
+    await window.go("memos")
+    await expect(page.locator("#panel-memos h2", has_text="Topic unknown")).to_be_visible()
+    card = page.locator("#panel-memos .card", has=page.get_by_role("heading", name="Turns"))
+    await card.get_by_role("button", name="Original").click()
+    await expect(card.locator(".quote p")).to_have_count(302)
+    await expect(card.locator(".quote p").last).to_have_text("Turn 1099.")
+
+
 async def test_events_stand_on_a_timeline_with_their_curves(demo: Window) -> None:
     """Drawn, told in words, with what is no longer true struck out and the sources at hand."""
     page = demo.page
@@ -82,6 +122,30 @@ async def test_events_stand_on_a_timeline_with_their_curves(demo: Window) -> Non
     await expect(page.locator("[data-event=demo-lisbon]")).to_contain_text("no longer true since")
     await page.get_by_role("button", name="10 years").click()
     await expect(chart).to_have_attribute("aria-label", re.compile("3650 days"))
+
+
+async def test_an_event_without_a_curve_has_no_figures(demo: Window) -> None:
+    """Of many events the newest are drawn: nothing is said of how the others fade, nor of one that
+    is no longer true."""
+    page, store = demo.page, demo.bench.server.runtime.store
+    owner = Owner(tenant="default", user="demo")
+    (event,) = await store.events.read(owner, ids=["demo-biscuit"])
+    now = demo.bench.clock.now()
+    later = [replace(event, id=f"lap-{i}", text=f"User ran lap {i}.", time=now) for i in range(40)]
+    await store.events.add(owner, later)
+    await page.reload()
+    await demo.ready()
+    await demo.go("events")
+    effect = page.locator("#recall-effect")
+    await page.locator("[data-event=lap-39] > button").click()
+    await expect(effect).not_to_be_empty()
+    await page.locator("#panel-events").evaluate("(panel) => { panel.scrollTop = 1e6; }")
+    oldest = page.locator("[data-event=demo-allergy]")
+    await expect(oldest).to_contain_text("recalled")
+    await expect(oldest).not_to_contain_text("0% now")
+    await expect(oldest).not_to_contain_text("stays in reach")
+    await page.locator("[data-event=demo-lisbon] > button").click()
+    await expect(effect).to_be_empty()
 
 
 async def test_an_event_is_out_of_reach_on_the_same_day_in_every_span(demo: Window) -> None:

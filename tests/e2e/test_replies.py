@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from omoide.errors import ModelUnavailable
+
 from .conftest import Gate
 
 if TYPE_CHECKING:
@@ -150,3 +152,19 @@ async def test_a_message_is_edited_and_sent_again(window: Window) -> None:
     await page.reload()
     await window.ready()
     await expect(page.locator(".said .text")).to_have_text(["Where is Ben?", "In Bergen."])
+
+
+async def test_an_edited_message_that_got_no_reply_is_tried_again_in_its_place(
+    window: Window,
+) -> None:
+    """It is shown once, and the notice goes."""
+    page = window.page
+    window.expected = ("502",)
+    window.bench.replier.answers += ["In Oslo.", ModelUnavailable("nobody"), "In Bergen."]
+    await window.say("Where is Ana?")
+    await expect(page.locator("#send")).to_be_visible()
+    await page.locator(".said.user").get_by_role("button", name="Edit").click()
+    await window.say("Where is Ben?")
+    await page.locator(".trouble").get_by_role("button", name="Try again").click()
+    await expect(page.locator(".said .text")).to_have_text(["Where is Ben?", "In Bergen."])
+    await expect(page.locator(".trouble")).to_have_count(0)

@@ -75,6 +75,16 @@ def test_a_text_of_four_characters_is_an_event() -> None:
     assert read_events("[]") == ()
 
 
+@pytest.mark.parametrize("comma", ["[pets]", "[events]", "{event}"])
+def test_a_comma_too_many_loses_no_event(comma: str) -> None:
+    """Large models write one behind the last item of a list or object."""
+    ends = {"[pets]": ('"]', '",]'), "{event}": ("]}", "],}"), "[events]": ("}]", "},]")}
+    events = [{"text": f"User {verb}.", "topics": ["pets at home"]} for verb in ("sings", "runs")]
+    answer = json.dumps({"events": events}).replace(*ends[comma])
+    assert [draft.text for draft in read_events(answer)] == ["User sings.", "User runs."]
+    assert read_events(f"See https://example.org: {json.dumps(events)}")[1].text == "User runs."
+
+
 def test_json_is_looked_for_behind_many_brackets() -> None:
     """But not for ever: a model that loops writes thousands."""
     assert [d.text for d in read_events("[" * 150 + '{"x": ' + '["User sings."]')] == [

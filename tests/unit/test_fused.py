@@ -136,7 +136,9 @@ async def test_what_one_answer_has_not_is_asked_for_alone(
     world = await digested(make_world, answers, form="paper")
     assert (await world.memory.summary("ana")).number == 1
     assert len(await world.store.memos.read(OWNER)) == 2
-    assert len(await world.store.events.read(OWNER)) == 2
+    events = await world.store.events.read(OWNER)
+    assert {event.topics for event in events} == {("pets",), ("work",)}  # not the memory's texts
+    assert len(world.iterator.requests) == 3
 
 
 async def test_a_bad_answer_is_asked_for_again_as_json(

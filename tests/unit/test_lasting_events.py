@@ -35,12 +35,14 @@ async def told(make_world: Make) -> World:
 
 
 async def in_mind(world: World) -> set[str]:
-    """The races that come to mind: the same in a prompt and in a recall of events."""
+    """The races that come to mind: the same in a prompt, in a recall of events, and as curves."""
     context = await world.memory.context("ana", QUESTION)
     lines = [c.text for c in context.contributions if c.kind == "event"]
     found = await world.memory.recall("ana", QUESTION, kinds=["event"])
     texts = {item.text for item in found} & {PLAN, RUN}
     assert texts == {text for text in (PLAN, RUN) if any(text in line for line in lines)}
+    curves = await world.memory.curves("ana")
+    assert texts == {curve.event.text for curve in curves} & {PLAN, RUN}
     return texts
 
 

@@ -21,6 +21,7 @@ from omoide.errors import BadReply
 from omoide.language import content_terms, pack
 from omoide.language.pack import over_packs, packs
 from omoide.mechanisms.events.feeling import feeling
+from omoide.mechanisms.mended_json import mended
 from omoide.mechanisms.summary.forms import unmarked
 from omoide.prompts import vocabulary
 from omoide.prompts.transcript import spoken
@@ -201,6 +202,12 @@ def _strings(value: object) -> tuple[str, ...]:
 
 
 def _list_in(answer: str) -> list[object] | None:
+    """The longest list that can be read, of a list with a comma too many not its first item."""
+    lists = (_first_list(text) for text in (mended(answer), answer))
+    return max((found for found in lists if found is not None), key=len, default=None)
+
+
+def _first_list(answer: str) -> list[object] | None:
     """The first JSON list of events in the text, ignoring what is around it."""
     decoder = json.JSONDecoder(strict=False)
     for opening in islice(re.finditer(r"[\[{]", answer), TRIED):

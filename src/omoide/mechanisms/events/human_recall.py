@@ -252,13 +252,14 @@ class HumanRecall:
         days: float = 90.0,
         newest: int | None = None,
     ) -> tuple[ForgettingCurve, ...]:
-        """The forgetting curve of each event that is not superseded, or of the `newest` ones, in
-        order of time."""
-        current = [
+        """The forgetting curve of each event that may come to mind, or of the `newest` ones, in
+        order of time: neither superseded, nor made from a fact that is over."""
+        told = [
             event
             for event in await self._store.events.read(owner)
             if not event.superseded_by and event.time <= now
         ]
+        current = await lasting_events(self._store, owner, told, at=now)
         return tuple(
             curve(event, now=now, days=days, knobs=self.knobs)
             for event in current[-newest if newest else 0 :]

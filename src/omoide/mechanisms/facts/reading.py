@@ -15,6 +15,7 @@ from omoide.domain.fact import ASSISTANT, USER
 from omoide.errors import BadReply
 from omoide.mechanisms.facts.answer_days import written_days
 from omoide.mechanisms.facts.operations import Action, FormAnswer, Operation, SetAside, Topic
+from omoide.mechanisms.mended_json import mended
 from omoide.prompts import vocabulary
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ TRIED = 50
 LONGEST = 1000
 """Most characters of one fact."""
 _NUMBER = re.compile(r"\d+")
-_NO_JSON = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[]}])|//[^\n]*|\bNone\b', re.DOTALL)
-"""A string, and what JSON does not allow outside of one."""
 _FENCE = re.compile(r"```\w*")
 _SYNONYMS = {"update": Action.REPLACE, "delete": Action.END, "remove": Action.END}
 
@@ -80,7 +79,7 @@ def _object(answer: str) -> dict[str, Any] | None:
     of changes as one. What is only a part of JSON that cannot be read says nothing of the whole:
     its topics are no changes, and an empty list in it is no empty answer."""
     lists: list[dict[str, Any]] = []
-    for text in (answer, _mended(answer)):
+    for text in (answer, mended(answer)):
         values = list(_values(text))
         for value in reversed(values):
             if isinstance(value, dict) and isinstance(value.get("changes"), list):
@@ -108,17 +107,6 @@ def _values(text: str) -> Iterator[object]:
 
 def _are_changes(values: Sequence[object]) -> bool:
     return bool(values) and all(isinstance(v, dict) and ("do" in v or "text" in v) for v in values)
-
-
-def _mended(answer: str) -> str:
-    """Without the commas before a closing bracket and the comments that JSON does not allow, and
-    with its word for nothing. Strings stay as they are."""
-
-    def mend(found: re.Match[str]) -> str:
-        part = found.group()
-        return part if part[0] == '"' else "null" if part == "None" else ""
-
-    return _NO_JSON.sub(mend, answer)
 
 
 class _Reader:

@@ -93,10 +93,13 @@ class JsonDigestSource:
     """Takes events and memos from the answers to `JsonForm`."""
 
     async def events(self, digest: SummaryDigest, to_digest: SessionToDigest) -> Events | None:
-        """The events of all parts; None if the events of a part do not pass the guards."""
+        """The events of all parts; None if the events of a part do not pass the guards, or if a
+        part has none: its memory is no list of events."""
         spoken_turns = [turn for turn in to_digest.turns if spoken(turn)]
         drafts: list[EventDraft] = []
         for part in digest.parts:
+            if not any(isinstance(_whole(a).get("events"), list) for a in part.answers):
+                return None
             part_drafts, problems = read_drafts(
                 "\n".join(part.answers),
                 turns=spoken_turns,
@@ -173,19 +176,28 @@ def schema(language: str, *, limit: int, count: int) -> Mapping[str, object]:
 
 def _memory(answer: str) -> list[str]:
     """The sentences under "memory" in the first JSON object that has any."""
+    return _texts(_whole(answer).get("memory"))
+
+
+def _whole(answer: str) -> dict[str, object]:
+    """The first JSON object with sentences under "memory"; empty if there is none."""
     decoder = json.JSONDecoder(strict=False)
     for start in (match.start() for match in re.finditer(r"\{", answer)):
         try:
             value, _ = decoder.raw_decode(answer, start)
         except (ValueError, RecursionError):
             continue
-        lines = value.get("memory")
-        listed = split_sentences(lines) if isinstance(lines, str) else lines
-        listed = listed if isinstance(listed, list) else []
-        texts = [" ".join(unmarked(t).split()) for t in listed if isinstance(t, str)]
-        if any(texts):
-            return [text for text in texts if text]
-    return []
+        if _texts(value.get("memory")):
+            return dict(value)
+    return {}
+
+
+def _texts(lines: object) -> list[str]:
+    """The sentences of a list, or of a text."""
+    listed = split_sentences(lines) if isinstance(lines, str) else lines
+    listed = listed if isinstance(listed, list) else []
+    texts = [" ".join(unmarked(t).split()) for t in listed if isinstance(t, str)]
+    return [text for text in texts if text]
 
 
 def _instructions(language: str) -> str:

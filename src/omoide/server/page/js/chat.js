@@ -2,12 +2,12 @@
 
 import { stream } from "./api.js";
 import * as demo from "./demo.js";
-import { at, el, fill } from "./dom.js";
+import { at, el, fill, toast } from "./dom.js";
 import * as log from "./log.js";
 import { state, on, tell, turns } from "./state.js";
 import * as talks from "./talks.js";
 import { now } from "./time.js";
-import { trouble } from "./trouble.js";
+import { told, trouble } from "./trouble.js";
 import { waiting } from "./waiting.js";
 import { t } from "./words.js";
 
@@ -22,7 +22,7 @@ async function load(turn) {
   edit(null);
   if (state.talk === null) return welcome();
   try {
-    await log.open(state.talk, turn, still);
+    await Promise.all([log.open(state.talk, turn, still), talks.reach()]);
   } catch (problem) {
     if (!still()) return;
     log.clear();
@@ -66,19 +66,22 @@ async function say(text, { id = `page-${fresh()}`, again = false, replaces = nul
   const key = card && !card.ended && card.key ? card.key : null;
   if (card?.ended) state.talk = null;
   if (state.talk === null) log.clear();
-  log.cut(replaces ?? id);
+  if (replaces) log.cut(replaces);
+  log.cut(id); // it is there if it failed before
   const mine = log.bubble({ id, speaker: "user", text, time: now() });
   const reply = waiting();
   at("log").append(mine, reply.box);
   log.down();
   let answer = "";
   let heard = false; // whether the server has recorded the message
+  let session = null; // number of the conversation that it is in
   try {
     const body = { text, id, stream: true, again, ...(replaces ? { replaces } : {}), ...(key ? { session: key } : {}) };
     for await (const { event, data } of stream("/api/reply", body, going.signal)) {
       if (event === "begin") {
         heard = true;
-        begin(data, text);
+        session = data.turn.session;
+        begin(data, text, mine.isConnected);
       } else if (event === "piece") {
         answer += data.text;
         reply.write(answer);
@@ -91,21 +94,24 @@ async function say(text, { id = `page-${fresh()}`, again = false, replaces = nul
     if (problem.name === "AbortError") reply.done(answer, t("chat.stopped"));
     else {
       reply.done(answer, answer ? t("chat.broken") : null);
-      at("log").append(trouble(problem, () => say(text, { id, again: true, replaces })));
-      log.down();
+      if (mine.isConnected) {
+        at("log").append(trouble(problem, () => say(text, { id, again: true, replaces })));
+        log.down();
+      } else toast(told(problem)); // another conversation is shown by now
     }
   } finally {
     const stopped = going.signal.aborted;
     going = null;
     busy(false);
     if (heard) tell("said");
-    if (stopped && !answer && (again || replaces)) drawing = load(); // what stands there still
+    const back = heard && !mine.isConnected && state.talk === session; // it was left and opened again
+    if (back || (stopped && !answer && (again || replaces))) drawing = load(); // what stands there now
   }
 }
 
-function begin(data, text) {
+function begin(data, text, shown) {
   state.latest = { text, time: data.turn.time, session: data.turn.session, contributions: data.contributions };
-  state.talk = data.turn.session;
+  if (shown) state.talk = data.turn.session;
   tell("latest");
   talks.load().catch(() => {});
 }
@@ -167,7 +173,12 @@ export function start() {
   on("talk", (turn) => {
     drawing = load(turn);
   });
-  on("user", stop);
+  let known = false; // whether anybody was chosen before
+  on("user", () => {
+    if (known) stop(); // a message that waits for the first person is theirs
+    known = true;
+    log.clear();
+  });
   on("name", () => at("log").querySelector(".welcome") && welcome());
   at("say").addEventListener("input", grow);
   at("say").addEventListener("keydown", (event) => {

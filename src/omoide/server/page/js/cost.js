@@ -147,6 +147,10 @@ async function retry(one) {
 }
 
 export function start() {
+  on("user", () => {
+    newest();
+    cost = null;
+  });
   on("talks said digested changed language jobs", load); // a job that was given up has made calls too
   on("theme listed", draw); // the list has the dates by which conversations are named
   on("tab", () => state.tab === "cost" && draw());

@@ -4,7 +4,7 @@ import { all, get } from "./api.js";
 import * as chart from "./chart.js";
 import { months } from "./chunks.js";
 import { at, colour, el, fill } from "./dom.js";
-import { quote } from "./quotes.js";
+import { quote, turnsOf } from "./quotes.js";
 import { afterArrival, on, state, turns } from "./state.js";
 import { date, inDays, month, newestFirst, now, percent } from "./time.js";
 import { trouble } from "./trouble.js";
@@ -93,8 +93,8 @@ function plot(mixed = null) {
     if (ghost) series.push({ points: ghost.fading, colour: colour("--soft"), width: 1.5, dash: [2, 3] });
     if (helps(mine)) series.push({ points: mine.recalled, colour: colour("--good"), width: 2, dash: [6, 4] });
     series.push({ id: chosen, points: points(mine), colour: colour("--accent"), width: 2.5 });
-    at("recall-effect").textContent = effect(mine);
   }
+  at("recall-effect").textContent = mine ? effect(mine) : "";
   const level = [...curves.values()][0]?.threshold ?? 0.86;
   const label = mine ? t("events.chart", { text: mine.event.addressed, p: percent(mine.fading[0][1]), later: percent(mine.fading.at(-1)[1]), again: percent(mine.recalled.at(-1)[1]), days }) : t("events.title");
   chart.lines(canvas, { label, series, level, days, format: (day) => (day === 0 ? t("now") : inDays(day)), point: under, choose });
@@ -150,7 +150,7 @@ function animate(from, to) {
 
 function row(event) {
   const curve = curves.get(event.id);
-  const p = curve?.fading[0][1] ?? 0;
+  const p = curve?.fading[0][1] ?? 0; // only the newest have curves
   const gone = curve ? fall(curve.fading, curve.threshold) : null; // the same day whatever span is shown
   const inner = el("div", { class: "inner", hidden: true });
   const pick = () => {
@@ -165,10 +165,10 @@ function row(event) {
   const facts = event.superseded_by
     ? [t("events.gone", { when: newer ? date(newer.time) : "" })]
     : [
-        t("events.p", { p: percent(p) }),
+        curve ? t("events.p", { p: percent(p) }) : null,
         event.recalls ? t("events.recalls", { n: event.recalls, when: date(event.last_recalled) }) : t("events.never"),
-        gone === null ? t("events.stays") : t("events.reach", { when: inDays(gone) }),
-      ];
+        curve && (gone === null ? t("events.stays") : t("events.reach", { when: inDays(gone) })),
+      ].filter(Boolean);
   const button = el(
     "button",
     { type: "button", "aria-pressed": String(event.id === chosen), onclick: pick },
@@ -184,8 +184,7 @@ async function sources(event, inner) {
   inner.hidden = !open;
   if (!open) return;
   try {
-    const said = (await get("/api/turns", { session: event.session, limit: 1000 })).items;
-    fill(inner, said.filter((turn) => event.sources.includes(turn.id)).map(quote));
+    fill(inner, (await turnsOf(event.sources)).map(quote));
   } catch (problem) {
     fill(inner, trouble(problem));
   }
@@ -203,6 +202,7 @@ function none() {
 
 export function start() {
   on("user", async () => {
+    newest();
     chosen = null;
     events = [];
     curves = new Map();

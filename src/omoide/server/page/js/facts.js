@@ -27,23 +27,25 @@ async function load() {
   stale = false;
   const still = newest();
   try {
-    if (view === "now") await known();
-    else await timeline.load();
+    await (view === "now" ? known(still) : timeline.load(still));
     if (still()) draw();
   } catch (problem) {
     if (still()) fill(place(), trouble(problem, load));
   }
 }
 
-async function known() {
+async function known(still) {
+  let name = "";
   const found = [];
   let cursor = null;
   do {
     const page = await get("/api/facts", { limit: 1000, ...(cursor ? { cursor } : {}) });
     found.push(...page.items);
-    state.name = page.name;
+    name = page.name;
     cursor = page.next;
   } while (cursor);
+  if (!still()) return;
+  state.name = name;
   facts = found;
 }
 
@@ -119,7 +121,12 @@ function row(fact) {
 }
 
 async function show(inner, fact) {
-  const said = await turnsOf(fact.sources);
+  let said;
+  try {
+    said = await turnsOf(fact.sources);
+  } catch (problem) {
+    return fill(inner, trouble(problem, () => show(inner, fact)));
+  }
   fill(
     inner,
     said.length ? el("h4", {}, t("memory.sources")) : el("p", { class: "fine" }, t("memory.why_unsupported")),
@@ -169,6 +176,7 @@ async function forget(fact, said) {
 
 export function start() {
   on("user", () => {
+    newest();
     view = "now";
     opened = new Set();
     facts = [];

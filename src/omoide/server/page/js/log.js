@@ -109,5 +109,6 @@ export function cut(id) {
   first.remove();
 }
 
-/** The user's last message that is shown. */
-export const lastMessage = () => said.get([...at("log").querySelectorAll(".said.user")].at(-1));
+/** The user's last message: one of this visit, or else the last that was loaded, drawn or not. */
+export const lastMessage = () =>
+  said.get([...at("log").querySelectorAll(":scope > .said.user")].at(-1)) ?? shown?.items.findLast((turn) => turn.speaker === "user");

@@ -1,8 +1,8 @@
 // Memos: summary, compressed and original text.
 
-import { all, get } from "./api.js";
+import { all } from "./api.js";
 import { at, el, fill } from "./dom.js";
-import { quote } from "./quotes.js";
+import { quote, turnsOf } from "./quotes.js";
 import { afterArrival, on, state, turns } from "./state.js";
 import { date, newestFirst, number } from "./time.js";
 import { trouble } from "./trouble.js";
@@ -47,7 +47,7 @@ function show(list) {
   const wanted = sought.toLocaleLowerCase();
   const found = memos.filter((memo) => `${memo.topic} ${memo.addressed} ${memo.compressed}`.toLocaleLowerCase().includes(wanted));
   const topics = Map.groupBy ? Map.groupBy(found, (memo) => memo.topic) : group(found);
-  fill(list, found.length ? [...topics].map(([topic, members]) => el("li", { class: "card" }, members.map((memo, i) => card(memo, i ? "" : topic)))) : el("li", { class: "fine" }, t("memos.nothing")));
+  fill(list, found.length ? [...topics.values()].map((members) => el("li", { class: "card" }, members.map((memo, i) => card(memo, i === 0)))) : el("li", { class: "fine" }, t("memos.nothing")));
 }
 
 function group(found) {
@@ -66,7 +66,8 @@ function none() {
   );
 }
 
-function card(memo, topic) {
+function card(memo, first) {
+  const topic = memo.topic || t("memos.unknown");
   const body = el("div", {});
   const kinds = ["summary", "compressed", "original"];
   const buttons = kinds.map((kind) =>
@@ -79,7 +80,7 @@ function card(memo, topic) {
     else if (kind === "compressed") fill(body, el("p", { class: "body", dir: "auto" }, memo.compressed), el("p", { class: "fine" }, t("memos.method", { name: memo.method })));
     else {
       try {
-        const said = (await get("/api/turns", { session: memo.session, limit: 1000 })).items.filter((turn) => memo.sources.includes(turn.id));
+        const said = await turnsOf(memo.sources);
         const whole = said.reduce((sum, turn) => sum + turn.text.length, 0);
         fill(body, el("div", { class: "stack" }, said.map(quote), whole ? el("p", { class: "fine" }, t("memos.kept", { n: number((100 * memo.compressed.length) / whole) })) : null));
       } catch (problem) {
@@ -91,14 +92,15 @@ function card(memo, topic) {
   return el(
     "article",
     { class: "stack" },
-    el("div", { class: "top" }, topic ? el("h2", { dir: "auto" }, memo.whole ? topic : t("memos.unknown")) : el("span", {}), el("span", { class: "fine" }, date(memo.time))),
+    el("div", { class: "top" }, first ? el("h2", { dir: "auto" }, topic) : el("span", {}), el("span", { class: "fine" }, date(memo.time))),
     body,
-    el("div", { class: "choice", role: "group", "aria-label": topic || memo.topic }, buttons),
+    el("div", { class: "choice", role: "group", "aria-label": topic }, buttons),
   );
 }
 
 export function start() {
   on("user", async () => {
+    newest();
     sought = "";
     await afterArrival("memos");
     load();

@@ -63,9 +63,11 @@ async function messages(query) {
   }));
 }
 
-function draw(groups) {
+/** Show what can be chosen; what was chosen stays so if `same`. */
+function draw(groups, same = false) {
+  const was = same ? options[chosen] : null;
   options = groups.flatMap(([, members]) => members);
-  chosen = 0;
+  chosen = Math.max(0, options.findIndex((one) => one.name === was?.name && one.note === was?.note));
   let index = 0;
   const option = (one) => {
     const id = index++;
@@ -101,18 +103,18 @@ function run(index) {
 let timer = null;
 
 /** Show what matches; what was said follows after a pause. */
-function look() {
+function look(same = false) {
   const still = newest();
   clearTimeout(timer);
   const query = at("search").value.trim();
   const words = lower(query).split(/\s+/u).filter(Boolean);
   const groups = [[t("search.commands"), matching(commands(), words)], [t("talks.label"), conversations(words)]];
   if (words.length) groups.reverse();
-  draw(groups);
+  draw(groups, same);
   if (!query) return;
   timer = setTimeout(async () => {
     const said = await messages(query).catch(() => []);
-    if (still() && said.length) draw([...groups, [t("search.said"), said]]);
+    if (still() && said.length) draw([...groups, [t("search.said"), said]], true);
   }, PAUSE);
 }
 
@@ -129,7 +131,7 @@ function keys(event) {
 export function toggle() {
   if (dialog) return dialog.close();
   if (document.querySelector("dialog[open]")) return;
-  const field = el("input", { id: "search", type: "text", role: "combobox", placeholder: t("search.placeholder"), "aria-label": t("search.open"), "aria-controls": "found", "aria-expanded": "true", "aria-autocomplete": "list", autocomplete: "off", oninput: look, onkeydown: keys });
+  const field = el("input", { id: "search", type: "text", role: "combobox", placeholder: t("search.placeholder"), "aria-label": t("search.open"), "aria-controls": "found", "aria-expanded": "true", "aria-autocomplete": "list", autocomplete: "off", oninput: () => look(), onkeydown: keys });
   dialog = el(
     "dialog",
     { class: "palette", "aria-label": t("search.open") },
@@ -146,7 +148,7 @@ export function toggle() {
   document.body.append(dialog);
   dialog.showModal();
   look();
-  talks.all().then(() => dialog && look(), () => {}); // titles of conversations that were not listed yet
+  talks.all().then(() => dialog && look(true), () => {}); // titles of conversations that were not listed yet
 }
 
 export function start() {

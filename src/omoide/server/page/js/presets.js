@@ -3,15 +3,18 @@
 import { get, patch } from "./api.js";
 import { show } from "./dialog.js";
 import { at, el, fill, toast } from "./dom.js";
-import { on, state } from "./state.js";
+import { on, state, turns } from "./state.js";
 import { told } from "./trouble.js";
 import { t } from "./words.js";
 
 const OWN = "omoide";
+const newest = turns();
 
 /** Say at the foot of the page which preset is on, if it is not our own. */
 async function mark() {
+  const still = newest();
   const found = await get("/api/presets").catch(() => null); // a key that may only write
+  if (!still()) return;
   at("preset").textContent = !found || found.preset === OWN ? t("preset.open") : `${t("preset.open")} · ${found.preset}`;
 }
 

@@ -1,22 +1,20 @@
 // Supporting turns, with links to the conversation.
 
 import { get } from "./api.js";
-import { el, toast } from "./dom.js";
+import { el } from "./dom.js";
 import { tell } from "./state.js";
 import * as talks from "./talks.js";
 import { moment } from "./time.js";
-import { told } from "./trouble.js";
 import { t } from "./words.js";
 
-/** The turns with these ids. */
+const PART = 100; // ids in one request: an address must not be too long
+
+/** The turns with these ids, in the order in which they were said. */
 export async function turnsOf(ids) {
-  if (!ids.length) return [];
-  try {
-    return (await get("/api/turns", { id: ids, limit: 1000 })).items;
-  } catch (problem) {
-    toast(told(problem));
-    return [];
-  }
+  const parts = [];
+  for (let i = 0; i < ids.length; i += PART) parts.push(get("/api/turns", { id: ids.slice(i, i + PART), limit: PART }));
+  const found = await Promise.all(parts);
+  return found.flatMap(({ items }) => items).sort((one, other) => one.position - other.position);
 }
 
 /** Whether a turn is the user's correction of the summary. */

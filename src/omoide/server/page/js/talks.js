@@ -5,7 +5,7 @@ import { Chunks, whenNear } from "./chunks.js";
 import { confirm, prompt } from "./dialog.js";
 import { at, el, fill, toast } from "./dom.js";
 import { receipt } from "./receipt.js";
-import { state, tell, turns } from "./state.js";
+import { on, state, tell, turns } from "./state.js";
 import { clock, date, daysAgo, month, titleDate } from "./time.js";
 import { told } from "./trouble.js";
 import { t } from "./words.js";
@@ -43,7 +43,22 @@ async function more() {
   const cards = shownCards(page).filter((card) => !has(state.talks, card));
   state.talks.push(...cards);
   list.append(cards);
+  at("talks").append(...at("talks").querySelectorAll(".end-mark"));
   return oldest !== null;
+}
+
+/** Load older ones until the one that is shown is among them. */
+export async function reach() {
+  const number = state.talk;
+  while (number !== null && number === state.talk && !shown() && (await more()));
+  head();
+}
+
+/** Let go of those of the person before, until those of the next are there. */
+function leave() {
+  [state.talks, state.talk, oldest] = [[], null, null];
+  draw();
+  fill(at("talks"), el("p", { class: "fine" }, t("loading")));
 }
 
 /** All conversations, for a search. */
@@ -75,11 +90,7 @@ export function draw() {
   for (let i = 0; i < state.talks.length; i += PAGE) list.append(state.talks.slice(i, i + PAGE));
   const mark = el("div", { class: "end-mark", "aria-hidden": "true" });
   place.append(mark);
-  unwatch = oldest === null ? () => {} : whenNear(mark, place, async () => {
-    const left = await more();
-    place.append(mark);
-    return left;
-  });
+  unwatch = oldest === null ? () => {} : whenNear(mark, place, more);
   place.scrollTop = held;
   if (focused) place.querySelector(`[data-talk="${focused}"]`)?.focus();
   head();
@@ -191,6 +202,7 @@ export async function remove() {
 }
 
 export function start() {
+  on("user", leave);
   at("end-talk").addEventListener("click", end);
   at("rename-talk").addEventListener("click", rename);
   at("delete-talk").addEventListener("click", remove);

@@ -15,6 +15,9 @@ export const now = () => new Date(Date.now() + ahead);
 /** 09:00, but 9:00 where "in the morning" stands beside it. */
 const hour = () => (new Intl.DateTimeFormat(locale(), { hour: "numeric" }).resolvedOptions().hour12 ? "numeric" : "2-digit");
 
+/** A time; a day without one ("2026-01-10") is that day wherever the reader is. */
+const parsed = (time) => new Date(/^\d{4}-\d\d-\d\d$/.test(time) ? `${time}T00:00` : time);
+
 /** A text that stays on one line: "14 Oct" with a space that does not break. */
 const whole = (text) => text.replaceAll(" ", "\u00a0");
 
@@ -23,13 +26,13 @@ function format(options) {
   const made = new Map();
   return (time) => {
     if (!made.has(locale())) made.set(locale(), new Intl.DateTimeFormat(locale(), { ...options, ...(options.minute ? { hour: hour() } : {}) }));
-    return whole(made.get(locale()).format(new Date(time)));
+    return whole(made.get(locale()).format(parsed(time)));
   };
 }
 
 export const shortDate = format({ day: "numeric", month: "short" });
 const dateWithYear = format({ day: "numeric", month: "short", year: "numeric" });
-const isThisYear = (time) => new Date(time).getFullYear() === now().getFullYear();
+const isThisYear = (time) => parsed(time).getFullYear() === now().getFullYear();
 export const date = (time) => (isThisYear(time) ? shortDate : dateWithYear)(time);
 export const longDate = format({ day: "numeric", month: "long", year: "numeric" });
 const longDateThisYear = format({ day: "numeric", month: "long" });

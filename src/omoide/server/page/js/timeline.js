@@ -16,8 +16,9 @@ let list = null; // Chunks of the entries that are shown
 let day = null; // days after the first entry; null for now
 
 /** Load the entries. */
-export async function load() {
-  moments = (await all("/api/facts/timeline")).reverse();
+export async function load(still) {
+  const found = await all("/api/facts/timeline");
+  if (still()) moments = found.reverse();
 }
 
 export function clear() {
@@ -28,8 +29,12 @@ export function clear() {
 const midnight = (time) => new Date(time).setHours(0, 0, 0, 0);
 const first = () => midnight(moments.at(-1).time);
 const last = () => Math.max(0, Math.round((midnight(now()) - first()) / DAY));
-/** The end of the chosen day. */
-const then = () => (day === null ? now() : new Date(first() + (day + 1) * DAY - 1));
+/** The end of the chosen day. Days on which the clock is changed are longer or shorter. */
+function then() {
+  if (day === null) return now();
+  const next = new Date(first());
+  return new Date(next.setDate(next.getDate() + day + 1) - 1);
+}
 
 /** The slider, the memory of the chosen day, and the entries up to it; null if there are none. */
 export function draw() {
@@ -95,6 +100,15 @@ async function memory() {
   }
 }
 
+async function show(inner, entry) {
+  try {
+    const said = await turnsOf(entry.sources);
+    fill(inner, said.length ? said.map(quote) : el("p", { class: "fine" }, t("memory.why_unsupported")));
+  } catch (problem) {
+    fill(inner, trouble(problem, () => show(inner, entry)));
+  }
+}
+
 function row(entry) {
   const inner = el("div", { class: "inner", hidden: true });
   const over = ["ended", "expired"].includes(entry.change);
@@ -110,8 +124,7 @@ function row(entry) {
     inner.hidden = !inner.hidden;
     button.setAttribute("aria-expanded", String(!inner.hidden));
     if (inner.hidden || inner.firstChild) return;
-    const said = await turnsOf(entry.sources);
-    fill(inner, said.length ? said.map(quote) : el("p", { class: "fine" }, t("memory.why_unsupported")));
+    show(inner, entry);
   });
   return el("li", { class: over ? "moment gone" : `moment ${entry.change}` }, button, inner);
 }

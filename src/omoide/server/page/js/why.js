@@ -190,6 +190,7 @@ function tryIt() {
 
 export function start() {
   on("user", () => {
+    newest();
     tried = "";
   });
   on("talks latest digested changed language", load);
