@@ -275,6 +275,32 @@ def test_nodes_of_somebody_else_are_left_there(tmp_path: Path) -> None:
     assert "Bob" not in str(found.kept)
 
 
+@pytest.mark.parametrize("name", ["mem0_platform.json", "graphiti.json"])
+def test_what_names_nobody_is_told_where_one_user_is_chosen(tmp_path: Path, name: str) -> None:
+    """A fact that belongs to no user is not the chosen one's, and does not vanish either."""
+    value = json.loads((HERE / name).read_text("utf-8"))
+    (items,) = [value[key] for key in ("results", "edges") if key in value]
+    nobodys = {k: v for k, v in items[0].items() if k not in ("user_id", "group_id")}
+    items.append({**nobodys, "id": "n-9", "uuid": "n-9"})
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(value))
+    found = read(path, max_chars=10_000, from_user="ana")
+    assert isinstance(found, ForeignMemories)
+    before = memories(name, from_user="ana")
+    assert found.items == before.items + 1
+    (added,) = set(found.left_out) - set(before.left_out)
+    assert "names no user" in added.reason
+    assert str(len(items)) in added.where
+
+
+def test_messages_of_threads_that_name_nobody_are_told() -> None:
+    """Graphiti's episodes may have a thread and no user."""
+    found = memories("graphiti.json", from_user="ana")
+    assert len(found.facts) == 2
+    assert [item.where for item in found.left_out] == ["item 1, episode 1", "item 1, episode 2"]
+    assert found.items == 6
+
+
 @pytest.mark.parametrize("chosen", ["ana", None])
 def test_what_is_kept_of_somebody_else_is_left_there(tmp_path: Path, chosen: str | None) -> None:
     """An episode that is no message, and an edge without a fact; unless one was chosen, the export

@@ -89,12 +89,15 @@ class MemoriesBuilder:
     _starts: dict[str, datetime | None] = field(default_factory=dict)
     _users: dict[str, None] = field(default_factory=dict)
 
-    def belongs(self, *names: object) -> bool:
+    def belongs(self, *names: object, where: str) -> bool:
         """Note an item that belongs to someone of these names (the first is shown), and whether it
-        is to be imported."""
+        is to be imported. One that names nobody is left out if only one user's are wanted."""
         known = [str(name) for name in names if isinstance(name, str) and name]
         if self.wanted is not None:
             mine = self.wanted in known
+            if not known:
+                reason = "it names no user: with --from only those of the chosen one are imported"
+                self.leave_out(reason, where=where)
             self.mine += mine
             return mine
         if known:

@@ -35,7 +35,7 @@ def read(value: dict[str, Any], *, where: str, builder: MemoriesBuilder) -> None
     """Read an item. Its namespace tells whose it is: the whole path, or any part of it."""
     path = [str(label) for label in value["namespace"]]
     whole = "/".join(path)
-    if not builder.belongs(whole, *path):
+    if not builder.belongs(whole, *path, where=where):
         return
     content: dict[str, Any] = value["value"]
     if isinstance(inner := content.get("content"), dict):  # LangMem: kind and content

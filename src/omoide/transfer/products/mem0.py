@@ -58,7 +58,7 @@ def _memory(item: object, *, where: str, builder: MemoriesBuilder) -> None:
     if not isinstance(item, dict):
         builder.keep(item, what="a value that is no memory", where=where)
         return
-    if not builder.belongs(item.get("user_id")):
+    if not builder.belongs(item.get("user_id"), where=where):
         return
     categories = item.get("categories")
     names = categories if isinstance(categories, list) else []

@@ -88,7 +88,7 @@ def _node(node: object, *, where: str, builder: MemoriesBuilder) -> None:
 def _keep(item: object, *, what: str, where: str, builder: MemoriesBuilder) -> None:
     """Keep an item, unless it is somebody else's."""
     owners = _owners(item)
-    if not any(owners) or builder.belongs(*owners):
+    if not any(owners) or builder.belongs(*owners, where=where):
         builder.keep(item, what=what, where=where)
 
 
@@ -100,7 +100,7 @@ def _edge(edge: object, *, where: str, builder: MemoriesBuilder) -> None:
     if not isinstance(edge, dict) or not _is_edge(edge):
         _keep(edge, what="an edge without a fact", where=where, builder=builder)
         return
-    if not builder.belongs(*_owners(edge)):
+    if not builder.belongs(*_owners(edge), where=where):
         return
     name = edge.get("name")
     until = parse_time(edge.get("invalid_at"))
@@ -125,7 +125,7 @@ def _episode(episode: object, *, where: str, builder: MemoriesBuilder) -> None:
     if speaker is None or not isinstance(text, str) or not text.strip():
         _keep(episode, what="an episode that is no message", where=where, builder=builder)
         return
-    if not builder.belongs(*_owners(fields)):
+    if not builder.belongs(*_owners(fields), where=where):
         return
     named = ("thread_uuid", "thread_id", "session_id", "group_id")
     thread = next((fields[name] for name in named if fields.get(name)), None)
