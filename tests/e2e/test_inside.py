@@ -119,7 +119,12 @@ async def test_events_stand_on_a_timeline_with_their_curves(demo: Window) -> Non
     await event.locator("> button").click()
     await expect(chart).to_have_attribute("aria-label", re.compile("allergic to walnuts"))
     await expect(event.locator(".quote")).to_contain_text("walnut biscuits")
-    await expect(page.locator("[data-event=demo-lisbon]")).to_contain_text("no longer true since")
+    # Another event took its place, its fact ended.
+    for over, since in (("lisbon", "17 Dec 2025"), ("canal", "14 Oct 2025")):
+        gone = page.locator(f"[data-event=demo-{over}]")
+        await expect(gone).to_contain_text(f"no longer true since {since}")
+        await expect(gone).to_have_class(re.compile("gone"))
+    await expect(page.locator("[data-event=demo-paw]")).not_to_have_class(re.compile("gone"))
     await page.get_by_role("button", name="10 years").click()
     await expect(chart).to_have_attribute("aria-label", re.compile("3650 days"))
 

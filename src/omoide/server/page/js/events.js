@@ -11,9 +11,11 @@ import { trouble } from "./trouble.js";
 import { t } from "./words.js";
 
 const SPANS = [365, 1095, 3650];
+const NEWEST = 40; // events with curves
 const newest = turns();
 let events = [];
 let curves = new Map(); // by the event's id
+let over = new Map(); // when the facts ended that events were made from, by the fact's id
 let before = new Map(); // curves as they were before a recall changed them
 let chosen = null;
 let days = 1095;
@@ -26,9 +28,11 @@ const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 async function load(live = false) {
   const still = newest();
   try {
-    const [found, drawn] = await Promise.all([all("/api/events"), get("/api/events/curves", { days, limit: 40 })]);
-    if (!still()) return;
+    const [found, drawn] = await Promise.all([all("/api/events"), get("/api/events/curves", { days, limit: NEWEST })]);
     const fresh = new Map(drawn.items.map((curve) => [curve.event.id, curve]));
+    const ended = await ends(found.filter((event) => event.fact && !event.superseded_by && !fresh.has(event.id)));
+    if (!still()) return;
+    over = ended;
     const grown = [...fresh.values()].filter((curve) => live && (curves.get(curve.event.id)?.event.recalls ?? curve.event.recalls) < curve.event.recalls);
     for (const curve of grown) before.set(curve.event.id, curves.get(curve.event.id));
     const old = curves;
@@ -41,6 +45,15 @@ async function load(live = false) {
   } catch (problem) {
     if (still()) fill(place(), trouble(problem, () => load()));
   }
+}
+
+/** When the facts of the newest events without a curve ended, or expired. What happened, such as a
+ * journey, stays so. */
+async function ends(uncurved) {
+  const ids = uncurved.slice(-NEWEST).map((event) => event.fact);
+  const facts = ids.length ? await all("/api/facts", { id: ids }) : [];
+  const past = (time) => time && new Date(time) <= now();
+  return new Map(facts.filter((fact) => fact.kind !== "event").map((fact) => [fact.id, [fact.ended, fact.expires].find(past)]));
 }
 
 /** The event that a recall would strengthen most: its two curves are furthest apart. */
@@ -161,9 +174,10 @@ function row(event) {
     plot();
     sources(event, inner);
   };
-  const newer = event.superseded_by && events.find((one) => one.id === event.superseded_by);
-  const facts = event.superseded_by
-    ? [t("events.gone", { when: newer ? date(newer.time) : "" })]
+  const since = event.superseded_by ? events.find((one) => one.id === event.superseded_by)?.time : over.get(event.fact);
+  const untrue = Boolean(event.superseded_by || since);
+  const facts = untrue
+    ? [t("events.gone", { when: since ? date(since) : "" })]
     : [
         curve ? t("events.p", { p: percent(p) }) : null,
         event.recalls ? t("events.recalls", { n: event.recalls, when: date(event.last_recalled) }) : t("events.never"),
@@ -175,7 +189,7 @@ function row(event) {
     el("span", { class: "text", dir: "auto" }, event.addressed),
     el("span", { class: "fine" }, el("span", {}, date(event.time)), facts.map((fact) => el("span", {}, fact))),
   );
-  return el("li", { class: event.superseded_by ? "happened gone" : "happened", "--vivid": Math.max(0, (p - 0.5) * 2), "data-event": event.id }, button, inner);
+  return el("li", { class: untrue ? "happened gone" : "happened", "--vivid": Math.max(0, (p - 0.5) * 2), "data-event": event.id }, button, inner);
 }
 
 async function sources(event, inner) {
