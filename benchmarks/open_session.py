@@ -1,6 +1,6 @@
 """Whether the embedded model answers from what was told minutes ago, in the session that is open.
 
-    python benchmarks/open_session.py [--kind changed] [--language ja] [--unseen]
+    python benchmarks/open_session.py [--kind changed] [--language ja] [--unseen | --mentioned]
                                       [--kept | --digested]
 
 Fifteen items in each of five languages (`open_session.tsv`): something is told, one other thing is
@@ -10,7 +10,10 @@ that still is, since what is told is yet to come. Only the last reply is the mod
 for what memory holds after something else was told; `--digested` asks in the next session, when the
 notes of this one are written. `--unseen` takes others by authors who knew nothing of the code:
 sixteen a language (`open_session_unseen.tsv`), and six of the kind `planned`
-(`open_session_planned.tsv`).
+(`open_session_planned.tsv`). `--mentioned` takes twelve more a language of such an author: in half
+of them what changed is told in other words than the question's, and in the others (the kind
+`mentioned`) the session speaks of what the note is about without changing it
+(`open_session_mentioned.tsv`).
 Right: it has the wording that a good reply has, and for `changed` not the old one. Denied: it says
 that it was not told (`omoide_bench.unknown.admitting`).
 """
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from omoide.engine import Runtime
 
 ITEMS = Path(__file__).with_suffix(".tsv")
+MENTIONED = [ITEMS.with_stem("open_session_mentioned")]
 UNSEEN = [ITEMS.with_stem(f"open_session_{name}") for name in ("unseen", "planned")]
 NOW = datetime(2026, 8, 20, 19, tzinfo=UTC)
 BEFORE = NOW - timedelta(days=92)
@@ -65,10 +69,10 @@ class Item(NamedTuple):
         return any(w in said for w in wanted) and not any(w in said for w in unwanted)
 
 
-def items(*, unseen: bool = False) -> list[Item]:
+def items(paths: Sequence[Path]) -> list[Item]:
     """Our own items, or those of others."""
     found = []
-    for path in UNSEEN if unseen else [ITEMS]:
+    for path in paths:
         with path.open(encoding="utf-8") as rows:
             found += [Item(**row) for row in csv.DictReader(rows, delimiter="\t")]
     return found
@@ -141,14 +145,19 @@ async def main() -> None:
     """Ask all, and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--language", action="append")
-    parser.add_argument("--unseen", action="store_true")
+    others = parser.add_mutually_exclusive_group()
+    others.add_argument("--unseen", dest="paths", action="store_const", const=UNSEEN)
+    others.add_argument("--mentioned", dest="paths", action="store_const", const=MENTIONED)
     parser.add_argument("--kept", action="store_true", help="what the session does not change")
     parser.add_argument("--digested", action="store_true", help="once the session has ended")
-    parser.add_argument("--kind", choices=("told", "changed", "planned"))
+    parser.add_argument("--kind", choices=("told", "changed", "planned", "mentioned"))
     parser.add_argument("--model", default="default")
     parser.add_argument("--out", type=Path)
+    parser.set_defaults(paths=[ITEMS])
     options = parser.parse_args()
-    given = items(unseen=options.unseen)
+    if options.kept and options.paths is MENTIONED:
+        parser.error("--kept needs items of the kind `told`: leave out --mentioned")
+    given = items(options.paths)
     chosen = [
         item
         for item in (kept(given) if options.kept else given)
