@@ -6,7 +6,7 @@ import pytest
 
 from omoide.adapters.analysers import analyser_for
 from omoide.ports.analysis import Role
-from tests.unit.test_compression import grammarless, is_subsequence
+from tests.integration.test_compression import grammarless, is_subsequence
 
 
 # The paper prints no compressed text; these follow its rule: 助詞 and 助動詞 by UniDic go.

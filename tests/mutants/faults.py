@@ -24,7 +24,7 @@ def _fault(name: str, about: str, path: str, old: str, new: str, *tests: str) ->
     return Fault(name=name, about=about, path=path, old=old, new=new, tests=full)
 
 
-_WORKER, _JOBS = "engine/worker.py", "unit/test_job_outcomes"
+_WORKER, _JOBS = "engine/worker.py", "integration/test_job_outcomes"
 _TABLE = "server/test_scopes"
 _BUDGET = "mechanisms/memos/compression_budget.py"
 _ANSWERS = "claims/answers.py"
@@ -497,7 +497,7 @@ FAULTS = (
         "mechanisms/search/forgotten.py",
         "if fact.expired(at)",
         "if not fact.expired(at)",
-        "unit/test_forgetting_in_chat",
+        "integration/test_forgetting_in_chat",
     ),
     _fault(
         "wish reply",
@@ -505,7 +505,7 @@ FAULTS = (
         "mechanisms/search/forgotten.py",
         "if turn in told}",
         "if turn == told}",
-        "unit/test_forgetting_in_chat",
+        "integration/test_forgetting_in_chat",
     ),
     _fault(
         "wish edited",

@@ -190,14 +190,18 @@ apply applies focus focuses telemark telemarks crochet crochets don't doesn't ha
 """.split()
 
 
-@pytest.mark.parametrize("past", PASTS)
 @pytest.mark.parametrize("subject", ["I", "You"])
-def test_what_is_over_stays_so_in_a_note(subject: str, past: str) -> None:
+def test_what_is_over_stays_so_in_a_note(subject: str) -> None:
     """A past tense has no "s", and a verb that is the same in both tenses may be one."""
-    assert from_user(f"{subject} {past} it.", "en") == f"The user {past} it."
-    assert from_user(f"I {past} it.", "en", instead_of="The assistant sang.") == (
-        f"The assistant {past} it."
-    )
+    noted = [from_user(f"{subject} {past} it.", "en") for past in PASTS]
+    assert noted == [f"The user {past} it." for past in PASTS]
+
+
+def test_what_is_over_for_the_assistant_stays_so_in_a_note() -> None:
+    """The same verbs."""
+    old = "The assistant sang."
+    noted = [from_user(f"I {past} it.", "en", instead_of=old) for past in PASTS]
+    assert noted == [f"The assistant {past} it." for past in PASTS]
 
 
 @pytest.mark.parametrize(

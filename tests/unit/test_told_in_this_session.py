@@ -11,8 +11,10 @@ import pytest
 from omoide.domain import Speaker
 from omoide.engine.messages import Utterance
 from omoide.mechanisms.reply_checks import ReplyChecks, ReplyFault
+from omoide.mechanisms.reply_notes import told_here
 
 from .conftest import SETTINGS
+from .test_reply_notes import asked, noted, said
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -205,6 +207,48 @@ async def test_a_reply_that_overlooks_it_is_tried_again(
     world = await talked(make_world, "en")
     assert await reply(world, "en", "She's called Coco.", "It's Figaro.") == "It's Figaro."
     assert "earlier in this talk" in world.replier.requests[1].messages[-1].content
+
+
+MENTIONS = {
+    "zh": (
+        "我外婆住在哪里？",
+        "用户的外婆今年八十六岁，住在绍兴。",
+        "外婆寄来一大箱梅干菜，冰箱都塞不下了。",
+    ),
+    "ko": (
+        "내 스쿠터 이름이 뭐였지?",
+        "사용자는 노란 스쿠터를 타고, 스쿠터에 병아리라는 이름을 붙였다.",
+        "스쿠터 안장에 길고양이가 떡하니 앉아서 안 비켜 주더라.",
+    ),
+    "vi": (
+        "Mình học tiếng Hàn để làm gì?",
+        "Người dùng học tiếng Hàn để đi du học ở Busan.",
+        "Cô giáo tiếng Hàn bắt cả lớp lên hát, mình lạc tông thảm hại.",
+    ),
+}
+"""A question, the note that answers it, and what only speaks of the same thing."""
+
+
+@pytest.mark.parametrize("language", MENTIONS)
+def test_what_only_speaks_of_it_does_not_stand_in_for_the_note(language: str) -> None:
+    """A note with its words of the question and more of them answers it."""
+    question, answer, mention = MENTIONS[language]
+    request = asked(question, language)
+    earlier = replace(request.session[0], text=mention)
+    request = replace(request, session=(earlier, request.session[1]))
+    turn = said(mention, earlier.id)
+    assert told_here(request, [turn]) == mention
+    assert told_here(request, [turn, noted(answer)]) == ""
+
+
+def test_what_changed_stands_in_for_the_note() -> None:
+    """It has no word of the question, which the note has."""
+    request = asked("Where do I live now?")
+    change = "By the way, I moved to Innsbruck on Monday."
+    earlier = replace(request.session[0], text=change)
+    request = replace(request, session=(earlier, request.session[1]))
+    found = told_here(request, [noted("User lives in Graz."), said(change, earlier.id)])
+    assert found == change
 
 
 def test_a_reply_with_a_word_of_what_was_told_overlooks_nothing() -> None:

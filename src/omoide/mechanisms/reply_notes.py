@@ -73,10 +73,17 @@ def is_known(request: ReplyRequest, contributions: Sequence[Contribution]) -> bo
 
 def told_here(request: ReplyRequest, contributions: Sequence[Contribution]) -> str:
     """What stands beside the message of what the user told earlier in this session, and surely
-    answers it; empty if nothing does."""
-    recalled = (c for c in contributions if c.place is PromptPlace.RECALLED)
+    answers it; empty if nothing does. If a note has its words of the question and more of them, it
+    only speaks of what the note answers: "The scooter has a flat tyre" does not tell its name."""
+    wanted = content_terms(request.text)
+    recalled = [c for c in contributions if c.place is PromptPlace.RECALLED]
+    noted = [wanted & content_terms(c.text) for c in recalled if c.kind in _NOTES]
     told = (_said_now(c, request) for c in recalled if _told_now(c, request, least=SURE_WORDS))
-    return next(told, "")
+    for said in told:
+        spoken_of = wanted & content_terms(said)
+        if not (spoken_of and any(spoken_of < words for words in noted)):
+            return said
+    return ""
 
 
 def greets_after_pause(request: ReplyRequest, contributions: Sequence[Contribution]) -> bool:

@@ -13,13 +13,12 @@ import pytest
 from omoide.domain import MemoryKind
 from omoide.engine.versions import When
 from omoide.mechanisms.search.recall import WIDTH
-
-from .conftest import SETTINGS
+from tests.unit.conftest import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from .conftest import World
+    from tests.unit.conftest import World
 
     Make = Callable[..., Awaitable[World]]
 

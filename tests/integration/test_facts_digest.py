@@ -12,8 +12,7 @@ from omoide.domain import FactFilter, FactKind, MemoryKind, Owner, Trust
 from omoide.errors import StoreError
 from omoide.mechanisms.base import MemoryPart, PromptPlace
 from omoide.ports import Completion
-
-from .conftest import SETTINGS
+from tests.unit.conftest import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     import pytest
 
     from omoide.domain import Fact
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
     Make = Callable[..., Awaitable[World]]
 

@@ -13,7 +13,8 @@ from omoide.errors import BadInput
 from .test_facts_digest import ANA, LARGE, answer, change
 
 if TYPE_CHECKING:
-    from .conftest import World
+    from tests.unit.conftest import World
+
     from .test_facts_digest import Make
 
 TOLD = answer(

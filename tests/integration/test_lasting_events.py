@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.engine.versions import When
-
-from .fact_stories import FACTS, add, answer
+from tests.unit.fact_stories import FACTS, add, answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from .conftest import World
+    from tests.unit.conftest import World
 
     Make = Callable[..., Awaitable[World]]
 

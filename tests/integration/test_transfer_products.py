@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from omoide.transfer import MemoriesImportResult
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
     Make = Callable[..., Awaitable[World]]
 

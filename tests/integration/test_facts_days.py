@@ -22,7 +22,7 @@ from .test_facts_digest import LARGE, answer, change
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from .conftest import World
+    from tests.unit.conftest import World
 
     Make = Callable[..., Awaitable[World]]
 

@@ -13,14 +13,13 @@ from omoide.domain import MemoryKind
 from omoide.errors import BadInput
 from omoide.mechanisms.base import Contribution, PromptPlace, fit_budget
 from omoide.mechanisms.registry import MECHANISMS
-
-from .conftest import SETTINGS
-from .fact_stories import add, answer
+from tests.unit.conftest import SETTINGS
+from tests.unit.fact_stories import add, answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from .conftest import World
+    from tests.unit.conftest import World
 
 SAID = (
     "I have a cat called Miso and she had surgery on her paw in Oslo. I cried all night in the "

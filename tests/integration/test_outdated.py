@@ -13,16 +13,14 @@ from omoide.domain import Fact, FactChanges, FactEnd, FactKind, Owner, Speaker
 from omoide.engine.messages import Utterance
 from omoide.engine.versions import When
 from omoide.mechanisms.search.mechanism import asks_about_the_past
-
-from .conftest import SETTINGS
-from .fact_stories import FACTS, add
+from tests.unit.conftest import SETTINGS
+from tests.unit.fact_stories import FACTS, add
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from omoide.settings import Settings
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
 ANA = Owner(tenant="default", user="ana")
 START = datetime(2026, 1, 5, 20, tzinfo=UTC)

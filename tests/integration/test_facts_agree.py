@@ -16,9 +16,8 @@ from omoide.errors import StaleVersion
 from omoide.testing import FrozenClock, HashEmbedder, ScriptedModel
 from tests.examples import examples
 from tests.facts import disagreeing
-
-from .conftest import SETTINGS, World
-from .fact_stories import add, answer, replaced
+from tests.unit.conftest import SETTINGS, World
+from tests.unit.fact_stories import add, answer, replaced
 
 if TYPE_CHECKING:
     from omoide.ports import Store

@@ -12,15 +12,13 @@ from omoide.domain import FactChange, FactKind, MemoryKind, Origin, Owner, Trust
 from omoide.engine.memory_folder import SUMMARY
 from omoide.engine.versions import When
 from omoide.errors import BadInput, NoSuchFact, StaleVersion, StoreFull
-
-from .fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved
+from tests.unit.fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from omoide.domain import Fact
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
     Make = Callable[..., Awaitable[World]]
 

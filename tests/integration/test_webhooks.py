@@ -24,14 +24,13 @@ from omoide.engine.worker import DELIVERIES
 from omoide.errors import BadInput, WebhookFailed
 from omoide.settings import Settings
 from omoide.testing import FrozenClock
-
-from .fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved
+from tests.unit.fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from .conftest import World
+    from tests.unit.conftest import World
 
     Make = Callable[..., Awaitable[World]]
 

@@ -20,8 +20,7 @@ from omoide.mechanisms.memos.compression import (
 )
 from omoide.mechanisms.memos.compression_budget import BudgetCompressor
 from tests.examples import examples
-
-from .talks import talk
+from tests.unit.talks import talk
 
 
 async def grammarless(text: str, language: str, share: float = 1.0) -> str:

@@ -21,15 +21,13 @@ from omoide.mechanisms.summary.both_form import BothForm
 from omoide.prompts import vocabulary
 from omoide.prompts.transcript import Line
 from omoide.testing import HashEmbedder
-
-from .conftest import SETTINGS
+from tests.unit.conftest import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from omoide.testing import Answer
-
-    from .conftest import World
+    from tests.unit.conftest import World
 
 TALK = [
     (Speaker.USER, "I adopted a cat called Miso from the shelter in Bergen last week."),
