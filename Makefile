@@ -141,7 +141,8 @@ installed: wheels ## The quick tests against the wheels, in a separate environme
 	  "pytest>=9.0" "pytest-asyncio>=1.3" "pytest-timeout>=2.4" "hypothesis>=6.150" "jsonschema-rs>=0.40" \
 	  "opentelemetry-sdk>=1.30"
 	cd $(INSTALLED) && bin/python -I ../../tools/check_wheels.py
-	$(INSTALLED)/bin/python -m pytest -q tests/unit tests/server tests/bench tests/tune -m "not heavy and not model" \
+	$(INSTALLED)/bin/python -m pytest -q tests/unit tests/server tests/bench tests/tune \
+	  tests/integration/test_facts_*.py tests/integration/test_transfer_*.py -m "not heavy and not model" \
 	  --hypothesis-profile=quick $(LEAN) $(ARGS)
 
 size: wheels ## Check the size of the core install and its import time
