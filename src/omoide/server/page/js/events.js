@@ -163,7 +163,7 @@ function animate(from, to) {
 
 function row(event) {
   const curve = curves.get(event.id);
-  const p = curve?.fading[0][1] ?? 0; // only the newest have curves
+  const p = curve?.fading[0][1] ?? 0; // only the newest that may come to mind have a curve
   const gone = curve ? fall(curve.fading, curve.threshold) : null; // the same day whatever span is shown
   const inner = el("div", { class: "inner", hidden: true });
   const pick = () => {
