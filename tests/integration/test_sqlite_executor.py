@@ -31,12 +31,23 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 async def test_what_is_asked_at_once_goes_together(threads: ThreadPoolExecutor) -> None:
     """A few pieces of work take one trip, more take more, and each comes back to who asked."""
     errands = BatchingExecutor(threads)
-    assert await asyncio.gather(*(errands.run(str, n) for n in range(TOGETHER))) == [*"0123"]
+    numbers = [str(n) for n in range(TOGETHER + 1)]
+    found = await asyncio.gather(*(errands.run(str, n) for n in range(TOGETHER)))
+    assert (found, errands.trips) == (numbers[:-1], 1)
+    found = await asyncio.gather(*(errands.run(str, n) for n in range(TOGETHER + 1)))
+    assert (found, errands.trips) == (numbers, 3)
+    assert (await errands.run(str, 7), errands.trips) == ("7", 4)
+
+
+async def test_what_a_nested_gather_asks_goes_along(threads: ThreadPoolExecutor) -> None:
+    """It is asked one iteration of the loop later, and would be a trip beside the other one."""
+    errands = BatchingExecutor(threads)
+
+    async def two() -> list[str]:
+        return await asyncio.gather(errands.run(str, 2), errands.run(str, 3))
+
+    assert await asyncio.gather(errands.run(str, 1), two()) == ["1", ["2", "3"]]
     assert errands.trips == 1
-    assert len(await asyncio.gather(*(errands.run(str, n) for n in range(TOGETHER + 1)))) == 5
-    assert errands.trips == 3
-    assert await errands.run(str, 7) == "7"
-    assert errands.trips == 4
 
 
 async def test_one_that_fails_fails_alone(threads: ThreadPoolExecutor) -> None:

@@ -1,10 +1,11 @@
 """Runs database work in threads for the event loop, in batches.
 
 A round trip wakes a thread and then the loop. That costs some tenths of a millisecond of CPU, more
-than many statements. So work requested in one iteration of the loop is sent together, a few items
-at a time: the reads that several mechanisms make for one reply, or a reply's turn and its cost.
-Each item still has its own result. Items of a batch share a transaction, so that pages are looked
-up, locked and written once.
+than many statements. Two threads at once cost more: each lets go of the interpreter for every
+statement, and the other takes it. So work requested in one iteration of the loop and the next, in
+which nested calls of `gather` begin, is sent together, a few items at a time: the reads that
+several mechanisms make for one reply, or a reply's turn and its cost. Each item still has its own
+result. Items of a batch share a transaction, so that pages are looked up, locked and written once.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-TOGETHER = 4
+TOGETHER = 8
 """Most work items in one round trip, so that none waits long for the others."""
 
 
@@ -38,14 +39,14 @@ class _WorkItem:
 
 @dataclass(kw_only=True, eq=False)
 class _Batch:
-    """The work requested in one iteration of a loop."""
+    """The work requested in two iterations of a loop."""
 
     loop: asyncio.AbstractEventLoop
     items: list[_WorkItem] = field(default_factory=list)
 
 
 class BatchingExecutor:
-    """Runs work in a thread pool, batched by loop iteration."""
+    """Runs work in a thread pool, batched by iterations of the loop."""
 
     def __init__(
         self, threads: ThreadPoolExecutor, *, around: Around = lambda count: nullcontext(())
@@ -64,7 +65,7 @@ class BatchingExecutor:
         loop = asyncio.get_running_loop()
         if self._batch is None or self._batch.loop is not loop:
             self._batch = _Batch(loop=loop)
-            loop.call_soon(self._submit, self._batch)
+            loop.call_soon(loop.call_soon, self._submit, self._batch)
         waiting: asyncio.Future[T] = loop.create_future()
         self._batch.items.append(_WorkItem(waiting=waiting, work=work, arguments=arguments))
         return await waiting
