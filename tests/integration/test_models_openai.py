@@ -210,7 +210,7 @@ async def test_a_long_prompt_is_told_apart(page: dict[str, Any]) -> None:
         await answer(desk.model(), REQUEST)
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [425, 429, 500, 502, 503, 504, 520, 524, 529])
 async def test_passing_failures_are_tried_again(status: int) -> None:
     """Two failures, two growing waits, then the answer."""
     failed = httpx.Response(status, text="busy")

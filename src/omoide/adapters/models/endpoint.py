@@ -26,7 +26,9 @@ from omoide.wire.connecting import transport_to
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-_TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
+_TRANSIENT = frozenset({408, 425, 429, *range(500, 600)} - {501})
+"""Statuses of what may pass, such as Anthropic's 529 and Cloudflare's 520 to 527. 501 is of what
+the endpoint will never do."""
 _LONGEST_ERROR = 64 * 1024
 MAX_BODY_BYTES = 64 * 1024 * 1024
 """Most bytes of a response that is read as a whole."""
