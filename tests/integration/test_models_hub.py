@@ -8,6 +8,7 @@ import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +26,6 @@ from omoide.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from click.testing import Result
 
@@ -185,6 +185,21 @@ def test_a_file_that_changed_at_the_hub_is_refused(
     assert "wrong file" in again.stderr
     run("models", "remove", SPEC)
     assert run("models", "pull", SPEC).exit_code == 0
+
+
+def test_another_revision_is_another_file(
+    hub: FakeHub, run: Callable[..., Result], tmp_path: Path
+) -> None:
+    """The one that is named is fetched, also if another one is here, which stays as it is."""
+    assert run("models", "pull", SPEC).exit_code == 0
+    hub.content = b"GGUF of the second revision"
+    newer = run("models", "pull", f"{SPEC}@v2")
+    assert newer.exit_code == 0, newer.output
+    assert Path(newer.stdout.strip()).read_bytes() == hub.content
+    assert (tmp_path / "hub/ann--Nice-3B-GGUF/nice-3b-q4_k_m.gguf").read_bytes() == WEIGHTS
+    assert {SPEC, f"{SPEC}@v2"} <= {model["name"] for model in listed(run)}
+    assert "is removed" in run("models", "remove", f"{SPEC}@v2").stdout
+    assert run("models", "pull", SPEC, OMOIDE_OFFLINE="1").exit_code == 0
 
 
 @pytest.mark.parametrize(
