@@ -406,9 +406,10 @@ async def test_a_key_that_no_header_can_carry_is_not_quoted(key: str) -> None:
 
 async def test_an_address_that_is_none_is_refused() -> None:
     """A base URL of another scheme says what one looks like."""
-    model = OpenAIChat("ftp://desk", "m")
-    with pytest.raises(ModelRefused, match="http://localhost"):
+    model = OpenAIChat("ftp://ann:secret@desk", "m")
+    with pytest.raises(ModelRefused, match=r"ftp://desk.*http://localhost") as caught:
         await answer(model, PLAIN)
+    assert "secret" not in str(caught.value)
     await model.close()
 
 

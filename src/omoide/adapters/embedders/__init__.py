@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from omoide import plugins
 from omoide.errors import UnknownModel
 from omoide.plugins import Group
-from omoide.wire.address import is_endpoint
+from omoide.wire.address import is_endpoint, without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +47,8 @@ def embedder_named(settings: Settings) -> Embedder | None:
         embedder: Embedder = plugins.load(Group.EMBEDDERS, name)(spec, settings)
         return embedder
     raise UnknownModel(
-        f"unknown embedder {spec!r}; expected one of {', '.join((*makers, *plugged))}, {NONE}, "
-        "or the URL of an endpoint such as http://localhost:11434/v1#nomic-embed-text@768"
+        f"unknown embedder {without_credentials(spec)!r}; expected one of "
+        f"{', '.join((*makers, *plugged))}, {NONE}, or the URL of an endpoint such as http://localhost:11434/v1#nomic-embed-text@768"
     )
 
 
@@ -84,9 +84,10 @@ def _endpoint(spec: str, api_key: str | None) -> Embedder:
     base_url, _, model = spec.partition("#")
     name, _, length = model.rpartition("@")
     if not name or not length.isdigit():
+        shown = without_credentials(base_url)
         raise UnknownModel(
-            f"no model and dimensions named for {base_url}: add both after a #, "
-            f"as in {base_url.rstrip('/')}#nomic-embed-text@768"
+            f"no model and dimensions named for {shown}: add both after a #, "
+            f"as in {shown.rstrip('/')}#nomic-embed-text@768"
         )
     name, _, queries = name.partition("|")
     dimensions = int(length)

@@ -19,7 +19,7 @@ import httpx
 
 from omoide.adapters.models.excerpt import excerpt
 from omoide.errors import ContextTooLong, ModelError, ModelRefused, ModelStalled, ModelUnavailable
-from omoide.wire.address import EndpointAddress
+from omoide.wire.address import EndpointAddress, without_credentials
 from omoide.wire.certificates import certificates
 from omoide.wire.connecting import transport_to
 
@@ -174,7 +174,8 @@ class HttpEndpoint:
             response = await self._client.send(request, stream=True, auth=auth)
         except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
             raise ModelRefused(
-                f"{self._base!r} is not a valid endpoint URL; give one like http://localhost:11434/v1"
+                f"{without_credentials(self._base)!r} is not a valid endpoint URL; give one like "
+                "http://localhost:11434/v1"
             ) from error
         except httpx.TransportError as error:
             raise self.transient(path, error) from error
