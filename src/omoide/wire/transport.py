@@ -11,6 +11,7 @@ import httpx
 
 from omoide.errors import Unconvertible
 from omoide.version import __version__
+from omoide.wire.address import basic_auth
 from omoide.wire.chunks import as_bytes, event
 from omoide.wire.decoding import decoded
 
@@ -160,6 +161,7 @@ class ProtocolTransport(httpx.AsyncBaseTransport):
             "accept": "*/*",
             "accept-encoding": "identity",
             "user-agent": f"omoide/{__version__}",
+            **basic_auth(self._base),
             **self._protocol.headers(self._key),
         }
         body = None if wanted.body is None else as_bytes(wanted.body)
