@@ -149,7 +149,8 @@ class Settings:
     offline: bool = False
     """Never download weights: use only what is in the cache."""
     hub: str = "https://huggingface.co"
-    """The hub that `hf:OWNER/REPOSITORY/FILE.gguf` and the catalogue's weights come from."""
+    """The hub that `hf:OWNER/REPOSITORY/FILE.gguf`, the catalogue's weights and those of the
+    embedders `gte-small` and `minilm` come from."""
     local_servers: tuple[str, ...] = (
         "http://127.0.0.1:11434",
         "http://127.0.0.1:1234",

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from omoide.adapters.embedders import embedder_named, token_encoder_named
+from omoide.adapters.embedders.onnx import OnnxEmbedder
 from omoide.adapters.models.hub import Hub, parse
 from omoide.adapters.models.local_servers import find_servers
 from omoide.bootstrap import chat_model, local_servers
@@ -247,6 +249,21 @@ async def test_progress_reaches_its_end_only_when_verified(hub: FakeHub, tmp_pat
     hub.content = WEIGHTS
     await weights_cache(settings).fetch(artifact, progress=note)
     assert seen[-1] == len(WEIGHTS)
+
+
+async def test_the_weights_of_an_embedder_come_from_the_hub_that_is_named(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    """As those of a chat model do, where only a mirror can be reached."""
+    settings = Settings(hub=f"{hub.url}/", weights_dir=tmp_path, embedder="minilm")
+    asked, model = Hub(tmp_path, host=hub.url), parse(SPEC)
+    artifact = asked.artifact(model, asked.pin(model))
+    embedder, tokens = embedder_named(settings), token_encoder_named("gte-small", settings)
+    assert isinstance(embedder, OnnxEmbedder)
+    for cache in (embedder._cache, tokens._cache):
+        path = await cache.fetch(artifact)
+        assert path.read_bytes() == WEIGHTS
+        path.unlink()
 
 
 def test_a_model_of_the_hub_is_named_after_its_file(hub: FakeHub, tmp_path: Path) -> None:
