@@ -327,6 +327,13 @@ async def test_an_error_inside_the_stream_is_raised(
         await answer(Desk(stream(chunk("a"), raw)).model(), PLAIN)
 
 
+async def test_an_empty_reason_is_no_end() -> None:
+    """Some endpoints send one with every chunk: an answer that breaks off is not whole for it."""
+    more = chunk("Hel", finish="")
+    with pytest.raises(ModelUnavailable, match="before the answer was complete"):
+        await answer(Desk(stream(more)).model(), PLAIN)
+
+
 async def test_an_error_that_is_none_is_passed_over() -> None:
     """Some endpoints send `"error": null` with every chunk."""
     chunks = [
