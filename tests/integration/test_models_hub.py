@@ -317,8 +317,10 @@ async def test_servers_are_found_and_named() -> None:
         serving(answering({"/v1/models": models("org/m", owner="vllm")})) as vllm,
         serving(answering({"/v1/models": models("m", owner="omoide")})) as ours,
         serving(answering({"/v1/models": ["nonsense"]})) as other,
+        serving(answering({"/v1/models": {"data": 5}})) as number,
     ):
-        asked = (ollama, studio, llama, vllm, ours, other, "http://127.0.0.1:9")
+        base = f"{vllm}/v1"  # as `OMOIDE_MODEL` has it
+        asked = (ollama, studio, llama, base, ours, other, number, "http://127.0.0.1:9")
         found = await local_servers(Settings(local_servers=asked))
     assert [server.kind for server in found] == ["Ollama", "LM Studio", "llama.cpp", "vLLM"]
     assert found[0].specs == (f"{ollama}/v1#llama3.1:8b",)
