@@ -210,6 +210,25 @@ async def test_a_long_prompt_is_told_apart(page: dict[str, Any]) -> None:
         await answer(desk.model(), REQUEST)
 
 
+@pytest.mark.parametrize("said", ["maximum context length", "prompt is too long"])
+async def test_a_long_prompt_is_told_apart_whatever_it_is_about(said: str) -> None:
+    """Also if the user talked about such errors; their words are still not repeated."""
+    talk = Message(role="user", content=f"My code says: {said}. What now?")
+    page = {"object": "error", "message": f"Sorry: {said}, 9000 tokens > 8192"}
+    with pytest.raises(ContextTooLong) as caught:
+        await answer(Desk(httpx.Response(400, json=page)).model(), replace(PLAIN, messages=(talk,)))
+    assert said not in str(caught.value)
+
+
+async def test_a_wish_that_is_refused_is_dropped_whatever_the_talk_is_about() -> None:
+    """A developer's memory is written too."""
+    talk = Message(role="user", content="What does response_format do?")
+    refused = httpx.Response(400, json={"error": {"message": "no such thing: response_format"}})
+    desk = Desk(refused, stream(*HELLO))
+    await answer(desk.model(), replace(REQUEST, messages=(talk,)))
+    assert "response_format" not in desk.bodies[1]
+
+
 @pytest.mark.parametrize("status", [425, 429, 500, 502, 503, 504, 520, 524, 529])
 async def test_passing_failures_are_tried_again(status: int) -> None:
     """Two failures, two growing waits, then the answer."""

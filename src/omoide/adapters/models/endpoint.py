@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from omoide.adapters.models.excerpt import excerpt
+from omoide.adapters.models.excerpt import excerpt, message_in
 from omoide.errors import ContextTooLong, ModelError, ModelRefused, ModelStalled, ModelUnavailable
 from omoide.wire.address import EndpointAddress, without_credentials
 from omoide.wire.certificates import certificates
@@ -81,7 +81,7 @@ class TransientError(ModelUnavailable):
 
 
 class RequestRejected(ModelRefused):
-    """A request that the endpoint rejected, with the reason."""
+    """A request that the endpoint rejected, with the reason as it was given, which is not shown."""
 
     def __init__(self, message: str, *, status: int, reason: str) -> None:
         super().__init__(message)
@@ -241,13 +241,14 @@ class HttpEndpoint:
     ) -> ModelError:
         """The error for a status and its body."""
         reason = excerpt(page, secrets=self._secrets, texts=texts)
-        status = response.status_code
+        # What the prompt is about may be what is wrong too, and is left out of the reason.
+        status, said = response.status_code, message_in(page)
         message = f"{self.url(path)} answered with status {status}: {reason or 'no details'}"
-        if status in (400, 413, 422, 500) and _too_long(reason):
+        if status in (400, 413, 422, 500) and _too_long(said):
             return _context_too_long(message)
         if status in _TRANSIENT:
             return TransientError(message, after=_retry_after(response.headers.get("Retry-After")))
-        return RequestRejected(f"{message}; {_advice(status)}", status=status, reason=reason)
+        return RequestRejected(f"{message}; {_advice(status)}", status=status, reason=said)
 
 
 @asynccontextmanager
