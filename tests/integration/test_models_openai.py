@@ -201,10 +201,12 @@ async def test_a_refusal_is_final_and_says_what_to_do(status: int) -> None:
         {"error": {"message": "request (9 tokens) exceeds", "type": "exceed_context_size_error"}},
         {"object": "error", "message": "'max_tokens' or 'max_completion_tokens' is too large: this "
          "model's maximum context length is 4096 tokens"},
+        {"error": {"message": "The input token count (9) exceeds the maximum number of tokens "
+         "allowed (8).", "code": 400}},
     ],
 )  # fmt: skip
 async def test_a_long_prompt_is_told_apart(page: dict[str, Any]) -> None:
-    """The ways in which OpenAI, llama.cpp and vLLM say so all become `ContextTooLong`."""
+    """The ways in which OpenAI, llama.cpp, vLLM and Google say so all become `ContextTooLong`."""
     desk = Desk(httpx.Response(400, json=page))
     with pytest.raises(ContextTooLong, match="shorten"):
         await answer(desk.model(), REQUEST)

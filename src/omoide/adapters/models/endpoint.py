@@ -40,6 +40,7 @@ _CONTEXT_WORDS = (
     "context size",
     "context window",
     "prompt is too long",
+    "input token count",
 )
 
 
