@@ -55,6 +55,8 @@ OF_CLIENTS = frozenset({"OMOIDE_URL", "OMOIDE_SERVER_KEY"})
 """Where clients of a server find it, and their API key for it: no settings of omoide itself."""
 LEAST = {"memory_tokens": -1, "repeated_sentences": -1, "window": 1, "max_turn_chars": 1}
 """The least value of numbers that 0 is not the least of."""
+MOST = {"idle": 52_560_000, "retention": 36_500}
+"""The greatest value of spans of time: a century, in minutes and in days. No date would be left."""
 SERVER_KEY = re.compile(r"omo_[0-9a-f]{10}_")
 
 
@@ -149,7 +151,8 @@ class Settings:
     offline: bool = False
     """Never download weights: use only what is in the cache."""
     hub: str = "https://huggingface.co"
-    """The hub that `hf:OWNER/REPOSITORY/FILE.gguf` and the catalogue's weights come from."""
+    """The hub that `hf:OWNER/REPOSITORY/FILE.gguf`, the catalogue's weights and those of the
+    embedders `gte-small` and `minilm` come from."""
     local_servers: tuple[str, ...] = (
         "http://127.0.0.1:11434",
         "http://127.0.0.1:1234",
@@ -237,9 +240,13 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            least = LEAST.get(name, 0)
-            if isinstance(value, int | float) and not value >= least:
-                raise BadInput(f"{name} must be at least {least}, not {value}")
+            number = value / timedelta(minutes=1) if isinstance(value, timedelta) else value
+            if not isinstance(number, int | float):
+                continue
+            if not number >= (least := LEAST.get(name, 0)):
+                raise BadInput(f"{name} must be at least {least}, not {number}")
+            if number > (most := MOST.get(name, number)):
+                raise BadInput(f"{name} must be at most {most}, not {number}")
         if isinstance(self.preset, AppliedPreset):
             return
         wanted = preset_named(self.preset)

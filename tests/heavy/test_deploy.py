@@ -14,8 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
+from omoide.errors import BadInput
 from omoide.mechanisms.facts import profile_for
 from omoide.server.keys import ApiKeys, Scope
+from omoide.settings import Settings
 from omoide.testing import FrozenClock
 
 yaml = pytest.importorskip("yaml")
@@ -103,6 +105,22 @@ def test_every_service_is_checked_and_has_no_rights() -> None:
     pod = (DEPLOY / "helm/omoide/templates/_helpers.tpl").read_text()
     for wanted in ("runAsNonRoot: true", "readOnlyRootFilesystem: true", "drop: [ALL]"):
         assert wanted in pod
+
+
+def test_a_service_named_omoide_sets_no_settings_in_the_pods() -> None:
+    """Kubernetes names a service's address in variables such as `OMOIDE_PORT`, on which omoide,
+    which knows no such setting, would not start."""
+    with pytest.raises(BadInput, match="OMOIDE_PORT"):
+        Settings.read({"OMOIDE_PORT": "tcp://10.0.0.1:8377"})
+    pod = (DEPLOY / "helm/omoide/templates/_helpers.tpl").read_text()
+    assert "\nenableServiceLinks: false\n" in pod
+
+
+def test_a_database_that_is_being_created_is_not_healthy() -> None:
+    """While its image runs the scripts of this folder, PostgreSQL listens at a socket only: what is
+    asked there is answered before the role of omoide exists."""
+    test = COMPOSE["services"]["db"]["healthcheck"]["test"]
+    assert test[test.index("--host") + 1] == "127.0.0.1"
 
 
 def test_a_template_names_only_values_that_exist() -> None:

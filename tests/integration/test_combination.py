@@ -184,6 +184,14 @@ async def test_an_unknown_mechanism_is_refused_with_the_names(
         await make_world(settings=replace(SETTINGS, mechanisms=("sumary",)))
 
 
+async def test_an_unknown_form_is_refused_with_the_names(
+    make_world: Callable[..., Awaitable[World]],
+) -> None:
+    """Also where facts are written, as they are unless the form is `paper`."""
+    with pytest.raises(BadInput, match="no form 'papre'; choose from paper, small"):
+        await make_world(settings=replace(SETTINGS, form="papre", writer=""))
+
+
 def test_every_mechanism_says_what_it_is() -> None:
     """Paper, cost and purpose stand in the list."""
     for name, entry in MECHANISMS.items():

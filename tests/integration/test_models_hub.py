@@ -8,11 +8,14 @@ import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
+from omoide.adapters.embedders import embedder_named, token_encoder_named
+from omoide.adapters.embedders.onnx import OnnxEmbedder
 from omoide.adapters.models.hub import Hub, parse
 from omoide.adapters.models.local_servers import find_servers
 from omoide.bootstrap import chat_model, local_servers
@@ -25,7 +28,6 @@ from omoide.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from click.testing import Result
 
@@ -187,6 +189,21 @@ def test_a_file_that_changed_at_the_hub_is_refused(
     assert run("models", "pull", SPEC).exit_code == 0
 
 
+def test_another_revision_is_another_file(
+    hub: FakeHub, run: Callable[..., Result], tmp_path: Path
+) -> None:
+    """The one that is named is fetched, also if another one is here, which stays as it is."""
+    assert run("models", "pull", SPEC).exit_code == 0
+    hub.content = b"GGUF of the second revision"
+    newer = run("models", "pull", f"{SPEC}@v2")
+    assert newer.exit_code == 0, newer.output
+    assert Path(newer.stdout.strip()).read_bytes() == hub.content
+    assert (tmp_path / "hub/ann--Nice-3B-GGUF/nice-3b-q4_k_m.gguf").read_bytes() == WEIGHTS
+    assert {SPEC, f"{SPEC}@v2"} <= {model["name"] for model in listed(run)}
+    assert "is removed" in run("models", "remove", f"{SPEC}@v2").stdout
+    assert run("models", "pull", SPEC, OMOIDE_OFFLINE="1").exit_code == 0
+
+
 @pytest.mark.parametrize(
     "spec",
     ["hf:ann/file.gguf", "hf:ann/../x.gguf", "hf:a/b/c.bin", "hf:a/b/c.gguf@x/y", "hf:a/b/.gguf"],
@@ -232,6 +249,21 @@ async def test_progress_reaches_its_end_only_when_verified(hub: FakeHub, tmp_pat
     hub.content = WEIGHTS
     await weights_cache(settings).fetch(artifact, progress=note)
     assert seen[-1] == len(WEIGHTS)
+
+
+async def test_the_weights_of_an_embedder_come_from_the_hub_that_is_named(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    """As those of a chat model do, where only a mirror can be reached."""
+    settings = Settings(hub=f"{hub.url}/", weights_dir=tmp_path, embedder="minilm")
+    asked, model = Hub(tmp_path, host=hub.url), parse(SPEC)
+    artifact = asked.artifact(model, asked.pin(model))
+    embedder, tokens = embedder_named(settings), token_encoder_named("gte-small", settings)
+    assert isinstance(embedder, OnnxEmbedder)
+    for cache in (embedder._cache, tokens._cache):
+        path = await cache.fetch(artifact)
+        assert path.read_bytes() == WEIGHTS
+        path.unlink()
 
 
 def test_a_model_of_the_hub_is_named_after_its_file(hub: FakeHub, tmp_path: Path) -> None:
@@ -285,8 +317,10 @@ async def test_servers_are_found_and_named() -> None:
         serving(answering({"/v1/models": models("org/m", owner="vllm")})) as vllm,
         serving(answering({"/v1/models": models("m", owner="omoide")})) as ours,
         serving(answering({"/v1/models": ["nonsense"]})) as other,
+        serving(answering({"/v1/models": {"data": 5}})) as number,
     ):
-        asked = (ollama, studio, llama, vllm, ours, other, "http://127.0.0.1:9")
+        base = f"{vllm}/v1"  # as `OMOIDE_MODEL` has it
+        asked = (ollama, studio, llama, base, ours, other, number, "http://127.0.0.1:9")
         found = await local_servers(Settings(local_servers=asked))
     assert [server.kind for server in found] == ["Ollama", "LM Studio", "llama.cpp", "vLLM"]
     assert found[0].specs == (f"{ollama}/v1#llama3.1:8b",)

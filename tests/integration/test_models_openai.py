@@ -201,16 +201,37 @@ async def test_a_refusal_is_final_and_says_what_to_do(status: int) -> None:
         {"error": {"message": "request (9 tokens) exceeds", "type": "exceed_context_size_error"}},
         {"object": "error", "message": "'max_tokens' or 'max_completion_tokens' is too large: this "
          "model's maximum context length is 4096 tokens"},
+        {"error": {"message": "The input token count (9) exceeds the maximum number of tokens "
+         "allowed (8).", "code": 400}},
     ],
 )  # fmt: skip
 async def test_a_long_prompt_is_told_apart(page: dict[str, Any]) -> None:
-    """The ways in which OpenAI, llama.cpp and vLLM say so all become `ContextTooLong`."""
+    """The ways in which OpenAI, llama.cpp, vLLM and Google say so all become `ContextTooLong`."""
     desk = Desk(httpx.Response(400, json=page))
     with pytest.raises(ContextTooLong, match="shorten"):
         await answer(desk.model(), REQUEST)
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+@pytest.mark.parametrize("said", ["maximum context length", "prompt is too long"])
+async def test_a_long_prompt_is_told_apart_whatever_it_is_about(said: str) -> None:
+    """Also if the user talked about such errors; their words are still not repeated."""
+    talk = Message(role="user", content=f"My code says: {said}. What now?")
+    page = {"object": "error", "message": f"Sorry: {said}, 9000 tokens > 8192"}
+    with pytest.raises(ContextTooLong) as caught:
+        await answer(Desk(httpx.Response(400, json=page)).model(), replace(PLAIN, messages=(talk,)))
+    assert said not in str(caught.value)
+
+
+async def test_a_wish_that_is_refused_is_dropped_whatever_the_talk_is_about() -> None:
+    """A developer's memory is written too."""
+    talk = Message(role="user", content="What does response_format do?")
+    refused = httpx.Response(400, json={"error": {"message": "no such thing: response_format"}})
+    desk = Desk(refused, stream(*HELLO))
+    await answer(desk.model(), replace(REQUEST, messages=(talk,)))
+    assert "response_format" not in desk.bodies[1]
+
+
+@pytest.mark.parametrize("status", [425, 429, 500, 502, 503, 504, 520, 524, 529])
 async def test_passing_failures_are_tried_again(status: int) -> None:
     """Two failures, two growing waits, then the answer."""
     failed = httpx.Response(status, text="busy")
@@ -327,6 +348,13 @@ async def test_an_error_inside_the_stream_is_raised(
         await answer(Desk(stream(chunk("a"), raw)).model(), PLAIN)
 
 
+async def test_an_empty_reason_is_no_end() -> None:
+    """Some endpoints send one with every chunk: an answer that breaks off is not whole for it."""
+    more = chunk("Hel", finish="")
+    with pytest.raises(ModelUnavailable, match="before the answer was complete"):
+        await answer(Desk(stream(more)).model(), PLAIN)
+
+
 async def test_an_error_that_is_none_is_passed_over() -> None:
     """Some endpoints send `"error": null` with every chunk."""
     chunks = [
@@ -406,9 +434,10 @@ async def test_a_key_that_no_header_can_carry_is_not_quoted(key: str) -> None:
 
 async def test_an_address_that_is_none_is_refused() -> None:
     """A base URL of another scheme says what one looks like."""
-    model = OpenAIChat("ftp://desk", "m")
-    with pytest.raises(ModelRefused, match="http://localhost"):
+    model = OpenAIChat("ftp://ann:secret@desk", "m")
+    with pytest.raises(ModelRefused, match=r"ftp://desk.*http://localhost") as caught:
         await answer(model, PLAIN)
+    assert "secret" not in str(caught.value)
     await model.close()
 
 

@@ -118,6 +118,40 @@ def test_an_impossible_upstream_is_refused_without_its_password(address: str) ->
     assert "SECRET" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("protocol", "key", "sent"),
+    [
+        ("", "", "Basic YW5uOnMzOiB0"),
+        ("ollama+", "", "Basic YW5uOnMzOiB0"),
+        ("anthropic+", "k", "Basic YW5uOnMzOiB0"),
+        ("", "k", "Bearer k"),
+        ("responses+", "k", "Bearer k"),
+    ],
+)
+async def test_the_password_of_an_address_is_sent(protocol: str, key: str, sent: str) -> None:
+    """As by the library's own calls: a key in the same header comes first, and what the client sent
+    does not take its place."""
+    asked: list[httpx.Request] = []
+
+    def note(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json={})
+
+    upstream = HttpUpstream(
+        f"{protocol}http://ann:s3%3A%20t@desk/v1", api_key=key, transport=httpx.MockTransport(note)
+    )
+    body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'
+    forward = UpstreamRequest(
+        method="POST",
+        path="/chat/completions",
+        body=body,
+        headers={"authorization": "Bearer a client's"},
+    )
+    async with upstream.send(forward):
+        pass
+    assert asked[0].headers["authorization"] == sent
+
+
 def test_headers_that_pass_in_each_direction() -> None:
     """Neither keys of ours nor what is about one connection; a client's own key only if it is
     wanted."""

@@ -515,6 +515,9 @@ def test_where_words_wait(tmp_path: Path) -> None:
     ]
     folders = [server._folder for server in servers if server is not None]
     assert folders[0] == folders[1] != folders[2]
+    several = make_spool(Settings(db=Address("postgresql://u:p@h:5432,spare:5433/one")))
+    assert several is not None
+    assert several._folder not in folders
     assert make_spool(Settings(db=tmp_path / "m.sqlite", key="secret")) is None
     assert make_spool(Settings(db=tmp_path / "m.sqlite", spool="none")) is None
 

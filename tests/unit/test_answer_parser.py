@@ -177,6 +177,14 @@ async def test_what_the_client_can_read_is_recorded_and_converted(form: str, siz
         assert answer.finish == "stop"
 
 
+def test_an_empty_reason_does_not_end_an_answer() -> None:
+    """Some endpoints send one with every chunk; nor does it take the place of the true one."""
+    answer = ChatAnswer(model="m")
+    for finish, known in (("", None), ("length", "length"), ("", "length")):
+        answer.add({"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": finish}]})
+        assert answer.finish == known
+
+
 def test_an_event_of_many_lines_is_not_held() -> None:
     """Beyond the limit of an event it is skipped, like one long line."""
     events = EventReader()

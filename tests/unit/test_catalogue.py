@@ -136,3 +136,12 @@ def test_hyper_threads_count_once(tmp_path: Path) -> None:
     (tmp_path / "alone/fs/cgroup").mkdir(parents=True)
     (tmp_path / "alone/fs/cgroup/cpu.max").write_text("150000 100000\n")
     assert compute_threads(system=tmp_path / "alone") == 1
+
+
+def test_an_address_without_a_model_is_refused_without_its_password() -> None:
+    """The message says what to write, and is shown and logged."""
+    address = "http://ann:secret@desk/v1"
+    for name in (resolve, lambda text: embedder_named(Settings(embedder=text))):
+        with pytest.raises(UnknownModel, match="as in http://desk/v1#") as caught:
+            name(address)
+        assert "secret" not in str(caught.value)

@@ -31,7 +31,8 @@ def test_a_variable_is_read_as_its_kind(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("recall_items", -3), ("window", 0), ("memory_tokens", -2), ("timeout", -1)]
+    ("name", "value"),
+    [("recall_items", -3), ("window", 0), ("memory_tokens", -2), ("timeout", -1), ("idle", -30)],
 )
 def test_a_number_that_no_setting_can_have_is_refused(name: str, value: int) -> None:
     """From the environment, by keyword and in a copy."""
@@ -39,10 +40,17 @@ def test_a_number_that_no_setting_can_have_is_refused(name: str, value: int) -> 
     for make in (
         lambda: Settings.read({f"OMOIDE_{name.upper()}": str(value)}),
         lambda: Settings().changed(**given),
-        lambda: Settings(**given),
+        lambda: Settings(**{name: timedelta(minutes=value)} if name == "idle" else given),
     ):
         with pytest.raises(BadInput, match=f"{name} must be at least"):
             make()  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("name", ["idle", "retention"])
+def test_a_span_of_time_beyond_all_dates_is_refused(name: str) -> None:
+    """Every look for idle sessions, or every new fact, would fail on it."""
+    with pytest.raises(BadInput, match=f"{name} must be at most"):
+        Settings.read({f"OMOIDE_{name.upper()}": "99999999999"})
 
 
 def test_a_servers_key_is_not_taken_for_the_key_of_the_database(tmp_path: Path) -> None:

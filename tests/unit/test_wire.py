@@ -369,3 +369,40 @@ async def test_an_unknown_path_is_answered_as_such() -> None:
     answer = await transport.handle_async_request(request)
     assert answer.status_code == 404
     assert "Ollama" in (await answer.aread()).decode()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "failed"),
+    [
+        ("ollama", {"error": "out of memory"}),
+        (
+            "anthropic",
+            {"type": "error", "error": {"type": "api_error", "message": "out of memory"}},
+        ),
+        ("responses", {"error": {"code": "server_error", "message": "out of memory"}}),
+    ],
+)
+async def test_an_error_with_status_200_is_no_empty_answer(
+    protocol: str, failed: dict[str, Any]
+) -> None:
+    """As a gateway may send it: nothing would be remembered of a session, without a word."""
+    address = EndpointAddress.parse(f"{protocol}+http://desk/v1")
+    transport = transport_to(address, inner=vendor(failed, []))
+    request = httpx.Request("POST", "http://desk/v1/chat/completions", json=CHAT)
+    answer = await transport.handle_async_request(request)
+    assert answer.status_code == 502
+    assert json.loads(await answer.aread())["error"]["message"] == "out of memory"
+
+
+@pytest.mark.parametrize("protocol", CONVERTED)
+@pytest.mark.parametrize("whole", [True, False])
+async def test_an_address_that_has_moved_is_told(protocol: str, whole: bool) -> None:
+    """The final URL is asked for, not whether the endpoint runs; nothing is tried again."""
+    moved = httpx.Response(301, headers={"location": "https://desk/"})
+    model = OpenAIChat(
+        f"{protocol}+http://desk", "m", whole=whole, transport=httpx.MockTransport(lambda _: moved)
+    )
+    request = Request(messages=(Message(role="user", content="Hi"),), max_tokens=9)
+    with pytest.raises(ModelRefused, match="give the final URL"):
+        _ = [piece async for piece in model.stream(request)]
+    await model.close()

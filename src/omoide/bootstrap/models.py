@@ -114,10 +114,8 @@ def hub_of(settings: Settings) -> Hub:
 def weights_cache(settings: Settings) -> Cache:
     """The folder of weights, filled from the hub that the settings name."""
     from omoide.adapters.models.download import Cache
-    from omoide.adapters.models.sources import ExternalAccess, run_program
 
-    outside = ExternalAccess(run=run_program, host=settings.hub.rstrip("/"))
-    return Cache(settings.weights_dir, offline=settings.offline, outside=outside)
+    return Cache.of(settings)
 
 
 def _is_here(cache: Cache, hub: Hub, model: HubModel) -> bool:

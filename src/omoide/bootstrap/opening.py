@@ -267,7 +267,7 @@ def make_token_encoder(settings: Settings, name: str = "gte-small") -> TokenEnco
     """The encoder that gives a vector for each token, to compare texts token by token."""
     from omoide.adapters.embedders import token_encoder_named
 
-    return token_encoder_named(name, models=settings.weights_dir, offline=settings.offline)
+    return token_encoder_named(name, settings)
 
 
 async def temporary_store() -> Store:

@@ -58,6 +58,9 @@ def make_spool(settings: Settings) -> FileSpool | None:
 
 def _short(address: Address) -> str:
     """A name for a server's database, so that two of them never share a folder."""
-    where = urlsplit(address)._replace(query="", fragment="")
-    place = f"{where.hostname}:{where.port}{where.path}"
-    return hashlib.sha256(place.encode()).hexdigest()[:16]
+    where = urlsplit(address)
+    try:
+        server = f"{where.hostname}:{where.port}"
+    except ValueError:  # several servers, of which one is the primary
+        server = where.netloc.rpartition("@")[2]
+    return hashlib.sha256(f"{server}{where.path}".encode()).hexdigest()[:16]

@@ -100,6 +100,7 @@ class MechanismParts:
 
     @property
     def _writer(self) -> str:
+        lookup(FORMS, self.settings.form, "form")  # it decides the writer unless that is set
         return lookup({name: name for name in WRITERS}, self.settings.effective_writer, "writer")
 
     @property

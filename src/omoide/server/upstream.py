@@ -16,7 +16,7 @@ from omoide.server.buffering import buffered, unbuffered
 from omoide.server.keys import KEY_PREFIX
 from omoide.server.problems import HttpProblem
 from omoide.version import __version__
-from omoide.wire.address import EndpointAddress
+from omoide.wire.address import EndpointAddress, basic_auth
 from omoide.wire.connecting import transport_to
 from omoide.wire.decoding import decoded
 
@@ -156,6 +156,7 @@ class HttpUpstream:
         """`address` is the base URL, with the protocol before it unless it is OpenAI's."""
         endpoint = EndpointAddress.parse(address)
         self._base = endpoint.base_url
+        self._password = basic_auth(self._base)
         self._model = model or endpoint.model
         self._key = api_key.strip()
         self._wait = wait
@@ -172,7 +173,7 @@ class HttpUpstream:
     @asynccontextmanager
     async def send(self, forward: UpstreamRequest) -> AsyncIterator[UpstreamResponse]:
         """See `Upstream.send`."""
-        headers = {**forward.headers, "accept-encoding": "identity"}
+        headers = {**forward.headers, "accept-encoding": "identity", **self._password}
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
         try:

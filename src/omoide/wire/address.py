@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from omoide.errors import BadInput
 
@@ -61,6 +62,19 @@ def without_credentials(address: str) -> str:
     before, mark, rest = address.rpartition("@")
     scheme, slashes, _ = before.partition("://")
     return f"{scheme}{slashes}{rest}" if mark and slashes else address
+
+
+def basic_auth(address: str) -> dict[str, str]:
+    """The header for the user and the password in an address; none if there are none.
+
+    >>> basic_auth("http://ana:secret@example.com/v1")
+    {'authorization': 'Basic YW5hOnNlY3JldA=='}
+    """
+    named = urlsplit(address)
+    if not named.username and not named.password:
+        return {}
+    words = f"{unquote(named.username or '')}:{unquote(named.password or '')}"
+    return {"authorization": f"Basic {b64encode(words.encode()).decode()}"}
 
 
 def is_endpoint(text: str) -> bool:

@@ -11,6 +11,7 @@ import httpx
 
 from omoide.errors import Unconvertible
 from omoide.version import __version__
+from omoide.wire.address import basic_auth
 from omoide.wire.chunks import as_bytes, event
 from omoide.wire.decoding import decoded
 
@@ -133,7 +134,7 @@ class ProtocolTransport(httpx.AsyncBaseTransport):
     ) -> httpx.Response:
         response = await self._send(request, wanted)
         body = await _read(response)
-        if response.is_error:
+        if not response.is_success:
             return self._error(response, body)
         try:
             answer = json.loads(body)
@@ -141,6 +142,8 @@ class ProtocolTransport(httpx.AsyncBaseTransport):
             raise httpx.RemoteProtocolError("the answer is not JSON") from error
         if not isinstance(answer, dict):
             raise httpx.RemoteProtocolError("the answer is not a JSON object")
+        if self._protocol.problem(answer)[0]:  # with status 200, as gateways send it
+            return self._error(response, body)
         converted = convert(answer)
         status = 502 if converted.get("error") else 200
         return _response(status, converted, headers=_kept(response))
@@ -149,7 +152,7 @@ class ProtocolTransport(httpx.AsyncBaseTransport):
         self, request: httpx.Request, wanted: VendorRequest, reader: AnswerReader
     ) -> httpx.Response:
         response = await self._send(request, wanted)
-        if response.is_error:
+        if not response.is_success:
             return self._error(response, await _read(response))
         headers = {**_kept(response), "content-type": "text/event-stream; charset=utf-8"}
         stream = ConvertedStream(response=response, reader=reader)
@@ -160,6 +163,7 @@ class ProtocolTransport(httpx.AsyncBaseTransport):
             "accept": "*/*",
             "accept-encoding": "identity",
             "user-agent": f"omoide/{__version__}",
+            **basic_auth(self._base),
             **self._protocol.headers(self._key),
         }
         body = None if wanted.body is None else as_bytes(wanted.body)
@@ -176,14 +180,15 @@ class ProtocolTransport(httpx.AsyncBaseTransport):
         )
 
     def _error(self, response: httpx.Response, raw: bytes) -> httpx.Response:
-        """The vendor's error in OpenAI's format, with the same status."""
+        """The vendor's error in OpenAI's format, with its status; 502 instead of a success."""
         try:
             body = json.loads(raw)
         except (ValueError, RecursionError):
             body = {}
         message, kind = self._protocol.problem(body if isinstance(body, dict) else {})
         message = message or f"the upstream answered with status {response.status_code}"
-        return _refusal(response.status_code, message, code=kind, headers=_kept(response))
+        status = 502 if response.is_success else response.status_code
+        return _refusal(status, message, code=kind, headers=_kept(response))
 
 
 @dataclass(kw_only=True)

@@ -7,6 +7,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{- define "omoide.pod" -}}
 automountServiceAccountToken: false
+# Else a service named omoide sets OMOIDE_PORT and more in every pod, which are no settings.
+enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
   runAsUser: 10001

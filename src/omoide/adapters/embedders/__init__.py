@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from omoide import plugins
 from omoide.errors import UnknownModel
 from omoide.plugins import Group
-from omoide.wire.address import is_endpoint
+from omoide.wire.address import is_endpoint, without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from omoide.adapters.embedders.onnx import OnnxModel
     from omoide.adapters.embedders.onnx_tokens import OnnxTokens
@@ -28,13 +27,13 @@ def embedder_named(settings: Settings) -> Embedder | None:
     An endpoint is written `http://host/v1#model@dimensions`. The dimensions are explicit because
     endpoints do not report them, and stored data must not depend on whether one is reachable.
     """
-    spec, models, offline = settings.embedder, settings.weights_dir, settings.offline
+    spec = settings.embedder
     makers: dict[str, Callable[[], Embedder]] = {
         "multilingual": _multilingual,
-        "minilm": lambda: _onnx("MINILM", models, offline=offline),
-        "gte-small": lambda: _onnx("GTE_SMALL", models, offline=offline),
+        "minilm": lambda: _onnx("MINILM", settings),
+        "gte-small": lambda: _onnx("GTE_SMALL", settings),
         # Copied from the package omoide-weights: the network is not needed.
-        "gte-small-memory": lambda: _onnx("GTE_SMALL_MEMORY", models, offline=False),
+        "gte-small-memory": lambda: _onnx("GTE_SMALL_MEMORY", settings.changed(offline=False)),
     }
     if spec == NONE:
         return None
@@ -47,12 +46,12 @@ def embedder_named(settings: Settings) -> Embedder | None:
         embedder: Embedder = plugins.load(Group.EMBEDDERS, name)(spec, settings)
         return embedder
     raise UnknownModel(
-        f"unknown embedder {spec!r}; expected one of {', '.join((*makers, *plugged))}, {NONE}, "
-        "or the URL of an endpoint such as http://localhost:11434/v1#nomic-embed-text@768"
+        f"unknown embedder {without_credentials(spec)!r}; expected one of "
+        f"{', '.join((*makers, *plugged))}, {NONE}, or the URL of an endpoint such as http://localhost:11434/v1#nomic-embed-text@768"
     )
 
 
-def token_encoder_named(name: str, *, models: Path, offline: bool) -> OnnxTokens:
+def token_encoder_named(name: str, settings: Settings) -> OnnxTokens:
     """The encoder for token vectors: `gte-small` or `minilm`."""
     from omoide.adapters.embedders import onnx
     from omoide.adapters.embedders.onnx_tokens import OnnxTokens
@@ -61,7 +60,7 @@ def token_encoder_named(name: str, *, models: Path, offline: bool) -> OnnxTokens
     known = {"gte-small": onnx.GTE_SMALL, "minilm": onnx.MINILM}
     if name not in known:
         raise UnknownModel(f"unknown token encoder {name!r}; expected one of {', '.join(known)}")
-    return OnnxTokens(known[name], cache=Cache(models, offline=offline))
+    return OnnxTokens(known[name], cache=Cache.of(settings))
 
 
 def _multilingual() -> Embedder:
@@ -70,12 +69,12 @@ def _multilingual() -> Embedder:
     return UseMultilingual()
 
 
-def _onnx(name: str, models: Path, *, offline: bool) -> Embedder:
+def _onnx(name: str, settings: Settings) -> Embedder:
     from omoide.adapters.embedders import onnx
     from omoide.adapters.models.download import Cache
 
     model: OnnxModel = getattr(onnx, name)
-    return onnx.OnnxEmbedder(model, cache=Cache(models, offline=offline))
+    return onnx.OnnxEmbedder(model, cache=Cache.of(settings))
 
 
 def _endpoint(spec: str, api_key: str | None) -> Embedder:
@@ -84,9 +83,10 @@ def _endpoint(spec: str, api_key: str | None) -> Embedder:
     base_url, _, model = spec.partition("#")
     name, _, length = model.rpartition("@")
     if not name or not length.isdigit():
+        shown = without_credentials(base_url)
         raise UnknownModel(
-            f"no model and dimensions named for {base_url}: add both after a #, "
-            f"as in {base_url.rstrip('/')}#nomic-embed-text@768"
+            f"no model and dimensions named for {shown}: add both after a #, "
+            f"as in {shown.rstrip('/')}#nomic-embed-text@768"
         )
     name, _, queries = name.partition("|")
     dimensions = int(length)

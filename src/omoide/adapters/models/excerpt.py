@@ -20,15 +20,16 @@ _ECHO_WIDE = 4
 
 def excerpt(body: str, *, secrets: Sequence[str], texts: Sequence[str]) -> str:
     """The message in an error body, without `secrets` and passages of `texts`."""
-    message = _message(body)
+    message = message_in(body)
     for secret in secrets:
         message = message.replace(secret, "…") if secret else message
     message = _hide(message[: 4 * LENGTH], texts)
     return message if len(message) <= LENGTH else message[:LENGTH] + "…"
 
 
-def _message(body: str) -> str:
-    """The readable text in a JSON error, or a page without its tags."""
+def message_in(body: str) -> str:
+    """The readable text in a JSON error, or a page without its tags. It may repeat the prompt and
+    the key: it is read, not shown."""
     try:
         return " ".join("; ".join(_words(json.loads(body))).split())
     except (ValueError, RecursionError):

@@ -45,7 +45,9 @@ class HubModel:
     @property
     def file(self) -> str:
         """Its path in the folder of weights."""
-        return f"{FOLDER}/{self.repository.replace('/', '--')}/{self.path.replace('/', '--')}"
+        at = f"@{self.revision}" if self.revision != "main" else ""
+        repository = self.repository.replace("/", "--")
+        return f"{FOLDER}/{repository}{at}/{self.path.replace('/', '--')}"
 
     @property
     def stem(self) -> str:

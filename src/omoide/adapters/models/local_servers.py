@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from omoide.wire.certificates import certificates
+from omoide.wire.json_parts import objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +46,7 @@ async def find_servers(
 ) -> tuple[LocalServer, ...]:
     """The servers that answer at these addresses, in their order. An address of another machine is
     not asked: nobody expects this to reach out."""
-    wanted = [a.rstrip("/") for a in addresses if a != NONE and _local(a)]
+    wanted = [a.rstrip("/").removesuffix("/v1") for a in addresses if a != NONE and _local(a)]
     async with httpx.AsyncClient(
         timeout=_LONGEST, trust_env=False, transport=transport, verify=certificates()
     ) as client:
@@ -62,7 +63,7 @@ def _local(address: str) -> bool:
 
 async def _ask(client: httpx.AsyncClient, address: str) -> LocalServer | None:
     listed = await _json(client, f"{address}/v1/models")
-    models = [m for m in listed.get("data") or () if isinstance(m, dict) and m.get("id")]
+    models = [m for m in objects_in(listed, "data") if m.get("id")]
     owners = {str(m.get("owned_by", "")) for m in models}
     if "omoide" in owners:  # our own server: its memory would be remembered twice
         return None

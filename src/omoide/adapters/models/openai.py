@@ -320,7 +320,7 @@ def _piece(chunk: dict[str, object], answer: _Answer) -> str:
         answer.usage = usage
     text = ""
     for choice in first_choices(chunk):
-        if isinstance(finish := choice.get("finish_reason"), str):
+        if isinstance(finish := choice.get("finish_reason"), str) and finish:
             answer.finish = finish
         message = choice.get("delta") or choice.get("message")
         if isinstance(message, dict):

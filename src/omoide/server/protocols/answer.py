@@ -115,7 +115,7 @@ class ChatAnswer:
             message = choice.get("delta") or choice.get("message")
             if isinstance(message, dict):
                 pieces += self._message(message)
-            if isinstance(finish := choice.get("finish_reason"), str):
+            if isinstance(finish := choice.get("finish_reason"), str) and finish:
                 self.finish = finish
         return pieces
 
