@@ -12,7 +12,7 @@ from omoide.domain import FactChange, FactKind, MemoryKind, Origin, Owner, Trust
 from omoide.engine.memory_folder import SUMMARY
 from omoide.engine.versions import When
 from omoide.errors import BadInput, NoSuchFact, StaleVersion, StoreFull
-from tests.unit.fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved
+from tests.unit.fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ANA = Owner(tenant="default", user="ana")
 ROME = "The user lives in Rome."
+LISBON = "The user will move to Lisbon on 2030-01-01."
 
 
 async def texts(world: World, **filters: object) -> list[str]:
@@ -148,6 +149,53 @@ async def test_a_corrected_plan_gets_the_new_date(make_world: Make) -> None:
     new = await world.memory.correct("ana", old.id, "The user will fly to Oslo tomorrow.")
     assert new.until == (world.clock.now() + timedelta(days=1)).date()
     assert "tomorrow" not in new.text
+
+
+async def planned(make_world: Make) -> World:
+    """Ana lives in Oslo until she moves to Lisbon in four years."""
+    world = await make_world(settings=FACTS)
+    await world.session("ana", "I live in Oslo.", answers=(answer(add(OSLO)),))
+    plan = {**replaced(1, LISBON, "she moves"), "kind": "plan", "since": "2030-01-01"}
+    await world.session("ana", "I move to Lisbon on 1 January 2030.", answers=(answer(plan),))
+    return world
+
+
+@pytest.mark.parametrize("by", ["correct", "amend"])
+async def test_a_fact_that_a_plan_will_end_is_corrected(make_world: Make, by: str) -> None:
+    """It holds until that day, and so does what takes its place."""
+    world = await planned(make_world)
+    old = await named(world, OSLO)
+    if by == "correct":
+        await world.memory.correct("ana", old.id, BERGEN)
+    else:
+        await world.memory.amend("ana", OSLO, BERGEN)
+    new, over, plan = [await named(world, text) for text in (BERGEN, OSLO, LISBON)]
+    assert await texts(world) == [LISBON, BERGEN]
+    assert (new.supersedes, new.ended, new.until) == ((old.id,), old.ended, old.until)
+    assert (over.ended, over.ended_by) == (world.clock.now(), new.id)
+    assert (new.ended_by, plan.supersedes) == (plan.id, (new.id,))
+    assert await texts(world, at=old.ended) == [LISBON]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("The user will move to Lisboa on 2030-01-01.", 0),
+        ("The user will move to Lisbon on 2030-02-01.", 31),
+    ],
+)
+async def test_a_corrected_plan_still_ends_what_it_would(
+    make_world: Make, text: str, days: int
+) -> None:
+    """On its own day: the home until then does not hold for ever."""
+    world = await planned(make_world)
+    before, plan = await named(world, OSLO), await named(world, LISBON)
+    await world.memory.correct("ana", plan.id, text)
+    home, new = await named(world, OSLO), await named(world, text)
+    assert before.ended is not None
+    assert (home.ended, home.ended_by) == (before.ended + timedelta(days=days), new.id)
+    assert set(new.supersedes) == {plan.id, home.id}
+    assert await texts(world) == [OSLO, text]
 
 
 async def test_a_name_in_a_correction_is_no_date(make_world: Make) -> None:
