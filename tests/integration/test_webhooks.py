@@ -135,6 +135,24 @@ async def test_work_that_was_given_up_is_told(make_world: Make) -> None:
     assert event["data"] == {"number": dead.id, "task": "digest", "session": 1}
 
 
+async def test_a_session_that_is_digested_after_all_is_told(make_world: Make) -> None:
+    """Nothing of it stays given up."""
+    receiver = Receiver()
+    world = await make_world(webhooks=sender(receiver), settings=FACTS)
+    await world.session("ana", "I live in Oslo.", answers=("",) * 9)
+    await world.memory.run_jobs()
+    world.iterator.answers.clear()
+    world.iterator.answers.append(answer(add(OSLO)))
+    (queued,) = await world.memory.digest("ana", session=1)
+    await world.memory.run_jobs()
+    world.clock.advance(SOON)
+    await world.memory.run_jobs()
+    assert [event["type"] for event in receiver.events] == ["job.dead", "memory.updated"]
+    assert await world.memory.jobs("ana", states=[JobState.DEAD]) == ()
+    assert [fact.text for fact in await world.memory.facts("ana")] == [OSLO]
+    assert queued.task is JobTask.DIGEST
+
+
 async def test_work_without_a_session_is_told_without_reading_what_was_said(
     make_world: Make,
 ) -> None:
