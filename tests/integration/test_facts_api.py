@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.domain import FactChange, FactKind, MemoryKind, Origin, Owner, Trust
+from omoide.domain import FactChange, FactKind, FactMarks, MemoryKind, Origin, Owner, Trust
 from omoide.engine.memory_folder import SUMMARY
 from omoide.engine.versions import When
 from omoide.errors import BadInput, NoSuchFact, StaleVersion, StoreFull
@@ -369,6 +369,18 @@ async def test_retention_expires_what_is_not_pinned(make_world: Make) -> None:
     assert await texts(world) == [CAT]
     unpinned = await world.memory.unpin("ana", cat.id)
     assert unpinned.expires == world.clock.now() + timedelta(days=30)
+
+
+async def test_what_was_not_pinned_keeps_its_time(make_world: Make) -> None:
+    """To unpin it says nothing of when it expires, nor of one pinned with a time of its own."""
+    world = await moved(make_world, settings=replace(FACTS, retention=30))
+    cat, soon = await named(world, CAT), world.clock.now() + timedelta(days=1)
+    assert await world.memory.unpin("ana", cat.id) == cat
+    both = FactMarks(pinned=True, expires=soon)
+    assert (await world.memory.mark("ana", cat.id, both)).pinned
+    assert (await world.memory.unpin("ana", cat.id)).expires == soon
+    forever = await world.memory.expire("ana", cat.id, None)
+    assert await world.memory.unpin("ana", cat.id) == forever
 
 
 async def test_a_fact_is_forgotten_by_its_id(make_world: Make) -> None:

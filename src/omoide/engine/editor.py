@@ -166,8 +166,8 @@ class Editor(Reader):
 
     async def mark(self, user: str, fact: str, marks: FactMarks) -> Fact:
         """Set several marks on a fact at once. A fact that is pinned no longer expires, and one
-        that gets a time is no longer pinned, unless both are given. One that is unpinned expires as
-        `Settings.retention` says, unless a time is given. Returns the fact as it is now. Raises
+        that gets a time is no longer pinned, unless both are given. One that is unpinned and has
+        no time expires as `Settings.retention` says. Returns the fact as it is now. Raises
         `NoSuchFact`."""
         if marks.tags is not None:
             marks = replace(marks, tags=several(marks.tags))
@@ -183,7 +183,9 @@ class Editor(Reader):
             marks = replace(marks, pinned=False)
         elif marks.pinned is False and marks.expires is None and not marks.forever:
             days = self._settings.retention
-            marks = replace(marks, expires=self._now(None) + timedelta(days=days) if days else None)
+            old = await self._services.facts.find(self._owner(user), fact)
+            if days and old.pinned and old.expires is None:
+                marks = replace(marks, expires=self._now(None) + timedelta(days=days))
         return await self._services.facts.mark(self._owner(user), fact, marks)
 
     async def put_note(
