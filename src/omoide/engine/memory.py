@@ -328,7 +328,7 @@ class Memory(Editor, Forgetting):
 
     async def embed(self, user: str, *, at: datetime | None = None) -> None:
         """Queue a job that embeds everything of the user's that has no vector."""
-        if user not in await self.users():
+        if self._owner(user).user not in await self.users():
             raise BadInput(f"nothing is stored about {user}: there is nothing to embed")
         await self._queue(user, JobTask.EMBED, session=None, at=at)
 
