@@ -312,6 +312,20 @@ async def test_pins_tags_and_times_are_set_and_taken_away(make_world: Make) -> N
         await memory.expire("ana", fact.id, datetime(2026, 1, 1))  # noqa: DTZ001
 
 
+async def test_a_tag_is_the_same_however_it_is_written(make_world: Make) -> None:
+    """With spaces around it, or a letter in two parts, when it is set and when it is looked for."""
+    world = await moved(make_world)
+    cat = await named(world, CAT)
+    for tag in ("Zo\u00eb", "Zoe\u0308", " Zo\u00eb "):
+        assert (await world.memory.tag("ana", cat.id, [tag, "Zo\u00eb"])).tags == ("Zo\u00eb",)
+        assert await texts(world, tags=tag) == [CAT]
+        assert {entry.fact.text for entry in await world.memory.timeline("ana", tags=[tag])} == {
+            CAT
+        }
+        found = await world.memory.recall("ana", "cat Miso", kinds=[MemoryKind.FACT], tags=[tag])
+        assert [item.text for item in found] == [CAT]
+
+
 async def test_an_expired_fact_is_out_of_facts_prompt_and_recall(make_world: Make) -> None:
     """From its time on; the timeline says that it expired."""
     world = await moved(make_world)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import FactMarks, Note
-from omoide.domain.text import checked_name, checked_text, several
+from omoide.domain.text import checked_name, checked_text, normal_tags, several
 from omoide.domain.time import aware
 from omoide.engine.reader import Reader
 from omoide.engine.titles import add_imported, set_title, with_titles
@@ -162,7 +162,7 @@ class Editor(Reader):
 
     async def tag(self, user: str, fact: str, tags: Sequence[str]) -> Fact:
         """Set the tags of a fact; none removes them."""
-        return await self.mark(user, fact, FactMarks(tags=tuple(dict.fromkeys(several(tags)))))
+        return await self.mark(user, fact, FactMarks(tags=normal_tags(tags)))
 
     async def mark(self, user: str, fact: str, marks: FactMarks) -> Fact:
         """Set several marks on a fact at once. A fact that is pinned no longer expires, and one
@@ -170,7 +170,7 @@ class Editor(Reader):
         no time expires as `Settings.retention` says. Returns the fact as it is now. Raises
         `NoSuchFact`."""
         if marks.tags is not None:
-            marks = replace(marks, tags=several(marks.tags))
+            marks = replace(marks, tags=normal_tags(marks.tags))
         if len(marks.tags or ()) > MAX_TAGS:
             raise BadInput(f"a fact may have at most {MAX_TAGS} tags, not {len(marks.tags or ())}")
         for tag in marks.tags or ():
