@@ -644,3 +644,12 @@ def test_nothing_is_erased_whose_receipt_cannot_be_saved(
     assert failure.exit_code == 1
     assert f"{receipt} cannot be written" in failure.stderr
     assert lived.run("export").stdout == before
+
+
+def test_a_user_is_erased_however_the_name_is_written(bench: Bench) -> None:
+    """With a letter in two parts, as some systems write it."""
+    bench.replier.answers.append("I see.")
+    said = bench.run_as_oneself("--user", "Zo\u00eb", "chat", "--say", "Hi")
+    assert said.exit_code == 0, said.output
+    erased = bench.run_as_oneself("--user", "Zoe\u0308", "erase", "--yes")
+    assert erased.exit_code == 0, erased.output

@@ -62,6 +62,13 @@ def test_facts_are_listed_in_groups(bench: Bench) -> None:
     )
 
 
+def test_a_fact_that_a_plan_will_end_has_not_ended(bench: Bench) -> None:
+    """It says when it will."""
+    out = bench.run("memory", "facts", "--at", "10 days ago").output
+    assert "ends 2026" in out
+    assert "ended" not in out
+
+
 def test_the_timeline_reads_from_top_to_bottom(bench: Bench) -> None:
     """Days, what began, what it replaced, and the words behind it."""
     out = bench.run("memory", "timeline").output

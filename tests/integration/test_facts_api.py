@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omoide.domain import FactChange, FactKind, MemoryKind, Origin, Owner, Trust
+from omoide.domain import FactChange, FactKind, FactMarks, MemoryKind, Origin, Owner, Trust
 from omoide.engine.memory_folder import SUMMARY
 from omoide.engine.versions import When
 from omoide.errors import BadInput, NoSuchFact, StaleVersion, StoreFull
-from tests.unit.fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved
+from tests.unit.fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ANA = Owner(tenant="default", user="ana")
 ROME = "The user lives in Rome."
+LISBON = "The user will move to Lisbon on 2030-01-01."
 
 
 async def texts(world: World, **filters: object) -> list[str]:
@@ -150,6 +151,53 @@ async def test_a_corrected_plan_gets_the_new_date(make_world: Make) -> None:
     assert "tomorrow" not in new.text
 
 
+async def planned(make_world: Make) -> World:
+    """Ana lives in Oslo until she moves to Lisbon in four years."""
+    world = await make_world(settings=FACTS)
+    await world.session("ana", "I live in Oslo.", answers=(answer(add(OSLO)),))
+    plan = {**replaced(1, LISBON, "she moves"), "kind": "plan", "since": "2030-01-01"}
+    await world.session("ana", "I move to Lisbon on 1 January 2030.", answers=(answer(plan),))
+    return world
+
+
+@pytest.mark.parametrize("by", ["correct", "amend"])
+async def test_a_fact_that_a_plan_will_end_is_corrected(make_world: Make, by: str) -> None:
+    """It holds until that day, and so does what takes its place."""
+    world = await planned(make_world)
+    old = await named(world, OSLO)
+    if by == "correct":
+        await world.memory.correct("ana", old.id, BERGEN)
+    else:
+        await world.memory.amend("ana", OSLO, BERGEN)
+    new, over, plan = [await named(world, text) for text in (BERGEN, OSLO, LISBON)]
+    assert await texts(world) == [LISBON, BERGEN]
+    assert (new.supersedes, new.ended, new.until) == ((old.id,), old.ended, old.until)
+    assert (over.ended, over.ended_by) == (world.clock.now(), new.id)
+    assert (new.ended_by, plan.supersedes) == (plan.id, (new.id,))
+    assert await texts(world, at=old.ended) == [LISBON]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("The user will move to Lisboa on 2030-01-01.", 0),
+        ("The user will move to Lisbon on 2030-02-01.", 31),
+    ],
+)
+async def test_a_corrected_plan_still_ends_what_it_would(
+    make_world: Make, text: str, days: int
+) -> None:
+    """On its own day: the home until then does not hold for ever."""
+    world = await planned(make_world)
+    before, plan = await named(world, OSLO), await named(world, LISBON)
+    await world.memory.correct("ana", plan.id, text)
+    home, new = await named(world, OSLO), await named(world, text)
+    assert before.ended is not None
+    assert (home.ended, home.ended_by) == (before.ended + timedelta(days=days), new.id)
+    assert set(new.supersedes) == {plan.id, home.id}
+    assert await texts(world) == [OSLO, text]
+
+
 async def test_a_name_in_a_correction_is_no_date(make_world: Make) -> None:
     """The person typed it."""
     world = await moved(make_world)
@@ -264,6 +312,20 @@ async def test_pins_tags_and_times_are_set_and_taken_away(make_world: Make) -> N
         await memory.expire("ana", fact.id, datetime(2026, 1, 1))  # noqa: DTZ001
 
 
+async def test_a_tag_is_the_same_however_it_is_written(make_world: Make) -> None:
+    """With spaces around it, or a letter in two parts, when it is set and when it is looked for."""
+    world = await moved(make_world)
+    cat = await named(world, CAT)
+    for tag in ("Zo\u00eb", "Zoe\u0308", " Zo\u00eb "):
+        assert (await world.memory.tag("ana", cat.id, [tag, "Zo\u00eb"])).tags == ("Zo\u00eb",)
+        assert await texts(world, tags=tag) == [CAT]
+        assert {entry.fact.text for entry in await world.memory.timeline("ana", tags=[tag])} == {
+            CAT
+        }
+        found = await world.memory.recall("ana", "cat Miso", kinds=[MemoryKind.FACT], tags=[tag])
+        assert [item.text for item in found] == [CAT]
+
+
 async def test_an_expired_fact_is_out_of_facts_prompt_and_recall(make_world: Make) -> None:
     """From its time on; the timeline says that it expired."""
     world = await moved(make_world)
@@ -321,6 +383,18 @@ async def test_retention_expires_what_is_not_pinned(make_world: Make) -> None:
     assert await texts(world) == [CAT]
     unpinned = await world.memory.unpin("ana", cat.id)
     assert unpinned.expires == world.clock.now() + timedelta(days=30)
+
+
+async def test_what_was_not_pinned_keeps_its_time(make_world: Make) -> None:
+    """To unpin it says nothing of when it expires, nor of one pinned with a time of its own."""
+    world = await moved(make_world, settings=replace(FACTS, retention=30))
+    cat, soon = await named(world, CAT), world.clock.now() + timedelta(days=1)
+    assert await world.memory.unpin("ana", cat.id) == cat
+    both = FactMarks(pinned=True, expires=soon)
+    assert (await world.memory.mark("ana", cat.id, both)).pinned
+    assert (await world.memory.unpin("ana", cat.id)).expires == soon
+    forever = await world.memory.expire("ana", cat.id, None)
+    assert await world.memory.unpin("ana", cat.id) == forever
 
 
 async def test_a_fact_is_forgotten_by_its_id(make_world: Make) -> None:

@@ -86,6 +86,25 @@ async def test_a_job_is_tried_eight_times_with_doubling_waits(
     assert tries == TRIES
 
 
+async def test_a_job_that_a_person_retries_is_tried_as_often_again(store: Store) -> None:
+    """Also if the model is away for another moment."""
+    clock, tries = FrozenClock(START), 0
+
+    async def fails(job: Job) -> None:
+        nonlocal tries
+        tries += 1
+        raise ModelUnavailable("away")
+
+    serving = worker(store, clock, fails)
+    for given in (1, 2):
+        for _ in range(TRIES + 1):
+            await serving.drain("acme")
+            clock.advance(timedelta(hours=1))
+        job = await digest_job(store)
+        assert (job.state, tries) == (JobState.DEAD, given * TRIES)
+        await store.jobs.set_state(job, state=JobState.WAITING, due=clock.now())
+
+
 async def test_a_job_that_lacks_a_model_waits_for_it_without_end(store: Store) -> None:
     """It is never given up, and looked at again at least every quarter of an hour."""
     clock = FrozenClock(START)

@@ -24,7 +24,7 @@ from omoide.engine.worker import DELIVERIES
 from omoide.errors import BadInput, WebhookFailed
 from omoide.settings import Settings
 from omoide.testing import FrozenClock
-from tests.unit.fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved
+from tests.unit.fact_stories import BERGEN, CAT, FACTS, OSLO, add, answer, moved, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Make = Callable[..., Awaitable[World]]
 
 HOOK = "https://hooks.example/omoide?token=t0ken"
+LISBON = "The user will move to Lisbon on 2030-01-01."
 SECRET = "s3cret"  # noqa: S105 - of nobody
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 PING = WebhookEvent(kind=WebhookKind.PING, time=NOW)
@@ -135,6 +136,24 @@ async def test_work_that_was_given_up_is_told(make_world: Make) -> None:
     assert event["data"] == {"number": dead.id, "task": "digest", "session": 1}
 
 
+async def test_a_session_that_is_digested_after_all_is_told(make_world: Make) -> None:
+    """Nothing of it stays given up."""
+    receiver = Receiver()
+    world = await make_world(webhooks=sender(receiver), settings=FACTS)
+    await world.session("ana", "I live in Oslo.", answers=("",) * 9)
+    await world.memory.run_jobs()
+    world.iterator.answers.clear()
+    world.iterator.answers.append(answer(add(OSLO)))
+    (queued,) = await world.memory.digest("ana", session=1)
+    await world.memory.run_jobs()
+    world.clock.advance(SOON)
+    await world.memory.run_jobs()
+    assert [event["type"] for event in receiver.events] == ["job.dead", "memory.updated"]
+    assert await world.memory.jobs("ana", states=[JobState.DEAD]) == ()
+    assert [fact.text for fact in await world.memory.facts("ana")] == [OSLO]
+    assert queued.task is JobTask.DIGEST
+
+
 async def test_work_without_a_session_is_told_without_reading_what_was_said(
     make_world: Make,
 ) -> None:
@@ -175,6 +194,39 @@ async def test_a_receiver_that_is_away_is_tried_again_with_the_same_event(
     assert len({request.headers["webhook-id"] for request in receiver.requests}) == 1
     assert {str(request.url) for request in receiver.requests} == {HOOK}  # no redirect
     assert await world.memory.jobs("ana", states=[JobState.WAITING]) == ()
+
+
+async def test_an_event_keeps_its_id_if_the_memory_changes_until_it_is_delivered(
+    make_world: Make,
+) -> None:
+    """A receiver that took it, but whose answer was lost, knows it again."""
+    receiver = Receiver(500)
+    world = await make_world(webhooks=sender(receiver), settings=FACTS)
+    await world.session("ana", "I live in Oslo.", answers=(answer(add(OSLO)),))
+    await world.memory.run_jobs()
+    (fact,) = await world.memory.facts("ana")
+    await world.memory.correct("ana", fact.id, BERGEN)
+    world.clock.advance(timedelta(minutes=20))
+    await world.memory.run_jobs()
+    assert [event["data"]["version"] for event in receiver.events] == [1, 2]
+    assert len({event["id"] for event in receiver.events}) == 1
+
+
+async def test_what_ends_before_a_plan_would_end_it_is_told(make_world: Make) -> None:
+    """By the session that says so, and once."""
+    receiver = Receiver()
+    world = await make_world(webhooks=sender(receiver), settings=FACTS)
+    await world.session("ana", "I live in Oslo.", answers=(answer(add(OSLO)),))
+    plan = {**replaced(1, LISBON, "she moves"), "kind": "plan", "since": "2030-01-01"}
+    await world.session("ana", "I move to Lisbon on 1 January 2030.", answers=(answer(plan),))
+    await world.memory.run_jobs()
+    receiver.requests.clear()
+    (oslo, *_) = await world.memory.facts("ana")
+    over = {"do": "end", "facts": [1], "turns": [1], "why": "moved out"}
+    await world.session("ana", "I do not live in Oslo any more.", answers=(answer(over),))
+    await world.memory.run_jobs()
+    told = [event["data"] for event in receiver.events if event["type"] == "fact.superseded"]
+    assert [(data["session"], data["fact"]) for data in told] == [(3, {"id": oslo.id})]
 
 
 async def test_a_receiver_that_never_comes_back_is_given_up(make_world: Make) -> None:

@@ -471,3 +471,15 @@ async def test_vectors_kept_elsewhere_are_compared_before_new_ones_are_made(
     await two_sessions(world)
     assert "put" in did
     assert did.index("reconcile ana") < did.index("without_vector")
+
+
+async def test_a_name_is_the_same_however_it_is_written_where_all_is_embedded_again(
+    world: World,
+) -> None:
+    """With a letter in two parts, as some systems write it, or spaces around it."""
+    await world.memory.record("Zo\u00eb", "I have a cat.")
+    await world.memory.run_jobs()
+    for name in ("Zo\u00eb", "Zoe\u0308", " Zo\u00eb "):
+        await world.memory.embed(name)
+        waiting = await world.memory.jobs(name, states=[JobState.WAITING])
+        assert [job.task for job in waiting] == [JobTask.EMBED]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omoide.domain import FactChange, FactChanges, FactEnd, applied, timeline
+from omoide.domain import FactChange, FactChanges, FactEnd, FactKind, applied, timeline
 from omoide.engine.rolling_back import roll_back
 from omoide.testing.contracts.making import HOUR, START, fact, version
 
@@ -19,15 +20,16 @@ if TYPE_CHECKING:
     Facts = dict[str, Fact]
 
 LENGTH = 8
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["Oslo", "Bergen", "Rome"]),
-        st.sampled_from(["add", "replace", "end", "roll back"]),
-        st.integers(0, LENGTH),
-    ),
-    max_size=LENGTH,
-)
-"""What happens in each hour: to which fact, or back to which hour."""
+AHEAD = 100
+"""The hour of every plan."""
+DONE_AT_ONCE = ("add", "replace", "end", "roll back")
+
+
+def steps_of(*kinds: str) -> st.SearchStrategy[list[tuple[str, str, int]]]:
+    """What happens in each hour: to which fact, or back to which hour."""
+    places = st.sampled_from(["Oslo", "Bergen", "Rome"])
+    step = st.tuples(places, st.sampled_from(kinds), st.integers(0, LENGTH))
+    return st.lists(step, max_size=LENGTH)
 
 
 def hour(number: int) -> datetime:
@@ -42,8 +44,10 @@ def after(facts: Facts, changes: FactChanges) -> Facts:
 
 
 def holding(facts: Facts, at: datetime) -> set[str]:
-    """What holds then."""
-    return {f.text for f in facts.values() if f.holds(at)}
+    """What holds then; each text once."""
+    found = [f.text for f in facts.values() if f.holds(at)]
+    assert len(found) == len(set(found))
+    return set(found)
 
 
 def rolled_back(facts: Facts, *, to: int, now: int) -> Facts:
@@ -56,7 +60,7 @@ def lived(steps: list[tuple[str, str, int]]) -> Facts:
     """The facts after all steps; each text holds at most once at a time."""
     facts: Facts = {}
     for now, (place, step, back) in enumerate(steps, start=1):
-        open_ = [f for f in facts.values() if f.ended is None]
+        open_ = [f for f in facts.values() if f.holds(hour(now))]
         new = fact(place, id=f"{place} {now}", at=hour(now))
         ended: list[FactEnd] = []
         if step == "roll back":
@@ -67,11 +71,14 @@ def lived(steps: list[tuple[str, str, int]]) -> Facts:
         elif place not in {f.text for f in open_}:
             if step == "replace":
                 ended = [FactEnd(id=f.id, at=hour(now), by=new.id) for f in open_]
+            elif step == "plan":
+                new = replace(new, kind=FactKind.PLAN)
+                ended = [FactEnd(id=f.id, at=hour(AHEAD), by=new.id) for f in open_]
             facts = after(facts, FactChanges(added=(new,), ended=tuple(ended)))
     return facts
 
 
-@given(steps=STEPS, to=st.integers(0, LENGTH))
+@given(steps=steps_of(*DONE_AT_ONCE, "plan"), to=st.integers(0, LENGTH))
 def test_what_held_then_holds_again_and_nothing_is_lost(
     steps: list[tuple[str, str, int]], to: int
 ) -> None:
@@ -87,7 +94,7 @@ def test_what_held_then_holds_again_and_nothing_is_lost(
     assert rolled_back(back, to=to, now=now + 1) == back
 
 
-@given(steps=STEPS)
+@given(steps=steps_of(*DONE_AT_ONCE))
 def test_the_timeline_tells_every_change_once(steps: list[tuple[str, str, int]]) -> None:
     """Played from the start, it ends with what holds; each fact begins once."""
     facts, now = lived(steps), hour(len(steps) + 1)

@@ -21,6 +21,7 @@ def test_a_fact_that_expires_has_an_entry_for_it() -> None:
     began = [FactChange.BEGAN]
     assert changes() == began
     assert changes(expires=LATER) == [*began, FactChange.EXPIRED]
+    assert changes(expires=START - HOUR) == [*began, FactChange.EXPIRED]
     ended = {"ended": LATER, "end_reason": "no more"}
     assert changes(**ended) == [*began, FactChange.ENDED]
     assert changes(**ended, expires=LAST) == [*began, FactChange.ENDED]

@@ -48,7 +48,8 @@ def fact_lines(
             if fact.ended is not None:
                 reason = one_line(_reason(fact, fact.end_reason, reader))
                 why = f": {reason}" if reason else ""
-                lines.append(dim(f"{'':10}ended {format_time(fact.ended, now)}{why}"))
+                ends = "ended" if fact.has_ended(now) else "ends"
+                lines.append(dim(f"{'':10}{ends} {format_time(fact.ended, now)}{why}"))
     return lines
 
 

@@ -15,6 +15,7 @@ from omoide import bootstrap
 from omoide.cli.addressing import Reader
 from omoide.cli.choosing import with_choice
 from omoide.cli.progress import downloads
+from omoide.domain.text import normal_name
 from omoide.errors import BadInput
 from omoide.presets import PRESETS
 from omoide.settings import Address, Settings, database
@@ -217,7 +218,7 @@ def scoped(command: Callable[Concatenate[Scope, P], T]) -> Callable[P, T]:
         model_named = bool(os.environ.get("OMOIDE_MODEL"))
         scope = Scope(
             settings=settings if model_named else with_choice(settings),
-            user=meta.get("omoide.user", settings.user),
+            user=normal_name(meta.get("omoide.user", settings.user), "the user"),
             json="omoide.json" in meta,
             outside=here(),
             named="omoide.user" in meta or bool(os.environ.get("OMOIDE_USER")),

@@ -119,9 +119,13 @@ class Fact:
         """Whether it was no longer remembered at `at`, or was forgotten on request by then."""
         return self.expires is not None and self.expires <= at
 
+    def has_ended(self, at: datetime) -> bool:
+        """Whether it had ended by `at`; an end that a plan will bring lies ahead until then."""
+        return self.ended is not None and self.ended <= at
+
     def over(self, at: datetime) -> bool:
         """Whether it had ended or expired by `at`."""
-        return self.expired(at) or (self.ended is not None and self.ended <= at)
+        return self.expired(at) or self.has_ended(at)
 
     def gone_from(self, written: datetime, *, now: datetime) -> bool:
         """Whether a summary that was written then should no longer show it: it has expired, or
@@ -145,13 +149,14 @@ class Fact:
 
     def ended_with(self, end: FactEnd) -> Fact:
         """The fact after `end`. One that has ended by then, or would end itself, stays as it is.
-        An end that lay ahead may come earlier; what was to bring it is still named."""
-        if end.by == self.id or (self.ended is not None and self.ended <= end.at):
+        An end that lay ahead may come earlier, by what brings it; what was to bring it is still
+        named if nothing does."""
+        if end.by == self.id or self.has_ended(end.at):
             return self
         return replace(
             self,
             ended=end.at,
-            ended_by=self.ended_by or end.by,
+            ended_by=end.by or self.ended_by,
             end_reason=end.reason,
             end_sources=end.sources,
             until=end.until or self.until,

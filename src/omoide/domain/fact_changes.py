@@ -30,7 +30,7 @@ class AppliedChanges:
 
 def applied(changes: FactChanges, known: Mapping[str, Fact]) -> AppliedChanges:
     """Apply changes (`FactStore.apply`). `known` has at least the stored facts that they name, and
-    those that the facts which they end have superseded.
+    those that the facts which they end have superseded or were to be ended by.
 
     What replaced a fact is decided by its end alone: the newer fact supersedes what it ended, and
     nothing else, whatever a writer says of it. What a plan would have ended goes on if the plan
@@ -48,7 +48,11 @@ def applied(changes: FactChanges, known: Mapping[str, Fact]) -> AppliedChanges:
     for end in ended:
         facts |= _going_on(facts[end.id], facts, end)
     for end in ended:
-        facts[end.id] = facts[end.id].ended_with(end)
+        old = facts[end.id]
+        facts[end.id] = old.ended_with(end)
+        if (plan := facts.get(old.ended_by)) and facts[end.id].ended_by != plan.id:
+            left = tuple(name for name in plan.supersedes if name != end.id)
+            facts[plan.id] = replace(plan, supersedes=left)
     for name in firsts:
         facts[name] = _superseding(facts[name], facts)
     for name in (*firsts, *(end.id for end in ended)):

@@ -99,6 +99,19 @@ def normal_name(name: str, what: str) -> str:
     return checked_name(normal, what)
 
 
+def normal_tags(tags: str | Iterable[str]) -> tuple[str, ...]:
+    """Tags as they are stored and looked for, each once: as `normal_name`, unchecked.
+
+    >>> normal_tags(["home ", "home"])
+    ('home',)
+    """
+    normal = (
+        unicodedata.normalize("NFC", tag).strip() if isinstance(tag, str) else tag
+        for tag in several(tags)
+    )
+    return tuple(dict.fromkeys(normal))
+
+
 def compared_name(name: str) -> str:
     """A person's name in the form in which two of them are compared: upper and lower case, and
     spaces around it, make no difference.

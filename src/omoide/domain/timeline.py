@@ -77,4 +77,5 @@ def _entries(fact: Fact, replaced: Iterable[Fact]) -> Iterator[TimelineEntry]:
             sources=fact.end_sources,
         )
     if fact.expires is not None and (fact.ended is None or fact.expires < fact.ended):
-        yield TimelineEntry(time=fact.expires, change=FactChange.EXPIRED, fact=fact)
+        time = max(fact.expires, fact.learned)  # it may be set to one before
+        yield TimelineEntry(time=time, change=FactChange.EXPIRED, fact=fact)

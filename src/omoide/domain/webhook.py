@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 TOLERANCE = timedelta(minutes=5)
 """How old a delivery may be for `verify`: an older one may have been replayed."""
 _PREFIX = "whsec_"
+_AS_IT_STANDS = ("version", "facts", "by")
+"""What an event tells as it is when it is delivered, which may change until it is tried again."""
 
 
 class WebhookKind(StrEnum):
@@ -53,7 +55,8 @@ class WebhookEvent:
     @property
     def id(self) -> str:
         """The same for each delivery of the same event, so that a receiver can drop repetitions."""
-        content = [self.kind.value, self.tenant, self.user, self.time.isoformat(), self.data]
+        named = {name: told for name, told in self.data.items() if name not in _AS_IT_STANDS}
+        content = [self.kind.value, self.tenant, self.user, self.time.isoformat(), named]
         text = json.dumps(content, sort_keys=True, default=str)
         return f"evt_{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 

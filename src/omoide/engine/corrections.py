@@ -59,6 +59,8 @@ class _Correction:
     """The place of the sentence; None if the version does not have it."""
     fact: Fact | None
     text: str
+    planned: tuple[Fact, ...] = ()
+    """What the fact will end, if it is a plan."""
     said: str = ""
     """The user's own words, if they are not `text`."""
 
@@ -106,8 +108,15 @@ class Corrections:
             )
         stated = [newest.sentences[indices[0]].fact]
         facts = await self._store.facts.read(owner, ids=stated) if stated[0] else ()
-        fact = next((fact for fact in facts if fact.ended is None), None)
-        correction = _Correction(newest=newest, index=indices[0], fact=fact, text=text, said=said)
+        fact = next((fact for fact in facts if not fact.has_ended(now)), None)
+        correction = _Correction(
+            newest=newest,
+            index=indices[0],
+            fact=fact,
+            text=text,
+            planned=await self._planned(owner, fact, now=now),
+            said=said,
+        )
         edited, _ = await _finished(self._write(owner, correction, now=now))
         return edited
 
@@ -129,7 +138,7 @@ class Corrections:
         fact = next(iter(await self._store.facts.read(owner, ids=[id])), None)
         if fact is None:
             raise NoSuchFact(f"there is no fact {id[:80]!r}; list the facts for their ids")
-        if fact.ended is not None:
+        if fact.has_ended(now):
             instead = f"; correct {fact.ended_by}, which took its place" if fact.ended_by else ""
             raise BadInput(f"the fact {id} has ended{instead}")
         newest = await self._versions.find(owner, When(), now=now)
@@ -139,7 +148,14 @@ class Corrections:
             if known.fact == id or (not known.fact and known.text == fact.text)
         ]
         index = indices[0] if indices else None
-        correction = _Correction(newest=newest, index=index, fact=fact, text=text, said=said)
+        correction = _Correction(
+            newest=newest,
+            index=index,
+            fact=fact,
+            text=text,
+            planned=await self._planned(owner, fact, now=now),
+            said=said,
+        )
         _, changes = await _finished(self._write(owner, correction, now=now))
         if changes.added:
             return changes.added[0]
@@ -174,6 +190,13 @@ class Corrections:
         await _finished(write())
         return back
 
+    async def _planned(self, owner: Owner, plan: Fact | None, *, now: datetime) -> tuple[Fact, ...]:
+        """What the fact will end, if it is a plan."""
+        if plan is None or not plan.supersedes:
+            return ()
+        facts = await self._store.facts.read(owner, ids=plan.supersedes)
+        return tuple(f for f in facts if f.ended_by == plan.id and not f.has_ended(now))
+
     async def _write(
         self, owner: Owner, correction: _Correction, *, now: datetime
     ) -> tuple[Summary, FactChanges]:
@@ -188,7 +211,7 @@ class Corrections:
         (turn,) = await self._store.turns.append(owner, [new], session=name, idle=timedelta.max)
         try:
             today = in_zone(turn.time, self._timezone).date()
-            changes = _fact_changes(correction.fact, text, turn, today=today)
+            changes = _fact_changes(correction, turn, today=today)
             edited = replace(
                 empty_summary(now),
                 number=newest.number + 1,
@@ -250,8 +273,10 @@ def _sentence(correction: _Correction, changes: FactChanges, turn: Turn) -> Sent
     )
 
 
-def _fact_changes(old: Fact | None, text: str, turn: Turn, *, today: date) -> FactChanges:
-    """What the user's word `text` changes in the facts. The same text confirms the fact."""
+def _fact_changes(correction: _Correction, turn: Turn, *, today: date) -> FactChanges:
+    """What the user's word changes in the facts. The same text confirms the fact. An end that lies
+    ahead stays: that of the fact, and those that it will bring."""
+    old, text = correction.fact, correction.text
     if old is None:
         return FactChanges()
     if text == old.text:
@@ -277,9 +302,28 @@ def _fact_changes(old: Fact | None, text: str, turn: Turn, *, today: date) -> Fa
         pinned=old.pinned,
         expires=old.expires if old.holds(turn.time) else None,
         tags=old.tags,
+        ended=old.ended,
+        ended_by=old.ended_by,
+        end_reason=old.end_reason,
+        end_sources=old.end_sources,
     )
     end = FactEnd(id=old.id, at=turn.time, by=new.id, reason=new.reason, sources=(turn.id,))
-    return FactChanges(added=(new,), ended=(end,))
+    ahead = tuple(_planned_end(fact, old=old, new=new) for fact in correction.planned)
+    return FactChanges(added=(new,), ended=(end, *ahead))
+
+
+def _planned_end(fact: Fact, *, old: Fact, new: Fact) -> FactEnd:
+    """The end of a fact by a plan that was corrected: so many days earlier or later as the plan."""
+    before, first = old.since or old.until, new.since or new.until
+    moved = first - before if first and before else timedelta()
+    return FactEnd(
+        id=fact.id,
+        at=max((fact.ended or new.learned) + moved, new.learned),
+        until=fact.until + moved if fact.until else None,
+        by=new.id,
+        reason=fact.end_reason,
+        sources=fact.end_sources,
+    )
 
 
 async def _finished(work: Coroutine[Any, Any, T]) -> T:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from omoide.domain import FactMarks, Note
-from omoide.domain.text import checked_name, checked_text, several
+from omoide.domain.text import checked_name, checked_text, normal_tags, several
 from omoide.domain.time import aware
 from omoide.engine.reader import Reader
 from omoide.engine.titles import add_imported, set_title, with_titles
@@ -162,15 +162,15 @@ class Editor(Reader):
 
     async def tag(self, user: str, fact: str, tags: Sequence[str]) -> Fact:
         """Set the tags of a fact; none removes them."""
-        return await self.mark(user, fact, FactMarks(tags=tuple(dict.fromkeys(several(tags)))))
+        return await self.mark(user, fact, FactMarks(tags=normal_tags(tags)))
 
     async def mark(self, user: str, fact: str, marks: FactMarks) -> Fact:
         """Set several marks on a fact at once. A fact that is pinned no longer expires, and one
-        that gets a time is no longer pinned, unless both are given. One that is unpinned expires as
-        `Settings.retention` says, unless a time is given. Returns the fact as it is now. Raises
+        that gets a time is no longer pinned, unless both are given. One that is unpinned and has
+        no time expires as `Settings.retention` says. Returns the fact as it is now. Raises
         `NoSuchFact`."""
         if marks.tags is not None:
-            marks = replace(marks, tags=several(marks.tags))
+            marks = replace(marks, tags=normal_tags(marks.tags))
         if len(marks.tags or ()) > MAX_TAGS:
             raise BadInput(f"a fact may have at most {MAX_TAGS} tags, not {len(marks.tags or ())}")
         for tag in marks.tags or ():
@@ -183,7 +183,9 @@ class Editor(Reader):
             marks = replace(marks, pinned=False)
         elif marks.pinned is False and marks.expires is None and not marks.forever:
             days = self._settings.retention
-            marks = replace(marks, expires=self._now(None) + timedelta(days=days) if days else None)
+            old = await self._services.facts.find(self._owner(user), fact)
+            if days and old.pinned and old.expires is None:
+                marks = replace(marks, expires=self._now(None) + timedelta(days=days))
         return await self._services.facts.mark(self._owner(user), fact, marks)
 
     async def put_note(

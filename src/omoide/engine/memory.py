@@ -312,16 +312,23 @@ class Memory(Editor, Forgetting):
     async def digest(
         self, user: str, *, session: int, at: datetime | None = None
     ) -> tuple[Job, ...]:
-        """Queue a session to be digested again. Returns its waiting jobs."""
+        """Queue a session to be digested again, in place of jobs of it that were given up. Returns
+        its waiting jobs."""
         if session not in {s.number for s in await self.sessions(user)}:
             raise NoSuchSession(f"{user} has no session {session}")
+
+        async def of_session(state: JobState) -> tuple[Job, ...]:
+            jobs = await self.jobs(user, states=[state])
+            return tuple(j for j in jobs if j.session == session and j.task is JobTask.DIGEST)
+
         await self._queue(user, JobTask.DIGEST, session=session, at=at)
-        waiting = await self.jobs(user, states=[JobState.WAITING])
-        return tuple(j for j in waiting if j.session == session and j.task is JobTask.DIGEST)
+        for job in await of_session(JobState.DEAD):
+            await self._store.jobs.set_state(job, state=JobState.DONE)
+        return await of_session(JobState.WAITING)
 
     async def embed(self, user: str, *, at: datetime | None = None) -> None:
         """Queue a job that embeds everything of the user's that has no vector."""
-        if user not in await self.users():
+        if self._owner(user).user not in await self.users():
             raise BadInput(f"nothing is stored about {user}: there is nothing to embed")
         await self._queue(user, JobTask.EMBED, session=None, at=at)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.domain import FactFilter, Owner
-from omoide.domain.text import normal_name, several
+from omoide.domain.text import normal_name, normal_tags, several
 from omoide.domain.time import aware, limit, not_ahead
 from omoide.engine.facts import checked_kinds
 from omoide.engine.titles import titles
@@ -175,7 +175,7 @@ class Reader:
             turns=several(turns or ()),
             about=about,
             kinds=checked_kinds(kinds),
-            tags=several(tags),
+            tags=normal_tags(tags),
             since=None if since is None else limit(since, "since"),
             until=None if until is None else limit(until, "until"),
         )
@@ -196,7 +196,7 @@ class Reader:
         now = self._now(None)
         return await self._services.facts.timeline(
             self._owner(user),
-            FactFilter(about=about, kinds=checked_kinds(kinds), tags=several(tags)),
+            FactFilter(about=about, kinds=checked_kinds(kinds), tags=normal_tags(tags)),
             at=now if until is None else min(now, limit(until, "until")),
             since=None if since is None else limit(since, "since"),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omoide.domain import MemoryKind, Speaker
-from omoide.domain.text import several
+from omoide.domain.text import normal_tags, several
 from omoide.domain.time import limit
 from omoide.errors import BadInput
 from omoide.mechanisms.search.filter import RecallFilter
@@ -36,7 +36,7 @@ def recall_filter(
         until=None if until is None else limit(until, "until"),
         speaker=None if speaker is None else checked_speaker(speaker, "speaker"),
         about=about,
-        tags=frozenset(several(tags)),
+        tags=frozenset(normal_tags(tags)),
     )
 
 

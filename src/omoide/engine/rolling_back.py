@@ -39,7 +39,7 @@ def roll_back(facts: Sequence[Fact], target: Summary, *, number: int, now: datet
     """The changes that make what held at the time of the version `target` hold again. `number` is
     that of the new version."""
     then = [fact for fact in facts if target.number and _held(fact, target.time)]
-    holding = {fact.id: fact for fact in facts if fact.ended is None}
+    holding = {fact.id: fact for fact in facts if not fact.has_ended(now)}
     kept = {(fact.about, fact.text): fact.id for fact in holding.values()}
     renamed: dict[str, str] = {}
     added: dict[str, Fact] = {}
@@ -54,7 +54,7 @@ def roll_back(facts: Sequence[Fact], target: Summary, *, number: int, now: datet
         added[back.id] = back
     wanted = {fact.id for fact in then} | set(renamed.values())
     gone = [fact for fact in holding.values() if fact.id not in wanted]
-    successors = {fact.ended_by: renamed[fact.id] for fact in then if fact.ended_by}
+    successors = {fact.ended_by: renamed[fact.id] for fact in then if fact.id in renamed}
     ended = []
     for fact in gone:
         by = successors.get(fact.id, "")
@@ -71,7 +71,7 @@ def roll_back(facts: Sequence[Fact], target: Summary, *, number: int, now: datet
 def _held(fact: Fact, at: datetime) -> bool:
     """Whether it had been learned and had not ended. That it expired is the user's wish, which a
     rollback does not change."""
-    return fact.learned <= at and (fact.ended is None or fact.ended > at)
+    return fact.learned <= at and not fact.has_ended(at)
 
 
 def _again(fact: Fact, target: Summary, *, number: int, now: datetime) -> Fact:

@@ -82,9 +82,8 @@ class Webhooks:
             for fact in facts.values()
             if fact.ended is not None
             and (
-                facts[fact.ended_by].session == job.session
-                if fact.ended_by in facts
-                else not said.isdisjoint(fact.end_sources)
+                (fact.ended_by in facts and facts[fact.ended_by].session == job.session)
+                or not said.isdisjoint(fact.end_sources)
             )
         ]
         updated = self._event(

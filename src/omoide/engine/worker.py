@@ -35,7 +35,8 @@ log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
 TRIES = 8
-"""After this many failed tries a job is dead and waits for a person."""
+"""After this many failed tries a job is dead and waits for a person, and after as many again if it
+is retried."""
 DELIVERIES = 20
 """The same for a webhook, whose receiver may be away for hours: about three."""
 LONGEST = timedelta(minutes=15)
@@ -202,11 +203,11 @@ class Worker:
             lease.cancel()
 
     async def _retry(self, job: Job, error: str, *, tries: int = TRIES) -> None:
-        if job.attempts >= tries:
-            await self._give_up(job, error)
-        else:
-            delay = min(LONGEST, timedelta(seconds=2.0 ** min(job.attempts, 10)))
+        if tried := job.attempts % tries:
+            delay = min(LONGEST, timedelta(seconds=2.0 ** min(tried, 10)))
             await self._requeue(job, error=error, delay=delay)
+        else:
+            await self._give_up(job, error)
 
     async def _give_up(self, job: Job, error: str) -> None:
         await self._ended(job, JobState.DEAD)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from omoide.domain import Fact, FactChanges, FactEnd, Note, Trust
-from omoide.domain.text import checked_name
+from omoide.domain.text import checked_name, normal_tags
 from omoide.errors import BadInput
 from omoide.language import detect_language
 from omoide.transfer.foreign_conversations import SkippedItem, believed
@@ -117,7 +117,7 @@ def _fact(fact: ForeignFact, source: str, at: datetime) -> Fact:
         language=detect_language(fact.text),
         since=fact.since.date() if fact.since else None,
         trust=Trust.IMPORTED,
-        tags=tuple(dict.fromkeys(tag for tag in fact.tags if _is_tag(tag))),
+        tags=tuple(tag for tag in normal_tags(fact.tags) if _is_tag(tag)),
         flags=(f"imported from {source}",),
     )
 

@@ -123,9 +123,12 @@ def update_facts(
 def _apply(connection: Connection, owner: int, changes: FactChanges) -> None:
     rows: list[Any] = connection.execute(_BY_ID, (owner, sorted(changes.named))).fetchall()
     known = {row[0]: fact_of(row) for row in rows}
-    plans = (known[end.id] for end in changes.ended if end.id in known)
-    if ending := {name for plan in plans for name in plan.supersedes} - known.keys():
-        rows += connection.execute(_BY_ID, (owner, sorted(ending))).fetchall()
+    ends = (known[end.id] for end in changes.ended if end.id in known)
+    if others := {name for fact in ends for name in (*fact.supersedes, fact.ended_by)} - {
+        *known,
+        "",
+    }:
+        rows += connection.execute(_BY_ID, (owner, sorted(others))).fetchall()
         known = {row[0]: fact_of(row) for row in rows}
     numbers = {row[0]: row[-1] for row in rows}
     result = applied(changes, known)
