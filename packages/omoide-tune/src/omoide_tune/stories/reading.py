@@ -81,13 +81,18 @@ def stories(language: str) -> tuple[TrainingStory, ...]:
 
 @cache
 def drills(language: str) -> tuple[TrainingStory, ...]:
-    """All drills of a language: two or three sessions, rich in times and changes, no messages."""
-    file = resources.files("omoide_tune.written") / f"drills.{language}.txt"
+    """All drills of a language: one to three sessions, without messages, rich in times and changes,
+    or with a plan that is told in passing (`plans.*.txt`)."""
+    return tuple(drill for kind in ("drill", "plan") for drill in _drills(kind, language))
+
+
+def _drills(kind: str, language: str) -> tuple[TrainingStory, ...]:
+    file = resources.files("omoide_tune.written") / f"{kind}s.{language}.txt"
     if not file.is_file():
         return ()
     found = read_stories(file.read_text("utf-8"), language)
     for drill in found:
-        drill.key = f"drill/{drill.key}"
+        drill.key = f"{kind}/{drill.key}"
         drill.sessions.append(StorySession(day=drill.last_day + timedelta(days=1)))
     return found
 
