@@ -112,6 +112,25 @@ def test_every_note_begins_as_the_grammar_lets_it(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_plans_are_told_in_passing(language: str) -> None:
+    """Each is in the language and ends only what was noted before; many sessions name a time and
+    tell nothing."""
+    plans = [drill for drill in drills(language) if drill.key.startswith("plan/")]
+    assert len(plans) >= 70
+    told = [session for plan in plans for session in plan.told]
+    assert sum(not session.notes for session in told) >= 20
+    for plan in plans:
+        said = " ".join(text for session in plan.told for _, text in session.lines)
+        assert detect_language(said, default=language) == language, plan.key
+        earlier: set[str] = set()
+        for session in plan.told:
+            assert session.lines[0][0] is Speaker.USER, plan.key
+            for note in session.notes:
+                assert set(note.untrue) <= earlier, (plan.key, note)
+                earlier.add(note.text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_every_other_drill_has_a_day_that_tells_nothing(language: str) -> None:
     """The day after its first session, with facts that are known."""
     assert between(language, 0) is None
