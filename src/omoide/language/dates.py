@@ -1,10 +1,10 @@
 """Relative dates become absolute: "next week" is written as the week that it was.
 
-A memory is read months after it was written, so that "User will move next week" has become
-untrue. Each pack says how its language names days (`[relative]`) and how it writes dates; this
-module resolves the parts of an expression against the day on which it was said. What is not sure
-from the text alone stays as it is. A "next Friday" that may be either of two days is written as
-both. Weeks begin on Monday; seasons are those of the northern half of the earth.
+A memory is read months after it was written, when "User will move next week" has become untrue.
+Each pack says how its language names days (`[relative]`) and writes dates; this module resolves
+the parts of an expression against the day on which it was said. What is not sure from the text
+stays as it is; a "next Friday" that may be either of two days is written as both. Weeks begin on
+Monday; seasons are those of the northern half of the earth.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def _meant(got: Mapping[str, str], place: Place, rules: _Rules, day: date) -> tu
     if "period" in got:
         unit, step = rules.counted[got["period"]]
         return (_within(periods.counted(unit, step, day=day), got, rules),)
-    tense = tense_at(place, table)
+    tense = tense_at(place, table, alone="d" in got)
     if ("within" in got and tense != "future") or ("ahead" in got and tense == "past"):
         return ()
     if "vague" in got:
@@ -245,8 +245,10 @@ def _meant(got: Mapping[str, str], place: Place, rules: _Rules, day: date) -> tu
         return _without_year(got, place, rules, day)
     if tense is None or (tense == "past" and table.until.search(place.around)):
         return ()
-    weekday, future = rules.weekdays[got["weekday"]], tense == "future"
-    return (periods.nearest_weekday(weekday, day=day, future=future),)
+    future = tense == "future"
+    if "d" in got:
+        return (periods.nearest_day(_number(got["d"], table), day=day, future=future),)
+    return (periods.nearest_weekday(rules.weekdays[got["weekday"]], day=day, future=future),)
 
 
 def _without_year(

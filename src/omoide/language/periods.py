@@ -117,6 +117,21 @@ def nearest_date(month: int, number: int | None, *, day: date, future: bool) -> 
     return day_of(day.year, month, number or 0)
 
 
+def nearest_day(number: int, *, day: date, future: bool) -> Period:
+    """The next such day of a month after the day, or the last one before it. A month that has no
+    such day is passed over.
+
+    >>> nearest_day(31, day=date(2026, 9, 2), future=True).first
+    datetime.date(2026, 10, 31)
+    """
+    for step in range(4):
+        month = counted("month", step if future else -step, day=day).first
+        found = day_of(month.year, month.month, number)
+        if not found.number and (found.first > day if future else found.first < day):
+            return found
+    raise ValueError(f"no month has a day {number}")
+
+
 def months_ahead(period: Period, *, day: date) -> int:
     """How many months after that of the day a period begins."""
     return (period.first.year - day.year) * 12 + period.first.month - day.month

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 SENTENCE: Final = re.compile(r"[.!?。！？\n]")
 
 
-def tense_at(place: Place, table: Relative) -> str | None:
-    """Whether the clause of an expression, or else its sentence, is about the past or the future;
-    None if it does not tell."""
+def tense_at(place: Place, table: Relative, *, alone: bool = False) -> str | None:
+    """Whether the clause of an expression, or else its sentence unless the clause is to tell alone,
+    is about the past or the future; None if it does not tell."""
     if table.unsure.search(place.clause(SENTENCE)):
         return None
-    for boundary in (table.boundary, SENTENCE):
+    for boundary in (table.boundary,) if alone else (table.boundary, SENTENCE):
         clause = place.clause(boundary)
         if table.past.search(clause) or table.future.search(clause):
             return tense_of(clause, table)
