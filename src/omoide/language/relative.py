@@ -42,11 +42,12 @@ class Relative:
     patterns `since`, `until` and `bare`, `⟨⟩` stands for the expression."""
 
     rules: tuple[re.Pattern[str], ...] = ()
-    """Expressions, tried in order. Groups: period (a word of `periods`), way, weekday, m and d (a
-    day of the month; without m the next or the last one, if its clause tells which), season, weekend, n and span (a day if left out) with ago or ahead, vague (how long) with ago or
-    ahead; within marks what counts only in a clause about the future, as does close (the end of
-    the month, or of the span), left what stays as it is; part (of the day or month), whose (a
-    possessive) and tail (see `tails`) are written with the date."""
+    """Expressions, tried in order. Groups: period (a word of `periods`), way, weekday, m and d (d
+    alone is the next or the last such day of a month, if its clause tells which), season, weekend,
+    n and span (a day if left out) with ago or ahead, vague (how long) with ago or ahead; within
+    marks what counts only in a clause about the future, as does close (the end of the month, or of
+    the span), left what stays as it is; part (of the day or month), whose (a possessive) and tail
+    (see `tails`) are written with the date."""
     absolute: tuple[re.Pattern[str], ...] = ()
     """Dates with a year: groups y, m, d, season. They stay."""
     fixed: re.Pattern[str] = NEVER
