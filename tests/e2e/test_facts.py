@@ -142,6 +142,7 @@ async def test_what_is_not_undone_is_forgotten_with_its_receipt(demo: Window) ->
         if text == "guitar":
             await page.get_by_role("button", name="Undo").click()
             await expect(fact).to_have_count(1)
+    await expect(page.locator("#panel-facts .going")).to_have_count(1)  # its moment has begun
     await demo.end_notices()
     await expect(page.get_by_role("dialog")).to_contain_text("Here is the receipt")
     known = " ".join(fact.text for fact in await memory.facts("demo", ended=True))
