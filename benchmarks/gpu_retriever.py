@@ -6,7 +6,6 @@
     python benchmarks/gpu_retriever.py WORK pairs
     python benchmarks/gpu_retriever.py WORK train NAME [--steps 600 …]
     python benchmarks/gpu_retriever.py WORK exam NAME            untuned, or what `train` left
-    python benchmarks/gpu_retriever.py WORK maps NAME [--shared]
     python benchmarks/gpu_retriever.py WORK export NAME          ONNX, int8, and its exam
 
 WORK holds `conversations.jsonl.gz`, `requests.jsonl.gz`, `exams.jsonl.gz` (what
@@ -32,7 +31,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from omoide_tune.retrieval import asking, encoder, export, maps, pairs, train
+from omoide_tune.retrieval import asking, encoder, export, pairs, train
 from omoide_tune.retrieval.shapes import LICENCES, Conversation, pools
 from omoide_tune.retrieval.words import Bm25
 
@@ -285,12 +284,11 @@ def texts_of(work: Work) -> dict[tuple[str, str], str]:
 def examine(
     work: Work,
     name: str,
-    embed: Callable[[list[str], bool], np.ndarray],
+    embed: Callable[[list[str]], np.ndarray],
     *,
     only: tuple[str, ...] = (),
-    more: Any = None,  # noqa: ANN401
 ) -> None:
-    """Evidence recall by cosine alone; `embed(texts, question)` gives vectors."""
+    """Evidence recall by cosine alone; `embed(texts)` gives vectors."""
     result: dict[str, Any] = {}
     for exam, group in work.exams().items():
         if only and exam not in only:
@@ -301,11 +299,11 @@ def examine(
             asked = [q for q in one["questions"] if set(q[2]) & set(ids)]
             if not asked:
                 continue
-            turns = embed([text for _, text in one["turns"]], False)
-            rows = embed([q[0] for q in asked], True)
+            turns = embed([text for _, text in one["turns"]])
+            rows = embed([q[0] for q in asked])
             by_conversation.append(recalls(rows @ turns.T, ids, [set(q[2]) for q in asked]))
         result[exam] = summary(by_conversation)
-    work.note(stage="exam", name=name, result=result, **(more or {}))
+    work.note(stage="exam", name=name, result=result)
 
 
 def recalls(scores: np.ndarray, ids: list[str], gold: list[set[str]]) -> np.ndarray:
@@ -332,7 +330,7 @@ def summary(groups: list[np.ndarray]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def held_out(work: Work, name: str, embed: Any) -> None:  # noqa: ANN401
+def held_out(work: Work, name: str, embed: Callable[[list[str]], np.ndarray]) -> None:
     """The same on pairs of conversations that were not trained on, by language."""
     own: dict[str, list[pairs.Pair]] = defaultdict(list)
     for pair in pairs.read(work.folder / "pairs.jsonl"):
@@ -344,8 +342,8 @@ def held_out(work: Work, name: str, embed: Any) -> None:  # noqa: ANN401
         if not asked:
             continue
         ids = [f"{one.name} {t.id}" for one in pool for t in one.turns]
-        turns = embed([t.text for one in pool for t in one.turns], False)
-        rows = embed([pair.question for pair in asked], True)
+        turns = embed([t.text for one in pool for t in one.turns])
+        rows = embed([pair.question for pair in asked])
         gold = [{f"{pair.conversation} {pair.turn}"} for pair in asked]
         found[f"{pool[0].source}-{pool[0].language}"].append(recalls(rows @ turns.T, ids, gold))
     work.note(stage="held out", name=name, result={k: summary(v) for k, v in found.items()})
@@ -357,13 +355,13 @@ def exam(work: Work, given: argparse.Namespace) -> None:
     only = tuple(given.only.split(",")) if given.only else ()
     if name == "frozen":
         rows = frozen_rows(work)
-        embed = lambda texts, question: np.array([rows[text] for text in texts])  # noqa: E731
+        embed = lambda texts: np.array([rows[text] for text in texts])  # noqa: E731
     elif name == "bm25":
         _words(work)
         return
     else:
         made = work.encoder(name)
-        embed = lambda texts, question: made.embed(texts)  # noqa: E731
+        embed = made.embed
     examine(work, name, embed, only=only)
     if not only:
         held_out(work, name, embed)
@@ -410,37 +408,6 @@ def tune(work: Work, given: argparse.Namespace) -> None:
     exam(work, given)
 
 
-def learn_maps(work: Work, given: argparse.Namespace) -> None:
-    """Two maps, or one, over the multilingual vectors."""
-    rows = frozen_rows(work)
-    texts = texts_of(work)
-    chosen = [
-        pair for pair in pairs.read(work.folder / "pairs.jsonl")
-        if pair.turn and not pair.held_out and pair.negatives
-        and (given.languages == "all" or pair.language in given.languages.split(","))
-    ]  # fmt: skip
-    keys = sorted({key for p in chosen for key in ((p.conversation, p.turn), *p.negatives)})
-    place = {key: i for i, key in enumerate(keys)}
-    fitted = maps.fit(
-        np.array([rows[p.question] for p in chosen]),
-        np.array([rows[texts[key]] for key in keys]),
-        [place[p.conversation, p.turn] for p in chosen],
-        [[place[key] for key in p.negatives] for p in chosen],
-        recipe=maps.MapRecipe(
-            steps=20 if work.tiny else given.steps, shared=given.shared, device=work.device,
-            temperature=given.temperature, decay=given.decay,
-        ),
-    )  # fmt: skip
-    fitted.save(work.folder / f"maps-{given.name}.npz")
-
-    def embed(said: list[str], question: bool) -> np.ndarray:
-        found = np.array([rows[text] for text in said])
-        return fitted.question(found) if question else fitted.turn(found)
-
-    examine(work, f"maps {given.name}", embed, more={"pairs": len(chosen)})
-    held_out(work, f"maps {given.name}", embed)
-
-
 # ── int8 ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -476,7 +443,7 @@ def ship(work: Work, given: argparse.Namespace) -> None:
     work.note(stage="export", name=given.name, compared=compared)
     with ProcessPoolExecutor(2 if work.tiny else 15) as pool:
 
-        def embed(texts: list[str], _: bool) -> np.ndarray:
+        def embed(texts: list[str]) -> np.ndarray:
             jobs = [(str(small), str(words), texts[i : i + 8]) for i in range(0, len(texts), 8)]
             return np.concatenate(list(pool.map(_int8, jobs)))
 
@@ -489,7 +456,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     stages = {
         "weights": weights, "generate": generate, "frozen": frozen, "pairs": make_pairs,
-        "train": tune, "exam": exam, "maps": learn_maps, "export": ship,
+        "train": tune, "exam": exam, "export": ship,
     }  # fmt: skip
     parser.add_argument("work", type=Path)
     parser.add_argument("stage", choices=stages)
@@ -502,13 +469,11 @@ def main() -> None:
     parser.add_argument("--hard", type=int, default=6)
     parser.add_argument("--rate", type=float, default=2e-5)
     parser.add_argument("--temperature", type=float, default=0.03)
-    parser.add_argument("--decay", type=float, default=1e-2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--languages", default="en")
     parser.add_argument("--without", default="")
     parser.add_argument("--no-style", default="")
     parser.add_argument("--only", default="")
-    parser.add_argument("--shared", action="store_true")
     given = parser.parse_args()
     stages[given.stage](Work(given.work, tiny=given.tiny), given)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from omoide_tune.retrieval import encoder, maps, train
+from omoide_tune.retrieval import encoder, train
 from omoide_tune.retrieval.pairs import Pair
 
 if TYPE_CHECKING:
@@ -55,21 +54,3 @@ def test_training_lowers_the_loss() -> None:
     outcome = train.train(small, made, texts, recipe=recipe)
     assert outcome.pairs == len(made)
     assert outcome.losses[-1] < 0.5 * outcome.losses[0]
-
-
-def test_maps_bring_questions_to_their_turns() -> None:
-    """Questions that are rotated turns find them again through the maps."""
-    dice = np.random.default_rng(1)
-    turns = dice.normal(size=(60, 16)).astype(np.float32)
-    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    turned, _ = np.linalg.qr(dice.normal(size=(16, 16)))
-    questions = (turns @ turned).astype(np.float32)
-    wrong = [[j for j in range(60) if j != i] for i in range(60)]
-    recipe = maps.MapRecipe(steps=300, batch=32, decay=1e-5, rate=1e-2)
-    fitted = maps.fit(questions, turns, list(range(60)), wrong, recipe=recipe)
-
-    def right(asked: maps.Rows, said: maps.Rows) -> float:
-        return float(((asked @ said.T).argmax(1) == np.arange(60)).mean())
-
-    assert right(questions, turns) < 0.5
-    assert right(fitted.question(questions), fitted.turn(turns)) > 0.9

@@ -8,7 +8,7 @@ from omoide.cli import options
 from omoide_tune.cli.examples import data, teach
 from omoide_tune.cli.shipping import convert, ship
 from omoide_tune.cli.training import run
-from omoide_tune.retrieval.commands import pairs, retriever
+from omoide_tune.retrieval.commands import pairs, question_map, retriever
 
 
 @click.group()
@@ -17,5 +17,5 @@ def tune() -> None:
     """Tune a small model for memory."""
 
 
-for command in (data, teach, run, convert, ship, pairs, retriever):
+for command in (data, teach, run, convert, ship, pairs, retriever, question_map):
     tune.add_command(command)

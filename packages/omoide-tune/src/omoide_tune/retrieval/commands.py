@@ -1,4 +1,5 @@
-"""`omoide tune pairs` and `tune retriever`: an embedder for questions about conversations."""
+"""`omoide tune pairs`, `tune retriever` and `tune question-map`: embedders for questions about
+conversations."""
 
 from __future__ import annotations
 
@@ -12,10 +13,11 @@ from omoide.bootstrap import chat_model, make_embedder
 from omoide.cli import as_json, bar, emit, scoped
 from omoide.errors import BadInput
 from omoide.language import LANGUAGES
-from omoide_tune.retrieval.shapes import LICENCES
+from omoide_tune.retrieval.shapes import CUTS, LICENCES
 
 if TYPE_CHECKING:
     from omoide.cli import Scope
+    from omoide.ports import Embedder
     from omoide_tune.retrieval.work import PairCounts
 
 FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -62,18 +64,12 @@ def pairs(
     if an embedder (OMOIDE_EMBEDDER) or a word search finds its turn again, and if it does not copy
     the turn. Only data sets that may be shipped are read.
     """
-    from omoide.testing import HashEmbedder
     from omoide_tune.retrieval.work import TINY, TinyAsker, make_pairs
 
     async def make() -> PairCounts:
         settings = scope.settings
         model = TinyAsker() if tiny else chat_model(settings, settings.model, progress=bar)
-        embedder = HashEmbedder() if tiny else make_embedder(settings)
-        if embedder is None:
-            raise BadInput(
-                "pairs are checked by an embedder, and there is none. What to do: set "
-                "OMOIDE_EMBEDDER, for example to multilingual"
-            )
+        embedder = _embedder(scope, tiny=tiny)
         try:
             return await make_pairs(
                 data,
@@ -158,8 +154,99 @@ def retriever(scope: Scope, /, folder: Path, **given: Any) -> None:  # noqa: ANN
     )
 
 
+@click.command("question-map")
+@click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder with the data sets.  [default: only talks that are part of omoide-tune]",
+)
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    type=click.Choice(LANGUAGES),
+    default=("en", "zh", "ja", "ko"),
+    show_default=True,
+    help="Questions in this language; may be repeated.",
+)
+@click.option("--steps", type=click.IntRange(min=1), default=1200, show_default=True)
+@click.option(
+    "--decay",
+    type=click.FloatRange(min=0),
+    default=0.02,
+    show_default=True,
+    help="How strongly the map is drawn to the identity.",
+)
+@click.option("--tiny", is_flag=True, help="A few talks of our own, and word hashes: a trial run.")
+@scoped
+def question_map(
+    scope: Scope,
+    out: Path,
+    data: Path | None,
+    languages: tuple[str, ...],
+    steps: int,
+    decay: float,
+    tiny: bool,
+) -> None:
+    """Learn a linear map that brings questions near their answers: OUT.npz, with a card, OUT.json.
+
+    It is applied to the vectors of questions alone, so stored vectors stay as they are. It is
+    learnt for one embedder (OMOIDE_EMBEDDER) from written questions about talks that may be
+    shipped. One talk in ten is kept for judging: how much of what answers its questions is found
+    is printed, without and with the map.
+    """
+    from omoide_tune.retrieval.question_map import MapRecipe
+    from omoide_tune.retrieval.work import TINY_MAP, LearntMap, make_question_map
+
+    if out.suffix != ".npz":
+        raise BadInput(f"the map is written to a file that ends in .npz, not to {out.name!r}")
+    recipe = MapRecipe(steps=TINY_STEPS if tiny else steps, decay=decay)
+
+    async def make() -> LearntMap:
+        embedder = _embedder(scope, tiny=tiny)
+        try:
+            return await make_question_map(
+                out,
+                data=None if tiny else data,
+                embedder=embedder,
+                recipe=recipe,
+                languages=languages,
+                most=TINY_MAP if tiny else None,
+                tell=_say,
+            )
+        finally:
+            await embedder.close()
+
+    made = asyncio.run(make())
+    if scope.json:
+        emit(as_json(made))
+        return
+    cuts = " ".join(f"{f'@{cut}':>5}" for cut in CUTS)
+    click.echo(f"held out   questions   as it is {cuts}   mapped {cuts}")
+    for row in made.held_out:
+        before, after = (
+            " ".join(f"{share:5.1f}" for share in shares) for shares in (row.identity, row.mapped)
+        )
+        click.echo(f"{row.language:<8} {row.questions:>11,}            {before}          {after}")
+    click.echo(f"{out}: learnt from {made.questions:,} questions")
+
+
 TINY_STEPS, TINY_BATCH = 3, 2
 """Of a trial run."""
+
+
+def _embedder(scope: Scope, *, tiny: bool) -> Embedder:
+    """The embedder of the settings, or word hashes for a trial run."""
+    from omoide.testing import HashEmbedder
+
+    embedder = HashEmbedder() if tiny else make_embedder(scope.settings)
+    if embedder is None:
+        raise BadInput(
+            "questions are compared with turns by an embedder, and there is none. What to do: set "
+            "OMOIDE_EMBEDDER, for example to multilingual"
+        )
+    return embedder
 
 
 def _say(line: str) -> None:

@@ -17,8 +17,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from omoide.domain import Speaker
+from omoide.errors import BadInput
+from omoide.language import LANGUAGES
 from omoide_tune.retrieval.shapes import LICENCES, Conversation, Turn
 from omoide_tune.sources import SOURCES
+from omoide_tune.stories.reading import drills, stories
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
     from omoide_tune.talk import TrainingTalk
 
+SHIPPED = ("everyday", "stories")
+"""Sources that are part of this package: nothing is read from the folder."""
 EXAM_PAIRS = 12
 """The first pairs of RealPersonaChat are an exam (`omoide_bench.corpora.real_persona_chat`)."""
 _NAMES = {
@@ -50,6 +55,8 @@ def read(folder: Path, *, names: Iterable[str] = ()) -> Iterator[Conversation]:
             exam = EXAM_PAIRS if source.name == "real_persona_chat" else 0
             for chain in list(chains)[exam:]:
                 yield _joined(source.name, chain, chains[chain])
+    if "stories" in wanted:
+        yield from _stories()
     if "personamem" in wanted:
         yield from _personamem(folder)
     if "memorybank" in wanted:
@@ -80,9 +87,35 @@ def _joined(source: str, chain: str, talks: list[TrainingTalk]) -> Conversation:
     )
 
 
+def _stories() -> Iterator[Conversation]:
+    """Our stories and drills. Their lines are counted from the first day to the last."""
+    for language in LANGUAGES:
+        for story in (*stories(language), *drills(language)):
+            said = [(day, line) for day, one in enumerate(story.sessions) for line in one.lines]
+            yield Conversation(
+                name=f"stories/{story.key}",
+                source="stories",
+                language=language,
+                names=("User", "Assistant"),
+                assisted=True,
+                turns=tuple(
+                    Turn(
+                        id=f"{day}.{place}",
+                        speaker="user" if speaker is Speaker.USER else "assistant",
+                        text=text,
+                    )
+                    for place, (day, (speaker, text)) in enumerate(said)
+                ),
+            )
+
+
 def _personamem(folder: Path) -> Iterator[Conversation]:
-    with gzip.open(folder / "personamem" / "documents.json.gz", "rt", encoding="utf-8") as file:
-        documents = json.load(file)
+    path = folder / "personamem" / "documents.json.gz"
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            documents = json.load(file)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); is --data right?") from error
 
     def user(document: dict[str, str]) -> str:
         return document["id"].rpartition("_")[0]

@@ -16,12 +16,15 @@ LICENCES = {
     "dulemon": "Apache-2.0",
     "own": "Apache-2.0",
     "everyday": "Apache-2.0",
+    "stories": "Apache-2.0",
     "personamem": "MIT",
     "memorybank": "MIT",
 }
 """Of every source that what ships may be trained on."""
 HELD_OUT = 10
 """One conversation of so many is never trained on."""
+CUTS = (1, 5, 10)
+"""The first so many turns, in which what answers a question is counted."""
 POOL = 150
 """Turns among which a question has to find its own, at least."""
 

@@ -1,7 +1,9 @@
-"""From talks to a tuned retriever: the stages behind `omoide tune pairs` and `tune retriever`.
+"""From talks to a tuned retriever: the stages behind `omoide tune pairs`, `tune retriever` and
+`tune question-map`.
 
 A folder holds what the stages leave: `conversations.jsonl.gz`, `pairs.jsonl` with its `card.json`,
-and the tuned encoder as `NAME.npz` and `NAME.int8.onnx`.
+and the tuned encoder as `NAME.npz` and `NAME.int8.onnx`. A map of questions is one file and its
+card.
 """
 
 from __future__ import annotations
@@ -11,25 +13,42 @@ import json
 import random
 from collections import defaultdict
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omoide.ports import Completion, Message, Request
-from omoide_tune.retrieval import asking, conversations, encoder, export, pairs, train
+from omoide.errors import BadInput
+from omoide.ports import Completion, Message, QueryEmbedder, Request
+from omoide_tune import written
+from omoide_tune.retrieval import (
+    asking,
+    conversations,
+    encoder,
+    export,
+    pairs,
+    question_map,
+    question_pools,
+    train,
+)
 from omoide_tune.retrieval.shapes import LICENCES, Conversation, pools
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 
-    from omoide.ports import ChatModel, Embedder
+    from numpy.typing import NDArray
+
+    from omoide.ports import ChatModel, Embedder, Vectors
 
 CONVERSATIONS, PAIRS, CARD = "conversations.jsonl.gz", "pairs.jsonl", "card.json"
 REPLY = 200
 """Most tokens of one answer, which holds several questions."""
 TINY = 8
 """Conversations of a tiny run."""
+TINY_MAP = 60
+"""Conversations of a tiny run that learns a map: some of them have to be held out."""
+EMBEDDED = 1024
+"""Texts that are embedded at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +186,96 @@ def train_retriever(
         onnx=small,
         bytes=small.stat().st_size,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearntMap:
+    """What `make_question_map` did."""
+
+    questions: int
+    """That it was trained on."""
+    unread: int
+    """Questions whose turns were not found."""
+    held_out: tuple[question_pools.HeldOutRecall, ...]
+
+
+async def make_question_map(
+    out: Path,
+    *,
+    data: Path | None,
+    embedder: Embedder,
+    recipe: question_map.MapRecipe,
+    languages: Sequence[str],
+    most: int | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> LearntMap:
+    """Learn a map from the written questions in these languages, and write it to `out` with its
+    card beside it. Without `data`, only talks that are part of this package are read; `most`
+    limits the conversations with questions.
+    """
+    asked = [
+        question
+        for language in languages
+        for question in written.questions(language)
+        if data or question.source in conversations.SHIPPED
+    ]
+    if most:
+        named = sorted({question.conversation for question in asked})[:most]
+        asked = [question for question in asked if question.conversation in named]
+    pools = _question_pools(asked, data)
+    found = sum(len(pool.questions) for pool in pools)
+    tell(f"{found:,} of {len(asked):,} questions have their turns")
+    questions = [question.text for pool in pools for question in pool.questions]
+    queries = embedder.embed_queries if isinstance(embedder, QueryEmbedder) else embedder.embed
+    vectors = question_pools.TextVectors(
+        asked=await _vectors(questions, queries, tell),
+        said=await _vectors([text for pool in pools for text in pool.turns], embedder.embed, tell),
+    )
+    parts = [
+        question_map.examples(*vectors.of(pool), pool.right, recipe=recipe)
+        for pool in pools
+        if not pool.held_out
+    ]
+    examples = question_map.joined(parts)
+    question_map.learn(examples, recipe=recipe).save(out, embedder=embedder.space.name)
+    held_out = question_pools.held_out_recall(pools, vectors, question_map.QuestionMap.load(out))
+    card = question_pools.card(
+        pools, embedder=embedder.space.name, recipe=recipe, held_out=held_out
+    )
+    text = json.dumps(card, indent=1, ensure_ascii=False) + "\n"
+    out.with_suffix(".json").write_text(text, encoding="utf-8")
+    return LearntMap(
+        questions=len(examples.questions), unread=len(asked) - found, held_out=held_out
+    )
+
+
+def _question_pools(
+    asked: Sequence[written.WrittenQuestion], data: Path | None
+) -> list[question_pools.QuestionPool]:
+    sources = {question.source for question in asked}
+    # Nothing is read from the folder if there is none.
+    talks = list(conversations.read(data or Path(), names=sources))
+    if missing := sorted(sources - {talk.source for talk in talks}):
+        raise BadInput(
+            f"there are no talks of {', '.join(missing)} in {data}. What to do: give the folder "
+            "with the data sets as --data, or leave it out to use only talks of this package"
+        )
+    return list(question_pools.question_pools(asked, talks))
+
+
+async def _vectors(
+    texts: Iterable[str],
+    embed: Callable[[Sequence[str]], Awaitable[Vectors]],
+    tell: Callable[[str], None],
+) -> dict[str, NDArray[np.float32]]:
+    """By text; those of one batch are of like length, as they are padded to the longest."""
+    vectors: dict[str, NDArray[np.float32]] = {}
+    order = sorted(set(texts), key=lambda text: (len(text), text))
+    for start in range(0, len(order), EMBEDDED):
+        part = order[start : start + EMBEDDED]
+        vectors |= zip(part, np.asarray(await embed(part), np.float32), strict=True)
+        tell(f"{len(vectors):,} of {len(order):,} texts embedded")
+    return vectors
 
 
 def _write(path: Path, records: Iterable[dict[str, Any]]) -> None:

@@ -6,6 +6,8 @@ values for the gaps. `planted.jsonl`: instructions to the reader, in a turn or a
 which nobody should follow. They differ in wording and kind from those of the red team
 (`omoide_bench.redteam`), which stay unseen. `talks.*.jsonl`: a user
 asks about the world, gets help, or arranges something with somebody (`WrittenTalk`).
+`questions.*.jsonl`: what may be asked weeks after a conversation, and the turns that answer it; the
+conversations are those of `omoide_tune.retrieval.conversations`.
 """
 
 from __future__ import annotations
@@ -94,6 +96,39 @@ def spoken(language: str) -> tuple[WrittenTalk, ...]:
             scene=row.get("scene", False),
         )
         for number, row in enumerate(_rows(f"talks.{language}.jsonl"))
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenQuestion:
+    """What may be asked or said weeks after a conversation, and the turns that answer it."""
+
+    conversation: str
+    """Its name; the part before the first slash is its source."""
+    turns: tuple[str, ...]
+    """The ids of all turns in which the answer is said."""
+    style: str
+    """`direct`, `general` (names the kind of thing), `indirect` (shares no word with the answer),
+    `when`, `several` (is answered by several turns together) or `chat` (no question)."""
+    text: str
+
+    @property
+    def source(self) -> str:
+        """The data set of its conversation."""
+        return self.conversation.partition("/")[0]
+
+
+@cache
+def questions(language: str) -> tuple[WrittenQuestion, ...]:
+    """All questions of a language."""
+    return tuple(
+        WrittenQuestion(
+            conversation=row["conversation"],
+            turns=tuple(row["turns"]),
+            style=row["style"],
+            text=row["question"],
+        )
+        for row in _rows(f"questions.{language}.jsonl")
     )
 
 
