@@ -24,9 +24,10 @@ from omoide.mechanisms.search import (
     KINDS,
     EvidenceWeights,
     FeatureReader,
+    indexed_terms,
     parse_query,
     reads,
-    search_terms,
+    search_vector,
     weigh_evidence,
 )
 from omoide_bench.corpora import load
@@ -74,9 +75,9 @@ async def collect(folder: Path, embedder: str) -> list[Case]:
             await record(runtime.memory(), conversation)
             owner = Owner(tenant=settings.tenant, user=conversation.name)
             for question in conversation.questions:
-                query = await vectors.embed([question.text]) if vectors else None
+                query = await search_vector(vectors, question.text) if vectors else None
                 data = await runtime.store.index.search_data(
-                    owner, search_terms(question.text), space=space, query=query
+                    owner, indexed_terms(question.text), space=space, query=query
                 )
                 data = await with_features(owner, data)
                 parsed = parse_query(
@@ -84,6 +85,7 @@ async def collect(folder: Path, embedder: str) -> list[Case]:
                     asked=question.at.date(),
                     voices=data.table.speakers,
                     asker=question.asker,
+                    known=data.postings,
                 )
                 weighed = weigh_evidence(data, parsed, EvidenceWeights())
                 cases.append(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omoide.errors import BadInput
+from omoide.mechanisms.search import EvidenceWeights
 from omoide_bench import evidence
 from omoide_bench.corpora.locomo import load
 from omoide_bench.statistics import estimate
@@ -95,7 +96,7 @@ def test_halves(data: Path) -> None:
 
 def test_ablations_leave_one_out() -> None:
     """Each ablation differs from the full weights, and the last step is all but one kind."""
-    found = evidence.ablations()
+    found = evidence.ablations(EvidenceWeights())
     assert len(found) == 14
     assert found["without words"].words == 0
     assert found["words + meaning"].near_words == 0

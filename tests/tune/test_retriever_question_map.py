@@ -138,7 +138,7 @@ def test_a_turn_that_may_answer_too_is_not_wrong() -> None:
 
 
 def test_a_map_is_read_back_within_a_rounding(tmp_path: Path) -> None:
-    """An int8 and a scale a row lose at most half a step; a row that did not move stays."""
+    """Whole steps and a scale a row lose at most half a step; a row that did not move stays."""
     matrix = np.eye(8, dtype=np.float32)
     matrix[1:] += np.random.default_rng(1).normal(size=(7, 8)).astype(np.float32) / 9
     path = tmp_path / "map.npz"
@@ -158,7 +158,7 @@ def command(*arguments: object) -> Result:
 
 def test_the_command_writes_a_map_and_its_card(tmp_path: Path) -> None:
     """A trial run learns from a few talks and says what was held out."""
-    out = tmp_path / "map.npz"
+    out = tmp_path / "new" / "map.npz"
     done = command(out, "--tiny", "--language", "en")
     assert done.exit_code == 0, done.output
     made = json.loads(done.stdout)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from omoide import Utterance
 from omoide.domain import Owner, Speaker, empty_summary
 from omoide.language import query_terms
-from omoide.mechanisms.search import EvidenceWeights, Recall
+from omoide.mechanisms.search import Recall
 from omoide_bench.corpora import (
     beam,
     dmr_like,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from omoide import Memory
+    from omoide.mechanisms.search import EvidenceWeights
     from omoide.ports import Embedder, Progress, Space, Store, Vectors
     from omoide_bench.corpora.questions import EvidenceConversation, EvidenceQuestion
     from omoide_bench.statistics import Estimate
@@ -235,9 +236,8 @@ def weighed(
     return rank
 
 
-def ablations() -> dict[str, EvidenceWeights]:
-    """Weights without one kind of evidence each; and kinds added one by one."""
-    full = EvidenceWeights()
+def ablations(full: EvidenceWeights) -> dict[str, EvidenceWeights]:
+    """These weights without one kind of evidence each; and kinds added one by one."""
     near = ("near_words", "near_meaning", "answers")
     steps = {
         "speaker": ("speaker",),

@@ -104,6 +104,15 @@ def _lone(text: str) -> list[str]:
     return [word for word in words if len(word) == 1 and word not in how.empty]
 
 
+def is_question(text: str) -> bool:
+    """Whether a text asks anything.
+
+    >>> is_question("Where do I live?"), is_question("I moved to Bergen.")
+    (True, False)
+    """
+    return bool(pack(detect_language(text)).questions.asks.search(text))
+
+
 def questions_apart(text: str) -> tuple[str, ...]:
     """The sentences of a text that ask, if there are several but no more than `MOST_APART`.
 
@@ -130,7 +139,7 @@ def parse_query(
     candidates = search_terms(text)
     how = pack(detect_language(text)).questions
     names = {term for voice in voices if voice.name for term in _terms_of_name(voice.name)}
-    asks = bool(how.asks.search(text))
+    asks = is_question(text)
     words = frozenset(_all_terms(text))
     about = _about(text, words, voices, asker)
     user = frozenset() if how.after_replies.search(text) else _of_user(voices)

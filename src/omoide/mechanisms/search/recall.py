@@ -39,6 +39,7 @@ from omoide.mechanisms.search.merging import Found, best_supported, merged
 from omoide.mechanisms.search.outdated import facts_over, with_endings
 from omoide.mechanisms.search.pairs import pair_turns
 from omoide.mechanisms.search.question import indexed_terms, parse_query, questions_apart
+from omoide.mechanisms.search.question_map import search_vector
 from omoide.mechanisms.search.recalled import (
     derived_item,
     fitting,
@@ -48,7 +49,6 @@ from omoide.mechanisms.search.recalled import (
 )
 from omoide.mechanisms.search.visible import visible
 from omoide.mechanisms.search.weights import reads, weights_for
-from omoide.ports import query_vectors
 from omoide.ports.store import JoinedReads
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Recall:
         embedder = self._embedder
         if embedder is None or not reads(self._space, detect_language(wanted.query)):
             return wanted
-        vector = await query_vectors(embedder, wanted.query)
+        vector = await search_vector(embedder, wanted.query)
         return replace(wanted, space=embedder.space, vector=vector)
 
     async def _recalled(self, wanted: Sequence[_Wanted]) -> RecallResult:

@@ -12,8 +12,10 @@ class EvidenceWeights:
 
     Listwise logistic regression over six corpora that count alike. Each was left out once to
     judge the others' weights by it (docs/experiments/2026-11-16-recall-ranking.md). The defaults
-    are those of the multilingual embedder. Those of `gte-small-memory` are learnt from the three
-    English corpora (docs/experiments/2026-11-17-recall.md).
+    were learnt with the multilingual embedder before it had a map for questions, and serve every
+    embedder that is not listed below. Its own are learnt with the map, and from questions about our
+    own talks too (docs/experiments/2026-11-19-question-map.md); those of `gte-small-memory` from
+    the three English corpora (docs/experiments/2026-11-17-recall.md).
     """
 
     words: float = 0.23
@@ -44,7 +46,15 @@ WITHOUT_EMBEDDER: Final = EvidenceWeights(
     answers=0.7,
 )
 LEARNT: Final[dict[str, EvidenceWeights]] = {
-    "use-multilingual": EvidenceWeights(),
+    "use-multilingual": EvidenceWeights(
+        words=0.22,
+        near_words=0.37,
+        meaning=1.13,
+        near_meaning=0.53,
+        when=1.06,
+        question=-2.0,
+        answers=0.25,
+    ),
     "gte-small-memory": EvidenceWeights(
         words=0.2,
         near_words=0.21,
@@ -76,8 +86,7 @@ def reads(space: str | None, language: str) -> bool:
 
 
 def weights_for(space: str | None) -> EvidenceWeights:
-    """The weights for an embedder's space; None for no embedder. An embedder that they were not
-    learnt with gets those of the default one."""
+    """The weights for an embedder's space; None for no embedder."""
     if space is None:
         return WITHOUT_EMBEDDER
     return LEARNT.get(space, EvidenceWeights())

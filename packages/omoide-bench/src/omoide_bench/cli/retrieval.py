@@ -164,6 +164,7 @@ async def _judged(settings: Settings, data: Path) -> tuple[list[Refusal], dict[s
 async def _measured(
     settings: Settings, data: Path, *, half: str, corpus: str | None, ablate: bool
 ) -> tuple[list[EvidenceResult], list[QuestionOutcome]]:
+    from omoide.mechanisms.search import weights_for
     from omoide_bench import evidence as task
     from omoide_bench.corpora import load
 
@@ -176,11 +177,12 @@ async def _measured(
             "recall": task.product(runtime.memory()),
         }
         if ablate:
+            full = weights_for(questioner.space.name if questioner else None)
             rankers |= {
                 name: task.weighed(
                     runtime.store, questioner, tenant=settings.tenant, weights=weights
                 )
-                for name, weights in task.ablations().items()
+                for name, weights in task.ablations(full).items()
             }
         outcomes = await task.measure(runtime.memory(), conversations, rankers, progress=bar)
     return task.summarise(outcomes), outcomes

@@ -201,6 +201,7 @@ def question_map(
 
     if out.suffix != ".npz":
         raise BadInput(f"the map is written to a file that ends in .npz, not to {out.name!r}")
+    out.parent.mkdir(parents=True, exist_ok=True)
     recipe = MapRecipe(steps=TINY_STEPS if tiny else steps, decay=decay)
 
     async def make() -> LearntMap:
