@@ -12,10 +12,8 @@ class EvidenceWeights:
 
     Listwise logistic regression over six corpora that count alike. Each was left out once to
     judge the others' weights by it (docs/experiments/2026-11-16-recall-ranking.md). The defaults
-    were learnt with the multilingual embedder before it had a map for questions, and serve every
-    embedder that is not listed below. Its own are learnt with the map, and from questions about our
-    own talks too (docs/experiments/2026-11-19-question-map.md); those of `gte-small-memory` from
-    the three English corpora (docs/experiments/2026-11-17-recall.md).
+    are those of the multilingual embedder, but for questions. Those of `gte-small-memory` are
+    learnt from the three English corpora (docs/experiments/2026-11-17-recall.md).
     """
 
     words: float = 0.23
@@ -46,15 +44,7 @@ WITHOUT_EMBEDDER: Final = EvidenceWeights(
     answers=0.7,
 )
 LEARNT: Final[dict[str, EvidenceWeights]] = {
-    "use-multilingual": EvidenceWeights(
-        words=0.22,
-        near_words=0.37,
-        meaning=1.13,
-        near_meaning=0.53,
-        when=1.06,
-        question=-2.0,
-        answers=0.25,
-    ),
+    "use-multilingual": EvidenceWeights(),
     "gte-small-memory": EvidenceWeights(
         words=0.2,
         near_words=0.21,
@@ -69,6 +59,20 @@ LEARNT: Final[dict[str, EvidenceWeights]] = {
     ),
 }
 """The weights for each embedder that they were learnt with, by the name of its space."""
+FOR_QUESTIONS: Final[dict[str, EvidenceWeights]] = {
+    "use-multilingual": EvidenceWeights(
+        words=0.22,
+        near_words=0.37,
+        meaning=1.13,
+        near_meaning=0.53,
+        when=1.06,
+        question=-2.0,
+        answers=0.25,
+    ),
+}
+"""The same for questions, where their vectors are moved to their answers (`question_map`): such a
+meaning tells more, and mostly sees by itself what only asks
+(docs/experiments/2026-11-19-question-map.md)."""
 _ENGLISH: Final = frozenset({"en"})
 READ: Final[dict[str, frozenset[str]]] = {
     "use-multilingual": frozenset({"en", "zh", "ja", "ko"}),
@@ -85,8 +89,10 @@ def reads(space: str | None, language: str) -> bool:
     return space is not None and language in READ.get(space, (language,))
 
 
-def weights_for(space: str | None) -> EvidenceWeights:
-    """The weights for an embedder's space; None for no embedder."""
+def weights_for(space: str | None, *, asks: bool) -> EvidenceWeights:
+    """The weights for a query in an embedder's space, None for no embedder. An embedder that they
+    were not learnt with gets those of the default one."""
     if space is None:
         return WITHOUT_EMBEDDER
-    return LEARNT.get(space, EvidenceWeights())
+    learnt = LEARNT.get(space, EvidenceWeights())
+    return FOR_QUESTIONS.get(space, learnt) if asks else learnt

@@ -177,7 +177,7 @@ async def _measured(
             "recall": task.product(runtime.memory()),
         }
         if ablate:
-            full = weights_for(questioner.space.name if questioner else None)
+            full = weights_for(questioner.space.name if questioner else None, asks=True)
             rankers |= {
                 name: task.weighed(
                     runtime.store, questioner, tenant=settings.tenant, weights=weights
