@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omoide import Settings, Utterance, bootstrap
-from omoide.adapters.embedders.use_multilingual import SPACE, UseMultilingual
 from omoide.domain import Speaker
+from omoide.errors import BadInput
 from omoide_bench.data.shapes import FIRST_DAY
 from omoide_bench.evidence import recall_at
 from omoide_bench.statistics import estimate
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from omoide import Memory
-    from omoide.ports import Space
+    from omoide.ports import Embedder
     from omoide_tune.retrieval.shapes import Conversation
     from omoide_tune.written import WrittenQuestion
 
@@ -42,13 +42,12 @@ READ = ("en", "zh", "ja", "ko")
 LATER = FIRST_DAY.replace(year=FIRST_DAY.year + 5)
 
 
-class Plain(UseMultilingual):
+class Plain:
     """The default embedder under another name: without its map, with the weights of any other."""
 
-    @property
-    def space(self) -> Space:
-        """Not the one that the map was learnt for."""
-        return replace(SPACE, name="use-multilingual-plain")
+    def __init__(self, embedder: Embedder) -> None:
+        self.space = replace(embedder.space, name="without a map")
+        self.embed, self.close = embedder.embed, embedder.close
 
 
 def held_out(asked: Sequence[WrittenQuestion], data: Path) -> list[Conversation]:
@@ -92,7 +91,10 @@ async def main() -> None:
     given = parser.parse_args()
     asked = [q for language in given.language or READ for q in written.questions(language)]
     settings = Settings(db=Path(":memory:"), mechanisms=("search",), model="none")
-    embedder = Plain() if given.plain else UseMultilingual()
+    made = bootstrap.make_embedder(settings)
+    if made is None:
+        raise BadInput("there is no embedder: set OMOIDE_EMBEDDER to multilingual")
+    embedder = Plain(made) if given.plain else made
     found = defaultdict[str, list[list[float]]](list)
     async with await bootstrap.open_runtime(settings, embedder=embedder) as runtime:
         memory = runtime.memory()

@@ -333,7 +333,7 @@ def test_a_small_model_is_shown_less_of_everything() -> None:
 def test_what_was_learnt_with_one_embedder_is_like_what_was_learnt_with_another(kind: str) -> None:
     """The same evidence counts in the same direction, and never five times as much."""
     learnt = [getattr(weights, kind) for weights in (EvidenceWeights(), *LEARNT.values())]
-    alone = getattr(weights_for(None, asks=True), kind)
+    alone = getattr(weights_for(None, of_memory=True), kind)
     if kind in ("meaning", "near_meaning"):
         assert alone == 0
     else:

@@ -150,15 +150,15 @@ class KnownOdds:
 
 WORDS_ONLY: Final = KnownOdds(bias=0.69, words=6.8, cosine=0.0, size=-0.62)
 CALIBRATED: Final = {
-    "use-multilingual": KnownOdds(bias=-3.8, words=2.25, cosine=11.0, size=-0.2),
+    "use-multilingual": KnownOdds(bias=-4.7, words=4.5, cosine=15.0, size=-0.35),
     "gte-small-memory": KnownOdds(bias=-12.9, words=3.27, cosine=23.4, size=-0.75),
 }
 """By the name of the embedder's space. An embedder that is not listed is judged by words only."""
-REMARKS: Final = {
+UNMOVED: Final = {
     "use-multilingual": KnownOdds(bias=-2.84, words=3.8, cosine=8.46, size=-0.46),
 }
-"""The same for what is no question, where it differs: what is said is compared as it is, and only a
-question's vector is moved to its answers (`question_map`)."""
+"""The same for what asks nothing of memory, where it differs: only the vectors of questions that do
+are moved to their answers (`question_map`)."""
 UNSURE: Final = 0.3
 """The least probability with such an embedder, whose vectors may know more than the words: enough
 for a question that only memory can answer."""
@@ -167,8 +167,8 @@ for a question that only memory can answer."""
 def judged(support: Support, space: str | None) -> Support:
     """The support with its calibrated probability, for recall in that embedder's space."""
     odds = CALIBRATED.get(space or "")
-    if not support.asks:
-        odds = REMARKS.get(space or "", odds)
+    if support.addressed or not support.asks:
+        odds = UNMOVED.get(space or "", odds)
     if support.cosine is not None and odds:
         return replace(support, known=odds.known(support), space=space or "")
     known = WORDS_ONLY.known(support) if support.words else 0.0

@@ -64,6 +64,11 @@ class ParsedQuery:
     """Whether it asks about the one who is asked, and not only for help."""
 
     @property
+    def of_memory(self) -> bool:
+        """Whether `asks_of_memory` is true of its text."""
+        return self.asks and not self.addressed
+
+    @property
     def counted(self) -> tuple[tuple[str, ...], ...]:
         """The terms as they count: alternatives together, each of the others for itself."""
         grouped = frozenset(term for group in self.alternatives for term in group)
@@ -111,6 +116,15 @@ def is_question(text: str) -> bool:
     (True, False)
     """
     return bool(pack(detect_language(text)).questions.asks.search(text))
+
+
+def asks_of_memory(text: str) -> bool:
+    """Whether a text asks anything but what the one who is asked is or thinks.
+
+    >>> asks_of_memory("Where do I live?"), asks_of_memory("Do you like tea?")
+    (True, False)
+    """
+    return is_question(text) and not _addressed(text)
 
 
 def questions_apart(text: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from omoide.mechanisms.search.question import is_question
+from omoide.mechanisms.search.question import asks_of_memory
 from omoide.ports import query_vectors
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 async def search_vector(embedder: Embedder, text: str) -> Vectors:
     """The vector that a text is searched with, as one row. What is no question looks for what is
-    like it, so that it is left as it is."""
+    like it, and "Do you like tea?" mostly for nothing, so that these are left as they are."""
     vector = await query_vectors(embedder, text)
-    return toward_answers(vector, embedder.space) if is_question(text) else vector
+    return toward_answers(vector, embedder.space) if asks_of_memory(text) else vector
 
 
 def toward_answers(query: Vectors, space: Space) -> Vectors:

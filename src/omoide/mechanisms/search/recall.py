@@ -240,7 +240,7 @@ class Recall:
             asker=wanted.asker,
             known=data.postings,
         )
-        weights = self._weights or weights_for(wanted.space_name, asks=question.asks)
+        weights = self._weights or weights_for(wanted.space_name, of_memory=question.of_memory)
         evidence = weigh_evidence(data, question, weights)
         return _Search(wanted=wanted, question=question, data=data, evidence=evidence)
 

@@ -70,8 +70,8 @@ FOR_QUESTIONS: Final[dict[str, EvidenceWeights]] = {
         answers=0.25,
     ),
 }
-"""The same for questions, where their vectors are moved to their answers (`question_map`): such a
-meaning tells more, and mostly sees by itself what only asks
+"""The same for questions of memory, whose vectors are moved to their answers (`question_map`): such
+a meaning tells more, and mostly sees by itself what only asks
 (docs/experiments/2026-11-19-question-map.md)."""
 _ENGLISH: Final = frozenset({"en"})
 READ: Final[dict[str, frozenset[str]]] = {
@@ -89,10 +89,11 @@ def reads(space: str | None, language: str) -> bool:
     return space is not None and language in READ.get(space, (language,))
 
 
-def weights_for(space: str | None, *, asks: bool) -> EvidenceWeights:
-    """The weights for a query in an embedder's space, None for no embedder. An embedder that they
-    were not learnt with gets those of the default one."""
+def weights_for(space: str | None, *, of_memory: bool) -> EvidenceWeights:
+    """The weights for a query in an embedder's space, None for no embedder. `of_memory`: whether
+    the query asks of memory (`question.asks_of_memory`). An embedder that they were not learnt with
+    gets those of the default one."""
     if space is None:
         return WITHOUT_EMBEDDER
     learnt = LEARNT.get(space, EvidenceWeights())
-    return FOR_QUESTIONS.get(space, learnt) if asks else learnt
+    return FOR_QUESTIONS.get(space, learnt) if of_memory else learnt

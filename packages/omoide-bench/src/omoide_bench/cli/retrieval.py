@@ -177,7 +177,8 @@ async def _measured(
             "recall": task.product(runtime.memory()),
         }
         if ablate:
-            full = weights_for(questioner.space.name if questioner else None, asks=True)
+            space = questioner.space.name if questioner else None
+            full = weights_for(space, of_memory=True)
             rankers |= {
                 name: task.weighed(
                     runtime.store, questioner, tenant=settings.tenant, weights=weights
