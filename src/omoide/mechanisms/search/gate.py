@@ -150,7 +150,7 @@ class KnownOdds:
 
 WORDS_ONLY: Final = KnownOdds(bias=0.69, words=6.8, cosine=0.0, size=-0.62)
 CALIBRATED: Final = {
-    "use-multilingual": KnownOdds(bias=-4.7, words=4.5, cosine=15.0, size=-0.35),
+    "use-multilingual": KnownOdds(bias=-4.1, words=4.5, cosine=15.0, size=-0.42),
     "gte-small-memory": KnownOdds(bias=-12.9, words=3.27, cosine=23.4, size=-0.75),
 }
 """By the name of the embedder's space. An embedder that is not listed is judged by words only."""
