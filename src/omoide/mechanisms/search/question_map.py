@@ -13,6 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from omoide.mechanisms.search.question import asks_of_memory
+from omoide.mechanisms.search.weights import FOR_QUESTIONS
 from omoide.ports import query_vectors
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ def question_map(space: str) -> Map | None:
     a scale for each row."""
     import numpy as np
 
-    file = resources.files(__package__).joinpath("question_maps", f"{space}.npz")
-    if not file.is_file():
+    if space not in FOR_QUESTIONS:
         return None
+    file = resources.files(__package__).joinpath("question_maps", f"{space}.npz")
     with file.open("rb") as opened, np.load(opened, allow_pickle=False) as kept:
         change = kept["steps"].astype(np.float32) * kept["scale"][:, None]
     whole: Map = np.eye(len(change), dtype=np.float32) + change
