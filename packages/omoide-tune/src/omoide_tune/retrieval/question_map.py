@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _NONE = -1
 """Fills a row of places."""
 _LARGEST = 2
-"""Of a step, either way: five values find as much on held-out talks as 255, in a quarter of the
-bytes."""
+"""Of a step, either way. On held-out talks five values find 64.9 and 75.8 % within the first 5 and
+10, 255 find 65.1 and 76.0 in four times the bytes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
