@@ -341,9 +341,12 @@ class FileSpool:
                     files.clear_after(file, files.end_of(files.read(path)))
 
     def _mentions(self, owner: Owner) -> bool:
-        if not self._folder.is_dir():
+        try:
+            with os.scandir(self._folder) as entries:
+                words = (entry.path for entry in entries if entry.name.endswith(SUFFIX))
+                return any(files.mentions(path, owner) for path in words)
+        except FileNotFoundError:
             return False
-        return any(files.mentions(path, owner) for path in self._files())
 
     def _all(self) -> list[Record]:
         paths = [*sorted(self._files()), self._aside]

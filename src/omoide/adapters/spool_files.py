@@ -72,17 +72,20 @@ def end_of(records: Iterable[Record]) -> int:
     return max((record.offset + record.length for record in records), default=0)
 
 
-def mentions(path: Path, owner: Owner) -> bool:
+def mentions(path: str, owner: Owner) -> bool:
     """Whether a file has a record of the owner, found without reading the records. If nothing waits
     in it, its first byte says so. None is known of a file that cannot be read."""
     try:
-        with path.open("rb", buffering=0) as file:
-            first = file.read(1)
-            return first not in (b"", b"\0") and b'"owner":' + _json(asdict(owner)) in (
-                first + file.readall()
-            )
+        file = os.open(path, os.O_RDONLY)
+        try:
+            if os.pread(file, 1, 0) in (b"", b"\0"):
+                return False
+            content = os.pread(file, os.fstat(file).st_size, 0)
+        finally:
+            os.close(file)
     except OSError:
         return False
+    return b'"owner":' + _json(asdict(owner)) in content
 
 
 @contextmanager

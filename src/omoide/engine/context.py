@@ -32,7 +32,7 @@ from omoide.mechanisms.reply_forms import latest_that_fit
 from omoide.mechanisms.reply_room import SHORT, kept_for_reply, with_room
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Sequence, Set
     from datetime import datetime, tzinfo
 
     from omoide.domain import Owner
@@ -194,9 +194,12 @@ class ContextBuilder:
         if all(turn.position < t.position for t in session):
             session = (turn, *session)  # answered again much later: it is the current topic
         until = tuple(t for t in session if t.position <= turn.position)
-        so_far = self._current(until, (turn, *parts), sent)
+        words = _words_of(sent or ())
+        so_far = self._current(until, (turn, *parts), None if sent is None else words)
         from_user = [t.text for t in session if t.speaker is Speaker.USER]
-        before = await self._sent_before(turn, sent or (), so_far, owner=owner)
+        before: tuple[Turn, ...] = ()
+        if last is not None and len(read) < last:  # else the latest turns are all of this session
+            before = await self._sent_before(turn, words, so_far, owner=owner, last=last)
         edited = place.taken_back(session, besides=turn.id) if place else ()
         request = ReplyRequest(
             owner=owner,
@@ -270,28 +273,30 @@ class ContextBuilder:
         self,
         session: tuple[Turn, ...],
         answered: Sequence[Turn],
-        sent: Sequence[ChatMessage] | None,
+        sent: Collection[tuple[Speaker, str]] | None,
     ) -> tuple[Turn, ...]:
-        """The turns of the session that the model will see without any help of memory."""
+        """The turns of the session that the model will see without any help of memory, given who
+        says what in the messages that a client sends itself."""
         if sent is None:
             return tuple(latest_that_fit(session[:-1], self._room)) + session[-1:]
-        known, here = _words_of(sent), {turn.id for turn in answered}
-        return tuple(t for t in session if t.id in here or (t.speaker, compared(t.text)) in known)
+        here = {turn.id for turn in answered}
+        return tuple(t for t in session if t.id in here or (t.speaker, compared(t.text)) in sent)
 
     async def _sent_before(
         self,
         turn: Turn,
-        sent: Sequence[ChatMessage],
+        sent: Set[tuple[Speaker, str]],
         so_far: Sequence[Turn],
         *,
         owner: Owner,
+        last: int,
     ) -> tuple[Turn, ...]:
         """The turns of earlier sessions that the client sends too: a chat that goes on after a
         pause is a new session to memory, and the same history to the client."""
-        known = _words_of(sent) - {(t.speaker, compared(t.text)) for t in so_far}
+        known = sent - {(t.speaker, compared(t.text)) for t in so_far}
         if not known:
             return ()
-        recent = await self._store.turns.read(owner, last=max(SESSION, len(sent)))
+        recent = await self._store.turns.read(owner, last=last)
         return tuple(
             t
             for t in recent

@@ -38,14 +38,14 @@ class HistoryPlace:
                     gone.append(turn)
                     history = history_hash(history, "assistant", turn.text)
                 continue
-            after = history_hash(history, "user", turn.text)
-            within = turn.id != besides and is_same(turn.id, message_id(after))
-            if not within:  # it may be another edit of the first message
-                after = history_hash(self.history, "user", turn.text)
-                within = turn.id != besides and is_same(turn.id, message_id(after))
-            if within:
+            # What follows, or another edit of the first message.
+            places = (history, self.history) if history is not self.history else (history,)
+            after = (history_hash(place, "user", turn.text) for place in places)
+            here = (hash_ for hash_ in after if is_same(turn.id, message_id(hash_)))
+            found = next(here, None) if turn.id != besides else None
+            if within := found is not None:
                 gone.append(turn)
-                history = after
+                history = found
         return tuple(gone)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from omoide.adapters.stores.sql.connection import Connection
     from omoide.domain import FactFilter
 
+_COLUMNS = ", ".join((*FACT_COLUMNS, "item"))
 _TAGS = FACT_COLUMNS.index("tags")
 _BY_ITEM = "sqlite_autoindex_facts_1"
 """The primary key, as SQLite calls it."""
@@ -45,7 +46,7 @@ class FactQuery:
             if not tags:
                 order, values = f"{order} LIMIT ?", (*values, max(newest, 0))
         found = connection.execute(
-            f"SELECT {', '.join(FACT_COLUMNS)}, item FROM facts INDEXED BY {self.index} "  # noqa: S608
+            f"SELECT {_COLUMNS} FROM facts INDEXED BY {self.index} "  # noqa: S608
             f"WHERE {where}{order}",
             values,
         )
