@@ -12,7 +12,7 @@ from omoide.errors import BadInput
 from omoide.language import LANGUAGES, detect_language
 from omoide.mechanisms.summary import grammar
 from omoide_tune.stories.playing import between, play
-from omoide_tune.stories.reading import MESSAGES, drills, read_stories, stories
+from omoide_tune.stories.reading import MESSAGES, QUIET, drills, read_stories, stories
 
 STORY = """\
 # A rower
@@ -131,13 +131,49 @@ def test_plans_are_told_in_passing(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_changes_are_told_beside_what_stays(language: str) -> None:
+    """Each drill ends something in most of its later sessions and tells more that ends nothing; a
+    note is ended once, by a later session; some sessions tell nothing."""
+    told = [drill for drill in drills(language) if drill.key.startswith("change/")]
+    assert len(told) >= 80
+    sessions = [session for drill in told for session in drill.told]
+    assert sum(not session.notes for session in sessions) >= 45
+    for drill in told:
+        said = " ".join(text for session in drill.told for _, text in session.lines)
+        assert detect_language(said, default=language) == language, drill.key
+        holding: set[str] = set()
+        ended = 0
+        for session in drill.told:
+            assert session.lines[0][0] is Speaker.USER, drill.key
+            gone = {old for note in session.notes for old in note.untrue}
+            assert gone <= holding, (drill.key, gone - holding)
+            ended += len(gone)
+            holding |= {note.text for note in session.notes}
+            holding -= gone
+        assert ended, drill.key
+        assert len(holding) >= 4, drill.key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_quiet_talks_tell_nothing(language: str) -> None:
+    """One session each, in the language."""
+    quiet = [drill for drill in drills(language) if drill.key.startswith(QUIET)]
+    assert len(quiet) >= 30
+    for drill in quiet:
+        [session] = drill.told
+        assert session.lines[0][0] is Speaker.USER, drill.key
+        assert not session.notes, drill.key
+        said = " ".join(text for _, text in session.lines)
+        assert detect_language(said, default=language) == language, drill.key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_every_other_drill_has_a_day_that_tells_nothing(language: str) -> None:
     """The day after its first session, with facts that are known."""
     assert between(language, 0) is None
     quiet = between(language, 1)
     assert quiet is not None
-    assert not quiet.user
-    assert not quiet.friend
+    assert not quiet.notes
     silent = [
         e
         for e in asyncio.run(play(drills(language)[1], None, quiet=quiet))

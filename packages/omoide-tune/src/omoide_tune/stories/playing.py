@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from omoide.ports import Completion, Skill
 from omoide.prompts import vocabulary
 from omoide.settings import Settings
 from omoide_tune.examples import Example
-from omoide_tune.stories.reading import SPEAKERS, StorySession, drills, stories
+from omoide_tune.stories.reading import QUIET, SPEAKERS, StorySession, drills, stories
 from omoide_tune.written import spoken
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from omoide import Memory
     from omoide.ports import Embedder, Request
     from omoide_tune.stories.reading import StoryNote, TrainingStory
-    from omoide_tune.written import WrittenTalk
 
 STORIES = "stories"
 """The source name of these examples."""
@@ -55,7 +55,7 @@ async def _all() -> list[Example]:
             example
             for language in LANGUAGES
             for number, story in enumerate(stories(language))
-            for example in await play(story, embedder, quiet=_quiet(language, number))
+            for example in await play(story, embedder, quiet=quiet(language, number))
         ]
         drilled = [
             example
@@ -74,19 +74,28 @@ def _in_bounds(example: Example) -> bool:
     return example.task == "facts" and len(example.answer.splitlines()) <= MAX_FACTS
 
 
-def _quiet(language: str, number: int) -> WrittenTalk | None:
-    """A talk that tells nothing lasting, another one for each story."""
-    silent = [talk for talk in spoken(language) if not (talk.user or talk.friend or talk.scene)]
+def quiet(language: str, number: int) -> StorySession | None:
+    """A talk that tells nothing lasting, another one for each story; on no day yet."""
+    silent = _silent(language)
     return silent[number % len(silent)] if silent else None
 
 
-def between(language: str, number: int) -> WrittenTalk | None:
+@cache
+def _silent(language: str) -> tuple[StorySession, ...]:
+    talks = (t for t in spoken(language) if not (t.user or t.friend or t.scene))
+    lines = [[(SPEAKERS[who], text) for who, text in talk.lines] for talk in talks]
+    written = [one for one in drills(language) if one.key.startswith(QUIET)]
+    lines += [session.lines for one in written for session in one.told]
+    return tuple(StorySession(day=date.min, lines=list(one)) for one in lines)
+
+
+def between(language: str, number: int) -> StorySession | None:
     """For every other drill a quiet talk, lest all that know something note something."""
-    return _quiet(language, number) if number % 2 else None
+    return quiet(language, number) if number % 2 else None
 
 
 async def play(
-    story: TrainingStory, embedder: Embedder | None, *, quiet: WrittenTalk | None = None
+    story: TrainingStory, embedder: Embedder | None, *, quiet: StorySession | None = None
 ) -> list[Example]:
     """Tell the story to an empty memory, then ask for a reply to each message of the last day. A
     quiet talk the day after the first session teaches that much can be known and nothing new."""
@@ -127,11 +136,12 @@ async def play(
     return model.examples
 
 
-def _with_quiet_day(told: Sequence[StorySession], quiet: WrittenTalk | None) -> list[StorySession]:
+def _with_quiet_day(
+    told: Sequence[StorySession], quiet: StorySession | None
+) -> list[StorySession]:
     if quiet is None:
         return list(told)
-    said = [(SPEAKERS[who], text) for who, text in quiet.lines]
-    day = StorySession(day=told[0].day + timedelta(days=1), lines=said)
+    day = replace(quiet, day=told[0].day + timedelta(days=1))
     return [told[0], day, *told[1:]] if len(told) < 2 or day.day < told[1].day else list(told)
 
 

@@ -22,6 +22,9 @@ from omoide.domain import Speaker
 from omoide.errors import BadInput
 
 SPEAKERS = {"U": Speaker.USER, "A": Speaker.ASSISTANT}
+KINDS = ("drill", "plan", "change", "quiet")
+QUIET = "quiet/"
+"""How the keys of the drills begin that tell nothing."""
 MESSAGES = ("greet", "ask", "changed", "advice", "unknown", "talk", "tell")
 """The kinds of messages on the last day."""
 
@@ -81,9 +84,10 @@ def stories(language: str) -> tuple[TrainingStory, ...]:
 
 @cache
 def drills(language: str) -> tuple[TrainingStory, ...]:
-    """All drills of a language: one to three sessions, without messages, rich in times and changes,
-    or with a plan that is told in passing (`plans.*.txt`)."""
-    return tuple(drill for kind in ("drill", "plan") for drill in _drills(kind, language))
+    """All drills of a language: one to four sessions, without messages, rich in times and changes,
+    or with a plan that is told in passing (`plans.*.txt`), or with changes that are told in other
+    words than what they end (`changes.*.txt`), or talks that tell nothing (`quiets.*.txt`)."""
+    return tuple(drill for kind in KINDS for drill in _drills(kind, language))
 
 
 def _drills(kind: str, language: str) -> tuple[TrainingStory, ...]:
