@@ -137,7 +137,7 @@ installed: wheels ## The quick tests against the wheels, in a separate environme
 	rm -rf $(INSTALLED)
 	python3 -m venv $(INSTALLED)
 	$(INSTALLED)/bin/python -m pip install --quiet --disable-pip-version-check --find-links dist \
-	  "omoide[server,mcp,postgres,qdrant,plot,compress,otel]" dist/*.whl \
+	  "omoide[server,mcp,postgres,qdrant,plot,compress,contracts,otel]" dist/*.whl \
 	  "pytest>=9.0" "pytest-asyncio>=1.3" "pytest-timeout>=2.4" "hypothesis>=6.150" "jsonschema-rs>=0.40" \
 	  "opentelemetry-sdk>=1.30"
 	cd $(INSTALLED) && bin/python -I ../../tools/check_wheels.py

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from recall_protocol import Cosines
 
 from omoide.domain import forgetting
+from omoide.errors import BadInput
 from omoide.mechanisms.events import Calibration, calibration, word_similarity
 from omoide_bench.protocol.people import Person, locomo, mentions, msc
 
@@ -79,6 +80,17 @@ def fires(calibration: Calibration, raw: float, elapsed: timedelta | None = None
     return p > forgetting.THRESHOLD
 
 
+def fit_points(raw: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Fit points to measurements: for each unrelated input, its raw similarity with the most
+    similar of `calibration.STORE` events of someone else."""
+    if len(raw) < 100:
+        raise BadInput(f"a calibration needs at least 100 unrelated inputs, not {len(raw)}")
+    ordered = sorted(raw)
+    levels = ((_quantile(ordered, 1 - rate), p) for rate, p in calibration.RATES)
+    points = [(x, calibration.relevance_for(p)) for x, p in levels]
+    return calibration.increasing([*points, (1.0, 1.0)])
+
+
 def report(
     name: str,
     version: str,
@@ -95,7 +107,7 @@ def report(
     plain = Calibration(
         embedder=name,
         version=version,
-        points=calibration.fit_points(background),
+        points=fit_points(background),
         n=len(fit),
         data="",
     )
@@ -172,6 +184,13 @@ async def main() -> None:
         if not args.dry:
             OUT.mkdir(exist_ok=True)
             (OUT / f"{made.embedder}.json").write_text(calibration.to_json_object(made))
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    position = share * (len(ordered) - 1)
+    low = int(position)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
 def _texts(sets: dict[str, list[Person]], *, n: int) -> set[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 PACKAGES = (
     "omoide",
+    "omoide.testing.contracts",
     "omoide_bench",
     "omoide_frameworks",
     "omoide_qdrant",

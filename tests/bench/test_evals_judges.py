@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from omoide.engine import complete
 from omoide.errors import BadInput, ModelUnavailable
 from omoide.language import LANGUAGES
-from omoide.prompts import vocabulary
 from omoide.testing import ScriptedModel
 from omoide_bench.agreement import agreement
 from omoide_bench.judges import (
@@ -36,6 +35,7 @@ from omoide_bench.judges.calibration import REFUSALS
 from omoide_bench.judges.pairwise import Better, read_better
 from omoide_bench.judges.single import read_score
 from omoide_bench.judges.wrong import another, facts_changed, perturbed
+from omoide_bench.prompts import judge_words
 
 if TYPE_CHECKING:
     from omoide.ports import Request
@@ -201,7 +201,7 @@ async def test_slight_preferences_are_counted_apart() -> None:
     assert isinstance(properties, dict)
     assert list(properties) == ["why", "better"]
     for name in ("engaging", "coherent", "consistent"):
-        assert vocabulary("en")[f"criterion_{name}"] in request.messages[0].content
+        assert judge_words("en")[f"criterion_{name}"] in request.messages[0].content
 
 
 async def test_position_bias_is_reported() -> None:

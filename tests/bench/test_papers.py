@@ -7,6 +7,7 @@ import json
 import math
 import re
 from datetime import timedelta
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,6 +35,7 @@ from tests.unit.preset_requests import GOLDEN, PAPERS, golden
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PROMPTS = files("omoide_bench") / "prompts"
 TABLE_1 = {
     "A": (0.776, 434_700, 5.102, 0.850, 7, 1.489),
     "B": (0.745, 148_800, 5.229, 0.830, 2, 1.130),
@@ -149,7 +151,7 @@ def test_wang2023s_judges_explain_before_they_mark(language: str) -> None:
     assert [option.value for option in Better] == ["A", "slightly A", "slightly B", "B"]
     assert ASPECTS == ("engaging", "coherent", "consistent")
     for name, fields in (("judge_single", ("why", "score")), ("judge_pair", ("why", "better"))):
-        text = pack(language).prompt(name) or ""
+        text = (PROMPTS / language / f"{name}.txt").read_text("utf-8")
         assert text.index(f'"{fields[0]}"') < text.index(f'"{fields[1]}"')
 
 

@@ -14,7 +14,7 @@ from omoide.claims.answers import Flaw
 from omoide.documents import DocumentStore, MemoryDocuments
 from omoide.domain import Event, Owner, Speaker, Turn
 from omoide.errors import BadInput, BadReply
-from omoide.mechanisms.events.calibration import IDENTITY, _increasing, shipped_calibration
+from omoide.mechanisms.events.calibration import IDENTITY, increasing, shipped_calibration
 from omoide.mechanisms.events.calibrations import Calibrations
 from omoide.mechanisms.events.form import EventDraft, event_id, read_events, to_events
 from omoide.mechanisms.events.habits import yielding_events
@@ -207,9 +207,9 @@ def test_words_in_common_are_shared_both_ways() -> None:
 
 def test_points_of_a_map_that_lie_a_millionth_apart_are_one() -> None:
     """Else it would be vertical there; the later one counts, and at the end the lower."""
-    assert _increasing([(0.0, 0.1), (1e-6, 0.2), (0.5, 0.6)]) == ((0.0, 0.2), (0.5, 0.6))
-    assert _increasing([(0.0, 0.1), (2e-6, 0.2)]) == ((0.0, 0.1), (2e-6, 0.2))
-    assert _increasing([(0.5, 0.6), (1.0, 0.9), (1.0, 1.0)]) == ((0.5, 0.6), (1.0, 0.9))
+    assert increasing([(0.0, 0.1), (1e-6, 0.2), (0.5, 0.6)]) == ((0.0, 0.2), (0.5, 0.6))
+    assert increasing([(0.0, 0.1), (2e-6, 0.2)]) == ((0.0, 0.1), (2e-6, 0.2))
+    assert increasing([(0.5, 0.6), (1.0, 0.9), (1.0, 1.0)]) == ((0.5, 0.6), (1.0, 0.9))
 
 
 async def test_nothing_is_written_of_a_session_in_which_the_user_said_nothing() -> None:

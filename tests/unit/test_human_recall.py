@@ -12,6 +12,7 @@ import pytest
 
 from omoide.adapters.stores.sqlite import SqliteStore
 from omoide.domain import Event, MemoryKind, NewTurn, Owner, Speaker
+from omoide.domain.forgetting import UNIT
 from omoide.engine import complete
 from omoide.errors import BadInput, BadReply, ModelStalled, ModelUnavailable
 from omoide.mechanisms.base import ReplyRequest, SessionToDigest
@@ -19,7 +20,7 @@ from omoide.mechanisms.events import human_recall
 from omoide.mechanisms.events.calibration import IDENTITY
 from omoide.mechanisms.events.calibrations import CALIBRATION
 from omoide.mechanisms.events.human_recall import HumanRecall, consolidate
-from omoide.mechanisms.events.scoring import PAPER, RecallSettings
+from omoide.mechanisms.events.scoring import RecallSettings
 from omoide.mechanisms.events.writer import (
     EventWriter,
     ModelEventWriter,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 OWNER = Owner(tenant="t", user="u")
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
 WEEK = timedelta(days=7)
+PAPER = RecallSettings(unit=UNIT, most=1)
+"""The paper's numbers, as far as its tables give them."""
 
 
 @pytest.fixture

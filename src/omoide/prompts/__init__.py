@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
-__all__ = ["Prompt", "hashes", "quoted", "render", "shared_start", "vocabulary"]
+__all__ = ["Prompt", "quoted", "render", "shared_start", "vocabulary"]
 
 _SECTION = re.compile(r"^=== (system|user|assistant)\n", re.MULTILINE)
 
@@ -104,12 +104,6 @@ def vocabulary(language: str) -> Mapping[str, str]:
     texts = (pack(DEFAULT).prompt("words") or "", own)
     lines = (line.partition("=") for text in texts for line in text.splitlines() if line.strip())
     return {key.strip(): value.strip() for key, _, value in lines}
-
-
-@over_packs
-def hashes(language: str) -> Mapping[str, str]:
-    """The hash of every prompt of a language, by name, to record with results."""
-    return {name: _hash(_read(name, language)) for name in pack(language).prompts()}
 
 
 def _hash(text: str) -> str:

@@ -1,6 +1,6 @@
 """Test helpers for omoide and for plug-ins: fakes of models, embedders, clocks and stores, and in
 `omoide.testing.contracts` the suites that a store, model, embedder, vector index or mechanism must
-pass. The suites need pytest and pytest-asyncio; the fakes need neither.
+pass. The suites are installed by the extra `contracts`; the fakes come with omoide.
 """
 
 from typing import TYPE_CHECKING

@@ -144,16 +144,6 @@ def calibration_for(space: Space) -> Calibration | None:
     return shipped_calibration(space.name, space.version)
 
 
-def fit_points(raw: Sequence[float]) -> tuple[tuple[float, float], ...]:
-    """Fit points to measurements: for each unrelated input, its raw similarity with the most
-    similar of `STORE` events of someone else."""
-    if len(raw) < 100:
-        raise BadInput(f"a calibration needs at least 100 unrelated inputs, not {len(raw)}")
-    ordered = sorted(raw)
-    points = [(_quantile(ordered, 1 - rate), relevance_for(p)) for rate, p in RATES]
-    return _increasing([*points, (1.0, 1.0)])
-
-
 def fit_to_background(
     cosines: Sequence[float], *, space: Space, target: float = TARGET
 ) -> Calibration:
@@ -177,7 +167,7 @@ def fit_to_background(
     return Calibration(
         embedder=space.name,
         version=space.version,
-        points=_increasing([*levels, (1.0, 1.0)]),
+        points=increasing([*levels, (1.0, 1.0)]),
         n=len(cosines),
         data="what the user said against their events of other sessions; not measured",
         measured=False,
@@ -228,14 +218,7 @@ def from_json_object(text: str) -> Calibration:
     )
 
 
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    position = share * (len(ordered) - 1)
-    low = int(position)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
-
-
-def _increasing(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+def increasing(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
     """The points without those that would make the map vertical."""
     kept: list[tuple[float, float]] = []
     for x, y in points:

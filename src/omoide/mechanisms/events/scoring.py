@@ -80,11 +80,6 @@ class RecallSettings:
             )
 
 
-PAPER = RecallSettings(unit=UNIT, most=1)
-"""The paper's numbers, as far as its tables give them. The preset `hou2024` has them too, and also
-turns off what the paper does not have."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class EventCandidate:
     """One event with everything that decided whether it is recalled."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omoide.ports import Request
-from omoide.prompts import render, vocabulary
+from omoide.prompts import render
 from omoide_bench.judges.asking import bracketed, field, shown
+from omoide_bench.prompts import judge_words
 
 if TYPE_CHECKING:
     from omoide_bench.judges.asking import Ask
@@ -50,9 +51,9 @@ class AnswerJudge:
 
     async def mark(self, given: AnsweredQuestion) -> MarkedAnswer:
         """Mark an answer with one call. Raises `ModelError` if the model fails."""
-        nothing = vocabulary(self._language)["never_told"]
+        nothing = judge_words(self._language)["never_told"]
         prompt = render(
-            "judge_answer",
+            "omoide_bench:judge_answer",
             self._language,
             question=given.question,
             gold=nothing if given.gold is None else given.gold,

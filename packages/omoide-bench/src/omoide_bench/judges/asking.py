@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from omoide.prompts import vocabulary
+from omoide_bench.prompts import judge_words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -46,4 +47,4 @@ def shown(lines: Sequence[str] | str, language: str) -> str:
 
 def criterion(name: str, language: str) -> str:
     """The question for a criterion, in that language."""
-    return vocabulary(language)[f"criterion_{name}"]
+    return judge_words(language)[f"criterion_{name}"]

@@ -145,7 +145,7 @@ class PairJudge:
         self, pair: Pair, first: str, second: str
     ) -> tuple[Better | None, str, str]:
         prompt = render(
-            "judge_pair",
+            "omoide_bench:judge_pair",
             self._language,
             criteria=self._about,
             known=shown(pair.known, self._language),

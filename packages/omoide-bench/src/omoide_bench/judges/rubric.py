@@ -104,7 +104,7 @@ class RubricJudge:
 
     async def _mark(self, case: RubricCase, requirement: str) -> float | None:
         prompt = render(
-            "judge_rubric",
+            "omoide_bench:judge_rubric",
             self._language,
             question=case.question,
             requirement=requirement,

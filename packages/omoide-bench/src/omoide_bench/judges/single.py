@@ -95,7 +95,7 @@ class SingleJudge:
     async def rate_by(self, case: ReplyCase, name: str) -> Rating:
         """A rating by one criterion. Raises `ModelError` if the model fails."""
         prompt = render(
-            "judge_single",
+            "omoide_bench:judge_single",
             self._language,
             criterion=criterion(name, self._language),
             known=shown(case.known, self._language),

@@ -16,8 +16,8 @@ from omoide import __version__
 from omoide.errors import BadInput, ModelUnavailable
 from omoide.mechanisms import reply_tokens_for
 from omoide.mechanisms.facts import profile_for
-from omoide.prompts import hashes
 from omoide_bench.methods import Method, choose, registry
+from omoide_bench.prompts import prompt_hashes
 from omoide_bench.running.aggregation import tests
 from omoide_bench.running.cached_model import MethodModel
 from omoide_bench.running.gate import Gate
@@ -137,7 +137,9 @@ async def execute(
             complete=complete and len(done) == len(job.methods),
             command=job.command,
             versions=dict(versions()),
-            prompts={f"{lang}/{name}": h for lang in languages for name, h in hashes(lang).items()},
+            prompts={
+                f"{lang}/{name}": h for lang in languages for name, h in prompt_hashes(lang).items()
+            },
             data=job.data,
             settings=_settings(lab),
             methods=list(done),

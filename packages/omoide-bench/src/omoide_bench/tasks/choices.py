@@ -202,7 +202,7 @@ def choice_request(question: DatasetQuestion, *, notes: str, language: str) -> R
     """The request for a choice. The answer is JSON with the letter of the option."""
     letters = ascii_uppercase[: len(question.choices)]
     prompt = render(
-        "bench_choice",
+        "omoide_bench:bench_choice",
         language,
         memory=notes,
         question=question.text,

@@ -87,7 +87,13 @@ async def short_answer(
     labels = (vocabulary(language)["user"], vocabulary(language)["assistant"])
     who = [f"{label} = {name}" for label, name in zip(labels, speakers, strict=False)]
     notes = as_notes(recalled, language=language, first=who)
-    prompt = render("bench_answer", language, memory=notes, question=question, now=f"{at:%Y-%m-%d}")
+    prompt = render(
+        "omoide_bench:bench_answer",
+        language,
+        memory=notes,
+        question=question,
+        now=f"{at:%Y-%m-%d}",
+    )
     request = Request(messages=prompt.messages, max_tokens=ANSWER_TOKENS)
     completion = await under_test.complete(request)
     text = completion.text.strip().partition("\n")[0]
