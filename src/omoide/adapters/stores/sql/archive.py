@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql import slices
 from omoide.adapters.stores.sql.erased_owners import note_erasure, noted_erasure
-from omoide.adapters.stores.sql.erased_rows import (
-    erase_owner,
-    erase_turns,
-    index_traces,
-    remove_session,
+from omoide.adapters.stores.sql.erased_rows import erase_owner, index_traces
+from omoide.adapters.stores.sql.erasing import erasure_plan
+from omoide.adapters.stores.sql.erasure_findings import (
+    NOTHING,
+    ErasureRequest,
+    PartErasure,
+    StartedErasure,
 )
-from omoide.adapters.stores.sql.erasing import ErasureRequest, erasure_plan
 from omoide.adapters.stores.sql.external import users_of
-from omoide.adapters.stores.sql.items import TURNS, postings_of
 from omoide.adapters.stores.sql.restoring import restore_turns
 from omoide.adapters.stores.sql.rows import locked_owner_id, mark_of, marked_owner, owner_id
 from omoide.domain import Owner
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
 
     from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.adapters.stores.sql.erasing import ErasurePlan
-    from omoide.adapters.stores.sql.erasure_findings import FoundMemories
-    from omoide.adapters.stores.sql.external import ExternalErasure, ExternalStorage
-    from omoide.adapters.stores.sql.items import Posting
+    from omoide.adapters.stores.sql.erasure_findings import ErasureSlice
+    from omoide.adapters.stores.sql.external import ExternalStorage
     from omoide.adapters.stores.sql.slices import UnfinishedErasure
     from omoide.adapters.stores.sql.turn_tables import TurnTableCache
     from omoide.adapters.stores.sql.vectors import VectorComparer
@@ -42,29 +42,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NOTHING = Erased(sessions=0, turns=0, sentences=0)
-"""The outcome if nothing is there to be erased."""
 _TRIES = 3
 """How often an erasure looks for what must go without a lock."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FoundErasure:
-    """What was found before an erasure of a part took its lock."""
-
-    memories: FoundMemories
-    postings: list[Posting]
-    """Those of the first turns."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StartedErasure:
-    """The outcome of the first transaction of an erasure."""
-
-    erased: Erased
-    number: int | None = None
-    """The owner's number; None if there was nothing to erase."""
-    elsewhere: ExternalErasure | None = None
+_STANDSTILL = 0.25
+"""Seconds in which an erasure that goes on removes something."""
 
 
 class SqlArchive:
@@ -73,6 +54,9 @@ class SqlArchive:
     META = "meta"
     """The table with values of the whole database."""
     TENANTS = "SELECT DISTINCT tenant FROM owners ORDER BY tenant"
+    FIRST, TIMES = slices.ITEMS, 2.5
+    """How many items the first slice of a part may remove, and how often `slices.WANTED` each may
+    take: a server plans some twenty statements for each."""
 
     def __init__(
         self, database: Database, comparer: VectorComparer, turn_tables: TurnTableCache
@@ -167,7 +151,8 @@ class SqlArchive:
             facts=tuple(facts or ()),
         )
         whole = session is None and turns is None and sentences is None and facts is None
-        started = await (self._erase_owner(owner) if whole else self._erase_part(owner, wanted))
+        part = PartErasure(owner=owner, wanted=wanted)
+        started = await (self._erase_owner(owner) if whole else self._erase_part(part))
         if started.number is not None:
             self._comparer.clear(started.number)
             self._turn_tables.clear(started.number)
@@ -178,65 +163,67 @@ class SqlArchive:
         await self.scrub()
         return erased
 
-    async def _erase_part(self, owner: Owner, wanted: ErasureRequest) -> StartedErasure:
-        """Look for what must go without a lock, and remove it if nothing changed meanwhile. After
-        a few vain tries, or for texts, both is done under the lock."""
-        for _ in range(_TRIES if wanted.only_turns else 0):
+    async def _erase_part(self, part: PartErasure) -> StartedErasure:
+        """Look for what must go without a lock, and remove it if nothing changed meanwhile, in one
+        transaction or several. After a few vain tries, or for texts, both is done under the
+        lock."""
+        size = slices.SliceSize(size=self.FIRST, most=slices.ITEMS, times=self.TIMES)
+        tries = _TRIES if part.wanted.only_turns else 0
+        while True:
+            look = partial(self._look, part=part, most=size.size)
+            found = await self._database.read(part.owner.tenant, look) if tries else None
+            work = partial(self._apply_part, part=part, found=found)
+            if found is None or found.last:
+                done = await self._database.write(part.owner.tenant, work)
+            else:
+                done = await self._slice(part.owner.tenant, work, size)
+            if isinstance(done, StartedErasure):
+                return done
+            tries = _TRIES if done else tries - 1
+            part = done or replace(part, found=None)
 
-            def look(connection: Connection) -> FoundErasure | None:
-                number = owner_id(connection, owner)
-                plan = None if number is None else erasure_plan(connection, number, wanted)
-                return None if plan is None or plan.empty else self._found(connection, plan)
-
-            found = await self._database.read(owner.tenant, look)
-            if found is None:
-                break
-            apply = partial(self._apply_part, owner=owner, wanted=wanted, found=found)
-            if started := await self._database.write(owner.tenant, apply):
-                return started
-        apply = partial(self._apply_part, owner=owner, wanted=wanted, found=None)
-        return await self._database.write(owner.tenant, apply) or StartedErasure(erased=NOTHING)
-
-    def _found(self, connection: Connection, plan: ErasurePlan) -> FoundErasure:
-        """What must go with the plan, and the postings of the turns that the same transaction
-        removes."""
-        at_once = plan.positions[: slices.FIRST_TURNS]
-        return FoundErasure(
-            memories=plan.find(connection),
-            postings=postings_of(connection, plan.owner, TURNS, at_once),
-        )
+    def _look(self, connection: Connection, part: PartErasure, most: int) -> ErasureSlice | None:
+        """What the next transaction removes; None if nothing of it exists."""
+        if part.found:
+            return part.found.slice(connection, most)
+        number = owner_id(connection, part.owner)
+        plan = None if number is None else erasure_plan(connection, number, part.wanted)
+        return None if plan is None or plan.empty else plan.find(connection).slice(connection, most)
 
     def _apply_part(
-        self,
-        connection: Connection,
-        owner: Owner,
-        wanted: ErasureRequest,
-        found: FoundErasure | None,
-    ) -> StartedErasure | None:
-        """Remove the memories and the first turns. None if they are not as they were found."""
-        number = locked_owner_id(connection, owner)
-        plan = None if number is None else erasure_plan(connection, number, wanted)
-        if number is None or plan is None or plan.empty:
-            return StartedErasure(erased=NOTHING)
+        self, connection: Connection, part: PartErasure, found: ErasureSlice | None
+    ) -> PartErasure | StartedErasure | None:
+        """Remove what was found; None if it is not as it was found."""
+        note, done = part.note, part.so_far
+        if note and not self._notes.hold(connection, note, wait=part.ours):
+            return done  # another process has finished it, or goes on with it
+        number = locked_owner_id(connection, part.owner)
+        if found and not (found.found.fresh or found.last):
+            plan: ErasurePlan | None = found.found.plan  # its turns are still there, as below
+        else:
+            plan = None if number is None else erasure_plan(connection, number, part.wanted)
+        if number is None or plan is None or plan.empty or (note and note.owner != number):
+            if note:
+                self._notes.remove(connection, note)
+            return done
         if found is None:
-            found = self._found(connection, plan)
-        elif not plan.holds(connection, found.memories):
+            found = plan.find(connection).slice(connection)
+        elif not plan.holds(connection, found):
             return None
         external = None
         if self.elsewhere:
-            external = self.elsewhere.plan_erasure(connection, owner, number, whole=False)
+            external = self.elsewhere.plan_erasure(connection, part.owner, number, whole=False)
         connection.execute("INSERT INTO erasing VALUES (?)", (number,))
-        erased = plan.erase_memories(connection, found.memories)
-        at_once = plan.positions[: slices.FIRST_TURNS]
-        if at_once:
-            erase_turns(connection, number, at_once, postings=found.postings)
-        if len(at_once) < len(plan.positions):
-            self._notes.add_turns(connection, plan, plan.positions[len(at_once) :])
-        elif plan.session is not None:
-            remove_session(connection, number, plan.session)
+        erased = _sum(part.erased, plan.erase(connection, found))
         connection.execute("DELETE FROM erasing WHERE owner = ?", (number,))
         self._mark(connection)
-        return StartedErasure(erased=erased, number=number, elsewhere=external)
+        if found.last:
+            if note:
+                self._notes.remove(connection, note)
+            return StartedErasure(erased=erased, number=number, elsewhere=external)
+        note = note or self._notes.add_part(connection, part.owner, number, part.wanted)
+        left = replace(found.left, state=plan.state(connection))
+        return replace(part, note=note, found=left, erased=erased)
 
     async def _erase_owner(self, owner: Owner) -> StartedErasure:
         def work(connection: Connection) -> StartedErasure:
@@ -261,7 +248,7 @@ class SqlArchive:
         [(items,)] = connection.execute(
             "SELECT coalesce(sum(given), 0) FROM counts WHERE owner = ?", (number,)
         )
-        if items <= slices.TURNS:
+        if items <= slices.ITEMS:
             return erase_owner(connection, number)
         self._notes.add_owner(connection, number)
         connection.execute("DELETE FROM jobs WHERE owner = ?", (number,))
@@ -283,10 +270,10 @@ class SqlArchive:
         interrupted. Returns what this one removed in all."""
         erased = started.erased if started else NOTHING
         for erasure in await self._database.read("", self._notes.all):
-            ours = started is not None and started.number == erasure.owner
-            if erasure.positions is not None:
-                await self._finish_turns(erasure, erasure.positions, wait=ours)
+            if erasure.wanted:
+                await self._finish_part(erasure, erasure.wanted)
             else:
+                ours = started is not None and started.number == erasure.owner
                 more = await self._finish_owner(erasure, wait=ours)
                 erased = _sum(erased, more) if ours else erased
         return erased
@@ -311,46 +298,19 @@ class SqlArchive:
             erased = _sum(erased, more)
         return erased
 
-    async def _finish_turns(
-        self, erasure: UnfinishedErasure, positions: Sequence[int], *, wait: bool
-    ) -> None:
-        """Remove turns of an owner, and with the last of them the session."""
-        size = slices.SliceSize(size=slices.FIRST_TURNS, most=slices.TURNS)
-        while positions:
-            chosen, positions = positions[: size.size], positions[size.size :]
-            look = partial(postings_of, owner=erasure.owner, table=TURNS, items=chosen)
-            removing = partial(
-                self._remove_turns,
-                erasure=erasure,
-                positions=chosen,
-                postings=await self._database.read(erasure.tenant, look),
-                last=not positions,
-                wait=wait,
-            )
-            if not await self._slice(erasure.tenant, removing, size):
-                return
+    async def _finish_part(self, erasure: UnfinishedErasure, wanted: ErasureRequest) -> None:
+        """Go on with an erasure that was interrupted, unless another process does."""
 
-    def _remove_turns(
-        self,
-        connection: Connection,
-        *,
-        erasure: UnfinishedErasure,
-        positions: Sequence[int],
-        postings: Sequence[Posting],
-        last: bool,
-        wait: bool,
-    ) -> bool:
-        """Remove some of the turns, and after the last the note; False if another process does."""
-        if not self._notes.hold(connection, erasure, wait=wait):
-            return False
-        connection.execute("INSERT INTO erasing VALUES (?)", (erasure.owner,))
-        erase_turns(connection, erasure.owner, positions, postings=postings)
-        if last and erasure.session is not None:
-            remove_session(connection, erasure.owner, erasure.session)
-        connection.execute("DELETE FROM erasing WHERE owner = ?", (erasure.owner,))
-        if last:
-            self._notes.remove(connection, erasure)
-        return True
+        def look(connection: Connection) -> Any:  # noqa: ANN401 - a row or None
+            find = 'SELECT "user", erasures FROM owners WHERE id = ?'
+            return connection.execute(find, (erasure.owner,)).fetchone()
+
+        before = await self._database.read(erasure.tenant, look)
+        await asyncio.sleep(_STANDSTILL)
+        if before == (row := await self._database.read(erasure.tenant, look)):
+            owner = Owner(tenant=erasure.tenant, user=row[0] if row else "-")
+            part = PartErasure(owner=owner, wanted=wanted, note=erasure, ours=False)
+            await self._erase_part(part)
 
     async def _slice(
         self,

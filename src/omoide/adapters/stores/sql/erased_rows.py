@@ -10,10 +10,10 @@ from omoide.ports import Erased
 from omoide.ports.store import IndexTraces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.items import Posting
+    from omoide.adapters.stores.sql.items import Postings
     from omoide.domain import Turn
 
 _OWNED = (
@@ -54,7 +54,7 @@ def erase_owner(connection: Connection, owner: int) -> Erased:
 
 
 def erase_turns(
-    connection: Connection, owner: int, positions: Sequence[int], *, postings: Iterable[Posting]
+    connection: Connection, owner: int, positions: Sequence[int], *, postings: Postings
 ) -> None:
     """Remove turns with their `postings_of`."""
     affected: list[Any] = connection.execute(
@@ -99,8 +99,3 @@ def index_traces(
         (owner, positions),
     )
     return IndexTraces(postings=postings, vectors=vectors, outlines=outlines)
-
-
-def remove_session(connection: Connection, owner: int, session: int) -> None:
-    """Remove a session that has no turns left."""
-    connection.execute("DELETE FROM sessions WHERE owner = ? AND number = ?", (owner, session))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sql.erasure_findings import FoundItem, FoundItems, FoundMemories
+from omoide.adapters.stores.sql.erased_rows import erase_turns
+from omoide.adapters.stores.sql.erasure_findings import FoundMemories
 from omoide.adapters.stores.sql.fact_rows import ABOUT_OTHERS, CHANGING
 from omoide.adapters.stores.sql.facts import all_facts, facts_by_number, update_facts
 from omoide.adapters.stores.sql.items import (
@@ -14,7 +15,6 @@ from omoide.adapters.stores.sql.items import (
     MEMOS,
     TURNS,
     make_findable,
-    postings_of,
     remove,
     replace_successor,
 )
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.items import ItemTable, Posting
+    from omoide.adapters.stores.sql.erasure_findings import ErasureRequest, ErasureSlice
+    from omoide.adapters.stores.sql.items import ItemTable
     from omoide.domain import Fact, Sentence, Summary
     from omoide.domain.fact_erasure import ErasedFacts
 
@@ -37,21 +38,6 @@ _QUOTING = {
     MEMOS.table: "topic, summary, compressed",
 }
 """Columns that could quote a sentence."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErasureRequest:
-    """Which part of an owner's data a caller wants to be removed."""
-
-    session: int | None
-    turns: tuple[str, ...]
-    sentences: tuple[str, ...]
-    facts: tuple[str, ...]
-
-    @property
-    def only_turns(self) -> bool:
-        """Whether nothing is to be looked for by its text."""
-        return not (self.sentences or self.facts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,50 +72,55 @@ class ErasurePlan:
     def find(self, connection: Connection) -> FoundMemories:
         """Look for everything that must go with it. Reads all memories of the owner, so an erasure
         does it before it takes its lock, and under the lock checks that it still `holds`."""
-        state = self._state(connection)
+        state, resting = self.state(connection), self._resting(connection, self.ids)
         summaries = versions(connection, self.owner)
         touched, erased = self._find_facts(connection, summaries)
         numbers = {fact.id: item for item, fact in touched.items()}
-        removed = tuple(numbers[name] for name in erased.removed)
         thinned, sentences = self._thin(summaries, erased)
-        events, memos = (
+        (events, newer), (memos, larger) = (
             self._find_items(connection, table, frozenset(erased.removed))
             for table in (EVENTS, MEMOS)
         )
-        items: dict[ItemTable, Sequence[int]] = {
-            FACTS: removed,
-            EVENTS: [row.item for row in events.gone],
-            MEMOS: [row.item for row in memos.gone],
-        }
         return FoundMemories(
             plan=self,
             state=state,
+            resting=resting,
             touched=touched,
-            removed=removed,
             changed={numbers[fact.id]: fact for fact in erased.changed},
             thinned=thinned,
             sentences=sentences,
             rejected=self._find_rejected(connection),
-            items={EVENTS: events, MEMOS: memos},
-            postings={
-                table: postings_of(connection, self.owner, table, numbers)
-                for table, numbers in items.items()
+            gone={
+                FACTS: tuple(numbers[name] for name in erased.removed),
+                EVENTS: events,
+                MEMOS: memos,
+                TURNS: self.positions,
             },
+            successors={EVENTS: newer, MEMOS: larger},
         )
 
-    def holds(self, connection: Connection, found: FoundMemories) -> bool:
-        """Whether the memories are still as they were found. Not known for texts: any memory may
-        have come to contain one."""
+    def holds(self, connection: Connection, slice_: ErasureSlice) -> bool:
+        """Whether the memories are still as they were found: all, or if some are gone already,
+        those of a slice and of its turns. Not known for texts: any memory may have come to contain
+        one."""
+        found, touched = slice_.found, slice_.found.touched
+        if found.fresh:
+            held = self == found.plan and self._resting(connection, self.ids) == found.resting
+        else:
+            touched = {item: touched[item] for item in slice_.items[FACTS]}
+            places = zip(self.ids, self.positions, strict=True)
+            turns = [name for name, place in places if place in slice_.items[TURNS]]
+            complete = not slice_.last or self.positions == slice_.items[TURNS]
+            held = complete and touched.keys() >= set(self._resting(connection, turns))
         return (
-            not self.texts
-            and self == found.plan
-            and self._state(connection) == found.state
-            and facts_by_number(connection, self.owner, found.touched) == found.touched
+            held
+            and not self.texts
+            and self.state(connection) == found.state
+            and facts_by_number(connection, self.owner, touched) == touched
         )
 
-    def _state(self, connection: Connection) -> tuple[object, ...]:
-        """What changes when memories of the owner are added, hidden, shown again or erased, or when
-        facts come to rest on a turn of the plan."""
+    def state(self, connection: Connection) -> tuple[object, ...]:
+        """What changes when memories of the owner are added, hidden, shown again or erased."""
         row: Any = connection.execute(
             "SELECT erasures, (SELECT max(number) FROM summaries WHERE owner = ?1), "
             "(SELECT max(serial) FROM aside WHERE owner = ?1) FROM owners WHERE id = ?1",
@@ -140,16 +131,52 @@ class ErasurePlan:
             "ORDER BY kind",
             (self.owner, TURNS.kind),
         ).fetchall()
-        resting: list[Any] = connection.execute(
+        return (tuple(row or ()), *map(tuple, counts))
+
+    def _resting(self, connection: Connection, turns: Iterable[str]) -> tuple[int, ...]:
+        """The facts that rest on turns."""
+        rows = connection.execute(
             "SELECT item FROM fact_sources WHERE owner = ? "
             "AND turn IN (SELECT value FROM json_each(?)) ORDER BY item",
-            (self.owner, sorted(self.ids)),
-        ).fetchall()
-        return (tuple(row or ()), *map(tuple, counts), *map(tuple, resting))
+            (self.owner, sorted(turns)),
+        )
+        return tuple(item for (item,) in rows)
 
-    def erase_memories(self, connection: Connection, found: FoundMemories) -> Erased:
-        """Remove what was found, and no turn yet. No turn can be added to the session any more."""
-        self._erase_facts(connection, found)
+    def erase(self, connection: Connection, slice_: ErasureSlice) -> Erased:
+        """Remove a slice. The facts that stay are changed with the first. From then on no turn can
+        be added to the session, and no job of it starts."""
+        found, items = slice_.found, slice_.items
+        self._erase_facts(connection, slice_)
+        for table in (EVENTS, MEMOS):
+            self._erase_items(connection, table, slice_)
+        rest = slice_.left.only_turns and not found.only_turns
+        notes = self._erase_rest(connection, found) if rest else 0
+        if items[TURNS]:
+            erase_turns(connection, self.owner, items[TURNS], postings=slice_.postings[TURNS])
+        if self.session is not None and (found.fresh or slice_.last):
+            connection.execute(
+                "DELETE FROM jobs WHERE owner = ? AND session = ?", (self.owner, self.session)
+            )
+            connection.execute(
+                "UPDATE sessions SET ended = coalesce(ended, last) WHERE owner = ? AND number = ?"
+                if not slice_.last
+                else "DELETE FROM sessions WHERE owner = ? AND number = ?",
+                (self.owner, self.session),
+            )
+        connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE id = ?", (self.owner,))
+        return Erased(
+            sessions=int(slice_.last and self.session is not None),
+            turns=len(items[TURNS]),
+            sentences=found.sentences if rest else 0,
+            facts=len(items[FACTS]),
+            events=len(items[EVENTS]),
+            memos=len(items[MEMOS]),
+            notes=notes,
+            rejected=len(found.rejected) if rest else 0,
+        )
+
+    def _erase_rest(self, connection: Connection, found: FoundMemories) -> int:
+        """Remove what was found beside facts, events, memos and turns; how many notes went."""
         connection.executemany(
             "UPDATE summaries SET sentences = ?, notes = '[]' WHERE owner = ? AND number = ?",
             ((text, self.owner, number) for number, text in found.thinned.items()),
@@ -158,31 +185,10 @@ class ErasurePlan:
             "DELETE FROM aside WHERE owner = ? AND serial = ?",
             ((self.owner, serial) for serial in found.rejected),
         )
-        for table, items in found.items.items():
-            self._erase_items(connection, table, items, found.postings[table])
-        notes = self._erase_notes(connection)
-        if self.session is not None:
-            connection.execute(
-                "DELETE FROM jobs WHERE owner = ? AND session = ?", (self.owner, self.session)
-            )
-            connection.execute(
-                "UPDATE sessions SET ended = coalesce(ended, last) WHERE owner = ? AND number = ?",
-                (self.owner, self.session),
-            )
         connection.execute(
             "UPDATE jobs SET error = '' WHERE owner = ? AND error <> ''", (self.owner,)
         )
-        connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE id = ?", (self.owner,))
-        return Erased(
-            sessions=int(self.session is not None),
-            turns=len(self.positions),
-            sentences=found.sentences,
-            facts=len(found.removed),
-            events=len(found.items[EVENTS].gone),
-            memos=len(found.items[MEMOS].gone),
-            notes=notes,
-            rejected=len(found.rejected),
-        )
+        return self._erase_notes(connection)
 
     def _find_facts(
         self, connection: Connection, summaries: Iterable[Summary]
@@ -202,15 +208,17 @@ class ErasurePlan:
         names = erased.removed.keys() | {fact.id for fact in erased.changed}
         return {item: fact for item, fact in facts.items() if fact.id in names}, erased
 
-    def _erase_facts(self, connection: Connection, found: FoundMemories) -> None:
-        remove(connection, self.owner, FACTS, found.removed, postings=found.postings[FACTS])
+    def _erase_facts(self, connection: Connection, slice_: ErasureSlice) -> None:
+        found = slice_.found
+        remove(connection, self.owner, FACTS, slice_.items[FACTS], postings=slice_.postings[FACTS])
         update_facts(connection, self.owner, found.changed, columns=(*ABOUT_OTHERS, *CHANGING))
         revived = [
             item
             for item, fact in found.changed.items()
             if fact.ended is None and found.touched[item].ended is not None
         ]
-        make_findable(connection, self.owner, FACTS, revived)
+        if revived:
+            make_findable(connection, self.owner, FACTS, revived)
 
     def _thin(self, summaries: Iterable[Summary], facts: ErasedFacts) -> tuple[dict[int, str], int]:
         """The sentences that stay of each version that must change, and how many go in all."""
@@ -257,38 +265,36 @@ class ErasurePlan:
 
     def _find_items(
         self, connection: Connection, table: ItemTable, facts: frozenset[str]
-    ) -> FoundItems:
-        """The events or memos that go."""
+    ) -> tuple[tuple[int, ...], frozenset[str | None]]:
+        """The events or memos that go, oldest first, and the ids of all that have replaced any."""
         rows: list[Any] = connection.execute(
-            f"SELECT item, id, {table.successor}, session, sources, {_QUOTING[table.table]} "  # noqa: S608
-            f"FROM {table.table} WHERE owner = ?",
+            f"SELECT item, {table.successor}, session, sources, {_QUOTING[table.table]} "  # noqa: S608
+            f"FROM {table.table} WHERE owner = ? ORDER BY item",
             (self.owner,),
         ).fetchall()
         gone = tuple(
-            FoundItem(item=row[0], id=row[1], successor=row[2])
+            row[0]
             for row in rows
-            if (table is EVENTS and row[6] in facts)
-            or self._depends(row[3], row[4], _texts(table, row[5:]))
+            if (table is EVENTS and row[5] in facts)
+            or self._depends(row[2], row[3], _texts(table, row[4:]))
         )
-        return FoundItems(gone=gone, successors=frozenset(row[2] for row in rows))
+        return gone, frozenset(row[1] for row in rows)
 
-    def _erase_items(
-        self,
-        connection: Connection,
-        table: ItemTable,
-        found: FoundItems,
-        postings: Iterable[Posting],
-    ) -> None:
-        items = [row.item for row in found.gone]
-        if table is EVENTS:
+    def _erase_items(self, connection: Connection, table: ItemTable, slice_: ErasureSlice) -> None:
+        among = "WHERE owner = ? AND item IN (SELECT value FROM json_each(?))"
+        items = slice_.items[table]
+        if not items:
+            return
+        gone = dict(
             connection.execute(
-                "DELETE FROM recalls WHERE owner = ? AND item IN (SELECT value FROM json_each(?))",
-                (self.owner, items),
-            )
-        remove(connection, self.owner, table, items, postings=postings)
-        self._bring_back(
-            connection, table, {row.id: row.successor for row in found.gone}, found.successors
+                f"SELECT id, {table.successor} FROM {table.table} {among}",  # noqa: S608
+                (self.owner, list(items)),
+            ).fetchall()
         )
+        if table is EVENTS:
+            connection.execute(f"DELETE FROM recalls {among}", (self.owner, list(items)))  # noqa: S608
+        remove(connection, self.owner, table, items, postings=slice_.postings[table])
+        self._bring_back(connection, table, gone, slice_.found.successors[table])
 
     def _depends(self, session: int, sources: str, quoting: Iterable[str]) -> bool:
         """Whether an event or memo depends on removed text, by the same rule as for a sentence."""
@@ -348,8 +354,10 @@ def erasure_plan(connection: Connection, owner: int, wanted: ErasureRequest) -> 
         "SELECT position, id, session, time FROM turns INDEXED BY turns_session "
         "WHERE owner = ?1 AND session = CAST(?2 AS integer) UNION "
         "SELECT position, id, session, time FROM turns INDEXED BY turns_id "
-        "WHERE owner = ?1 AND id IN (SELECT value FROM json_each(?3)) ORDER BY position",
-        (owner, wanted.session, list(wanted.turns)),
+        "WHERE owner = ?1 AND id IN (SELECT value FROM json_each(?3)) UNION "
+        "SELECT position, id, session, time FROM turns "
+        "WHERE owner = ?1 AND position IN (SELECT value FROM json_each(?4)) ORDER BY position",
+        (owner, wanted.session, list(wanted.turns), list(wanted.positions)),
     ).fetchall()
     sessions: list[Any] = connection.execute(
         "SELECT number FROM sessions WHERE owner = ? AND number = CAST(? AS integer)",

@@ -1,50 +1,139 @@
-"""What the erasure of a part of an owner's data finds before it takes its lock."""
+"""What the erasure of a part of an owner's data finds before it takes a lock, and how far it is."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from sys import maxsize
 from typing import TYPE_CHECKING
 
+from omoide.adapters.stores.sql.items import FACTS, TURNS, postings_of
+from omoide.ports import Erased
+
 if TYPE_CHECKING:
-    from omoide.adapters.stores.sql.items import ItemTable, Posting
-    from omoide.domain import Fact
+    from omoide.adapters.stores.sql.connection import Connection
+    from omoide.adapters.stores.sql.erasing import ErasurePlan
+    from omoide.adapters.stores.sql.external import ExternalErasure
+    from omoide.adapters.stores.sql.items import ItemTable, Postings
+    from omoide.adapters.stores.sql.slices import UnfinishedErasure
+    from omoide.domain import Fact, Owner
+
+NOTHING = Erased(sessions=0, turns=0, sentences=0)
+"""The outcome if nothing is there to be erased."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoundItem:
-    """An event or memo that an erasure removes."""
+class ErasureRequest:
+    """Which part of an owner's data a caller wants to be removed."""
 
-    item: int
-    id: str
-    successor: str | None
+    session: int | None
+    turns: tuple[str, ...]
+    sentences: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    positions: tuple[int, ...] = ()
+    """Of turns, as an older version of omoide noted them."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class FoundItems:
-    """The events or the memos that an erasure removes."""
-
-    gone: tuple[FoundItem, ...]
-    successors: frozenset[str | None]
-    """Ids of all that have replaced any."""
+    @property
+    def only_turns(self) -> bool:
+        """Whether nothing is to be looked for by its text."""
+        return not (self.sentences or self.facts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoundMemories:
-    """What an erasure removes and changes beside turns."""
+    """What an erasure removes and changes."""
 
-    plan: object
+    plan: ErasurePlan
     """The plan for which it was found."""
     state: tuple[object, ...]
+    resting: tuple[int, ...]
+    """The facts that rest on the turns of the plan, once for each."""
     touched: dict[int, Fact]
     """The facts that are removed or changed, as they were found, by number."""
-    removed: tuple[int, ...]
-    """Numbers of the facts that go."""
     changed: dict[int, Fact]
-    """The others as they are afterwards."""
+    """Those that are changed, as they are afterwards."""
     thinned: dict[int, str]
     """The sentences that stay, by version."""
     sentences: int
     """How many go."""
     rejected: tuple[int, ...]
-    items: dict[ItemTable, FoundItems]
-    postings: dict[ItemTable, list[Posting]]
+    gone: dict[ItemTable, tuple[int, ...]]
+    """The facts, events, memos and turns that go, in this order: events go with facts, and without
+    a turn it is not known what goes with it."""
+    successors: dict[ItemTable, frozenset[str | None]]
+    """Ids of all that have replaced any event or memo."""
+    fresh: bool = True
+    """Whether nothing of it is removed yet."""
+
+    @property
+    def only_turns(self) -> bool:
+        """Whether no memories are left."""
+        return not (self.fresh or any(self.gone[table] for table in self.gone if table != TURNS))
+
+    def slice(self, connection: Connection, most: int = maxsize) -> ErasureSlice:
+        """What the next transaction removes: at most so many items."""
+        items, gone = {}, {}
+        for table, numbers in self.gone.items():
+            items[table], gone[table] = numbers[:most], numbers[most:]
+            most -= len(items[table])
+        facts = set(gone[FACTS])
+        return ErasureSlice(
+            found=self,
+            items=items,
+            postings={
+                table: postings_of(connection, self.plan.owner, table, numbers)
+                for table, numbers in items.items()
+            },
+            left=replace(
+                self,
+                touched={item: fact for item, fact in self.touched.items() if item in facts},
+                changed={},
+                gone=gone,
+                fresh=False,
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErasureSlice:
+    """What a transaction of an erasure removes, as it was found before."""
+
+    found: FoundMemories
+    items: dict[ItemTable, tuple[int, ...]]
+    postings: dict[ItemTable, Postings]
+    left: FoundMemories
+    """What is found afterwards."""
+
+    @property
+    def last(self) -> bool:
+        """Whether nothing is left."""
+        return not any(self.left.gone.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartedErasure:
+    """The outcome of an erasure but for what is noted of it."""
+
+    erased: Erased
+    number: int | None = None
+    """The owner's number; None if there was nothing to erase."""
+    elsewhere: ExternalErasure | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartErasure:
+    """How far the erasure of a part is."""
+
+    owner: Owner
+    wanted: ErasureRequest
+    note: UnfinishedErasure | None = None
+    """What is noted of it once something is removed."""
+    ours: bool = True
+    """Whether this process began with it."""
+    found: FoundMemories | None = None
+    """What is left of what was found; None if it has to be looked for."""
+    erased: Erased = NOTHING
+
+    @property
+    def so_far(self) -> StartedErasure:
+        """The outcome if nothing is left for this process."""
+        return StartedErasure(erased=self.erased, number=self.note.owner if self.note else None)
