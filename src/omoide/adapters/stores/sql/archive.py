@@ -7,6 +7,7 @@ import secrets
 import time
 from dataclasses import replace
 from functools import partial
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql import slices
@@ -166,13 +167,14 @@ class SqlArchive:
     async def _erase_part(self, part: PartErasure) -> StartedErasure:
         """Look for what must go without a lock, and remove it if nothing changed meanwhile, in one
         transaction or several. After a few vain tries, or for texts, both is done under the
-        lock."""
+        lock, for texts all at once."""
         size = slices.SliceSize(size=self.FIRST, most=slices.ITEMS, times=self.TIMES)
         tries = _TRIES if part.wanted.only_turns else 0
         while True:
-            look = partial(self._look, part=part, most=size.size)
+            most = size.size if part.wanted.only_turns else maxsize
+            look = partial(self._look, part=part, most=most)
             found = await self._database.read(part.owner.tenant, look) if tries else None
-            work = partial(self._apply_part, part=part, found=found)
+            work = partial(self._apply_part, part=part, found=found, most=most)
             if found is None or found.last:
                 done = await self._database.write(part.owner.tenant, work)
             else:
@@ -191,7 +193,7 @@ class SqlArchive:
         return None if plan is None or plan.empty else plan.find(connection).slice(connection, most)
 
     def _apply_part(
-        self, connection: Connection, part: PartErasure, found: ErasureSlice | None
+        self, connection: Connection, part: PartErasure, found: ErasureSlice | None, most: int
     ) -> PartErasure | StartedErasure | None:
         """Remove what was found; None if it is not as it was found."""
         note, done = part.note, part.so_far
@@ -207,7 +209,7 @@ class SqlArchive:
                 self._notes.remove(connection, note)
             return done
         if found is None:
-            found = plan.find(connection).slice(connection)
+            found = plan.find(connection).slice(connection, most)
         elif not plan.holds(connection, found):
             return None
         external = None
@@ -269,10 +271,10 @@ class SqlArchive:
         """Remove what the first transaction of this erasure left, and what others left that were
         interrupted. Returns what this one removed in all."""
         erased = started.erased if started else NOTHING
-        for erasure in await self._database.read("", self._notes.all):
-            if erasure.wanted:
-                await self._finish_part(erasure, erasure.wanted)
-            else:
+        noted = await self._database.read("", self._notes.all)
+        await self._finish_parts([erasure for erasure in noted if erasure.wanted])
+        for erasure in noted:
+            if not erasure.wanted:
                 ours = started is not None and started.number == erasure.owner
                 more = await self._finish_owner(erasure, wait=ours)
                 erased = _sum(erased, more) if ours else erased
@@ -298,19 +300,20 @@ class SqlArchive:
             erased = _sum(erased, more)
         return erased
 
-    async def _finish_part(self, erasure: UnfinishedErasure, wanted: ErasureRequest) -> None:
-        """Go on with an erasure that was interrupted, unless another process does."""
+    async def _finish_parts(self, noted: Sequence[UnfinishedErasure]) -> None:
+        """Go on with erasures that were interrupted: with those that nobody goes on with."""
 
-        def look(connection: Connection) -> Any:  # noqa: ANN401 - a row or None
-            find = 'SELECT "user", erasures FROM owners WHERE id = ?'
-            return connection.execute(find, (erasure.owner,)).fetchone()
+        async def states() -> list[Any]:
+            return [await self._database.read(note.tenant, note.state) for note in noted]
 
-        before = await self._database.read(erasure.tenant, look)
-        await asyncio.sleep(_STANDSTILL)
-        if before == (row := await self._database.read(erasure.tenant, look)):
-            owner = Owner(tenant=erasure.tenant, user=row[0] if row else "-")
-            part = PartErasure(owner=owner, wanted=wanted, note=erasure, ours=False)
-            await self._erase_part(part)
+        before = await states()
+        await asyncio.sleep(_STANDSTILL if noted else 0)
+        for note, old, row in zip(noted, before, await states(), strict=True):
+            if row == old and note.wanted:
+                owner = Owner(tenant=note.tenant, user=row[0] if row else "-")
+                await self._erase_part(
+                    PartErasure(owner=owner, wanted=note.wanted, note=note, ours=False)
+                )
 
     async def _slice(
         self,

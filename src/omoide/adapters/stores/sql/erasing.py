@@ -91,9 +91,9 @@ class ErasurePlan:
             sentences=sentences,
             rejected=self._find_rejected(connection),
             gone={
-                FACTS: tuple(numbers[name] for name in erased.removed),
                 EVENTS: events,
                 MEMOS: memos,
+                FACTS: tuple(numbers[name] for name in erased.removed),
                 TURNS: self.positions,
             },
             successors={EVENTS: newer, MEMOS: larger},
@@ -143,14 +143,13 @@ class ErasurePlan:
         return tuple(item for (item,) in rows)
 
     def erase(self, connection: Connection, slice_: ErasureSlice) -> Erased:
-        """Remove a slice. The facts that stay are changed with the first. From then on no turn can
-        be added to the session, and no job of it starts."""
+        """Remove a slice, and with the first what is neither a fact, an event, a memo nor a turn.
+        From then on no turn can be added to the session, and no job of it starts."""
         found, items = slice_.found, slice_.items
         self._erase_facts(connection, slice_)
         for table in (EVENTS, MEMOS):
             self._erase_items(connection, table, slice_)
-        rest = slice_.left.only_turns and not found.only_turns
-        notes = self._erase_rest(connection, found) if rest else 0
+        notes = self._erase_rest(connection, found) if found.fresh else 0
         if items[TURNS]:
             erase_turns(connection, self.owner, items[TURNS], postings=slice_.postings[TURNS])
         if self.session is not None and (found.fresh or slice_.last):
@@ -167,12 +166,12 @@ class ErasurePlan:
         return Erased(
             sessions=int(slice_.last and self.session is not None),
             turns=len(items[TURNS]),
-            sentences=found.sentences if rest else 0,
+            sentences=found.sentences if found.fresh else 0,
             facts=len(items[FACTS]),
             events=len(items[EVENTS]),
             memos=len(items[MEMOS]),
             notes=notes,
-            rejected=len(found.rejected) if rest else 0,
+            rejected=len(found.rejected) if found.fresh else 0,
         )
 
     def _erase_rest(self, connection: Connection, found: FoundMemories) -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from sys import maxsize
 from typing import TYPE_CHECKING
 
-from omoide.adapters.stores.sql.items import FACTS, TURNS, postings_of
+from omoide.adapters.stores.sql.items import FACTS, postings_of
 from omoide.ports import Erased
 
 if TYPE_CHECKING:
@@ -57,19 +56,14 @@ class FoundMemories:
     """How many go."""
     rejected: tuple[int, ...]
     gone: dict[ItemTable, tuple[int, ...]]
-    """The facts, events, memos and turns that go, in this order: events go with facts, and without
-    a turn it is not known what goes with it."""
+    """The events, memos, facts and turns that go, in this order: without a fact or a turn it would
+    not be known what goes with it."""
     successors: dict[ItemTable, frozenset[str | None]]
     """Ids of all that have replaced any event or memo."""
     fresh: bool = True
     """Whether nothing of it is removed yet."""
 
-    @property
-    def only_turns(self) -> bool:
-        """Whether no memories are left."""
-        return not (self.fresh or any(self.gone[table] for table in self.gone if table != TURNS))
-
-    def slice(self, connection: Connection, most: int = maxsize) -> ErasureSlice:
+    def slice(self, connection: Connection, most: int) -> ErasureSlice:
         """What the next transaction removes: at most so many items."""
         items, gone = {}, {}
         for table, numbers in self.gone.items():

@@ -123,6 +123,11 @@ class UnfinishedErasure:
     wanted: ErasureRequest | None = None
     """The part; None for everything."""
 
+    def state(self, connection: Connection) -> Any:  # noqa: ANN401 - a row or None
+        """The owner's name, and a number that changes as long as a part is being removed."""
+        find = 'SELECT "user", erasures FROM owners WHERE id = ?'
+        return connection.execute(find, (self.owner,)).fetchone()
+
 
 @dataclass(kw_only=True)
 class RemovedRows:
