@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.adapters.stores.sql.connection import Connection, Database
-    from omoide.adapters.stores.sql.erasing import ErasurePlan
     from omoide.adapters.stores.sql.erasure_findings import ErasureSlice
     from omoide.adapters.stores.sql.external import ExternalStorage
     from omoide.adapters.stores.sql.slices import UnfinishedErasure
@@ -188,9 +187,8 @@ class SqlArchive:
         """What the next transaction removes; None if nothing of it exists."""
         if part.found:
             return part.found.slice(connection, most)
-        number = owner_id(connection, part.owner)
-        plan = None if number is None else erasure_plan(connection, number, part.wanted)
-        return None if plan is None or plan.empty else plan.find(connection).slice(connection, most)
+        plan = erasure_plan(connection, owner_id(connection, part.owner) or 0, part.wanted)
+        return None if plan.empty else plan.find(connection).slice(connection, most)
 
     def _apply_part(
         self, connection: Connection, part: PartErasure, found: ErasureSlice | None, most: int
@@ -199,12 +197,12 @@ class SqlArchive:
         note, done = part.note, part.so_far
         if note and not self._notes.hold(connection, note, wait=part.ours):
             return done  # another process has finished it, or goes on with it
-        number = locked_owner_id(connection, part.owner)
+        number = locked_owner_id(connection, part.owner) or 0
         if found and not (found.found.fresh or found.last):
-            plan: ErasurePlan | None = found.found.plan  # its turns are still there, as below
+            plan = found.found.plan
         else:
-            plan = None if number is None else erasure_plan(connection, number, part.wanted)
-        if number is None or plan is None or plan.empty or (note and note.owner != number):
+            plan = erasure_plan(connection, number, part.wanted)
+        if not number or plan.empty or (note and note.owner != number):
             if note:
                 self._notes.remove(connection, note)
             return done

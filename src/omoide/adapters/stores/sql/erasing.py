@@ -72,7 +72,7 @@ class ErasurePlan:
     def find(self, connection: Connection) -> FoundMemories:
         """Look for everything that must go with it. Reads all memories of the owner, so an erasure
         does it before it takes its lock, and under the lock checks that it still `holds`."""
-        state, resting = self.state(connection), self._resting(connection, self.ids)
+        state = self.state(connection)
         summaries = versions(connection, self.owner)
         touched, erased = self._find_facts(connection, summaries)
         numbers = {fact.id: item for item, fact in touched.items()}
@@ -84,7 +84,6 @@ class ErasurePlan:
         return FoundMemories(
             plan=self,
             state=state,
-            resting=resting,
             touched=touched,
             changed={numbers[fact.id]: fact for fact in erased.changed},
             thinned=thinned,
@@ -100,23 +99,25 @@ class ErasurePlan:
         )
 
     def holds(self, connection: Connection, slice_: ErasureSlice) -> bool:
-        """Whether the memories are still as they were found: all, or if some are gone already,
-        those of a slice and of its turns. Not known for texts: any memory may have come to contain
-        one."""
-        found, touched = slice_.found, slice_.found.touched
-        if found.fresh:
-            held = self == found.plan and self._resting(connection, self.ids) == found.resting
-        else:
-            touched = {item: touched[item] for item in slice_.items[FACTS]}
-            places = zip(self.ids, self.positions, strict=True)
-            turns = [name for name, place in places if place in slice_.items[TURNS]]
-            complete = not slice_.last or self.positions == slice_.items[TURNS]
-            held = complete and touched.keys() >= set(self._resting(connection, turns))
+        """Whether all is as it was found: what is added or hidden, the facts that are removed or
+        changed now, and what rests on the turns. Not known for texts: any memory may have come to
+        contain one."""
+        found, items = slice_.found, slice_.items
+        facts = {item: found.touched[item] for item in (*found.changed, *items[FACTS])}
+        places = zip(self.ids, self.positions, strict=True)
+        turns = [name for name, place in places if place in items[TURNS]]
+        resting = connection.execute(
+            "SELECT item FROM fact_sources WHERE owner = ? "
+            "AND turn IN (SELECT value FROM json_each(?))",
+            (self.owner, turns),
+        )
         return (
-            held
-            and not self.texts
+            not self.texts
+            and (self == found.plan or not found.fresh)
+            and (self.positions == items[TURNS] or not slice_.last)
+            and found.touched.keys() >= {item for (item,) in resting}
             and self.state(connection) == found.state
-            and facts_by_number(connection, self.owner, touched) == touched
+            and facts_by_number(connection, self.owner, facts) == facts
         )
 
     def state(self, connection: Connection) -> tuple[object, ...]:
@@ -133,15 +134,6 @@ class ErasurePlan:
         ).fetchall()
         return (tuple(row or ()), *map(tuple, counts))
 
-    def _resting(self, connection: Connection, turns: Iterable[str]) -> tuple[int, ...]:
-        """The facts that rest on turns."""
-        rows = connection.execute(
-            "SELECT item FROM fact_sources WHERE owner = ? "
-            "AND turn IN (SELECT value FROM json_each(?)) ORDER BY item",
-            (self.owner, sorted(turns)),
-        )
-        return tuple(item for (item,) in rows)
-
     def erase(self, connection: Connection, slice_: ErasureSlice) -> Erased:
         """Remove a slice, and with the first what is neither a fact, an event, a memo nor a turn.
         From then on no turn can be added to the session, and no job of it starts."""
@@ -156,11 +148,11 @@ class ErasurePlan:
             connection.execute(
                 "DELETE FROM jobs WHERE owner = ? AND session = ?", (self.owner, self.session)
             )
+            change = "UPDATE sessions SET ended = coalesce(ended, last)"
+            if slice_.last:
+                change = "DELETE FROM sessions"
             connection.execute(
-                "UPDATE sessions SET ended = coalesce(ended, last) WHERE owner = ? AND number = ?"
-                if not slice_.last
-                else "DELETE FROM sessions WHERE owner = ? AND number = ?",
-                (self.owner, self.session),
+                f"{change} WHERE owner = ? AND number = ?", (self.owner, self.session)
             )
         connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE id = ?", (self.owner,))
         return Erased(

@@ -44,8 +44,6 @@ class FoundMemories:
     plan: ErasurePlan
     """The plan for which it was found."""
     state: tuple[object, ...]
-    resting: tuple[int, ...]
-    """The facts that rest on the turns of the plan, once for each."""
     touched: dict[int, Fact]
     """The facts that are removed or changed, as they were found, by number."""
     changed: dict[int, Fact]

@@ -163,11 +163,7 @@ class ErasureNotes:
     ) -> UnfinishedErasure:
         """Note that a part is still to be removed. Older versions of omoide find no positions of
         turns in it, and leave it alone."""
-        what: dict[str, object] = {
-            "session": wanted.session,
-            "turns": wanted.turns,
-            "positions": [],
-        }
+        what = {"session": wanted.session, "turns": wanted.turns, "positions": ()}
         name = self._add(connection, number, what)
         return UnfinishedErasure(name=name, tenant=owner.tenant, owner=number, wanted=wanted)
 
@@ -190,9 +186,10 @@ class ErasureNotes:
             what = json.loads(value)
             wanted = None
             if "positions" in what:
-                turns, positions = what.get("turns", ()), tuple(what["positions"])
                 wanted = ErasureRequest(
-                    session=what["session"], turns=tuple(turns), positions=positions
+                    session=what["session"],
+                    turns=tuple(what.get("turns", ())),
+                    positions=tuple(what["positions"]),
                 )
             found.append(
                 UnfinishedErasure(
