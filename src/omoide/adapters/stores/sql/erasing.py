@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.erased_rows import erase_turns
-from omoide.adapters.stores.sql.erasure_findings import FoundMemories
+from omoide.adapters.stores.sql.erasure_findings import NOTHING, FoundMemories
 from omoide.adapters.stores.sql.fact_rows import ABOUT_OTHERS, CHANGING
 from omoide.adapters.stores.sql.facts import all_facts, facts_by_number, update_facts
 from omoide.adapters.stores.sql.items import (
@@ -15,13 +15,13 @@ from omoide.adapters.stores.sql.items import (
     MEMOS,
     TURNS,
     make_findable,
+    postings_of,
     remove,
     replace_successor,
 )
 from omoide.adapters.stores.sql.rows import decode_strings, from_micros, from_micros_or_none
 from omoide.adapters.stores.sql.summaries import sentences_text, versions
 from omoide.domain import FactErasure, TurnPlace
-from omoide.ports import Erased
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, KeysView, Mapping, Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from omoide.adapters.stores.sql.items import ItemTable
     from omoide.domain import Fact, Sentence, Summary
     from omoide.domain.fact_erasure import ErasedFacts
+    from omoide.ports import Erased
 
 _QUOTING = {
     EVENTS.table: "text, fact, topics, keywords, participants",
@@ -81,6 +82,8 @@ class ErasurePlan:
             self._find_items(connection, table, frozenset(erased.removed))
             for table in (EVENTS, MEMOS)
         )
+        facts = {numbers[name]: fact.ended for name, fact in erased.removed.items()}
+        gone: dict[ItemTable, Mapping[int, object]] = {EVENTS: events, MEMOS: memos, FACTS: facts}
         return FoundMemories(
             plan=self,
             state=state,
@@ -89,11 +92,10 @@ class ErasurePlan:
             thinned=thinned,
             sentences=sentences,
             rejected=self._find_rejected(connection),
-            gone={
-                EVENTS: events,
-                MEMOS: memos,
-                FACTS: tuple(numbers[name] for name in erased.removed),
-                TURNS: self.positions,
+            gone={**{table: tuple(items) for table, items in gone.items()}, TURNS: self.positions},
+            hidden={
+                table: postings_of(connection, self.owner, table, [i for i in items if items[i]])
+                for table, items in gone.items()
             },
             successors={EVENTS: newer, MEMOS: larger},
         )
@@ -138,36 +140,32 @@ class ErasurePlan:
         """Remove a slice, and with the first what is neither a fact, an event, a memo nor a turn.
         From then on no turn can be added to the session, and no job of it starts."""
         found, items = slice_.found, slice_.items
+        erased = NOTHING
         self._erase_facts(connection, slice_)
         for table in (EVENTS, MEMOS):
             self._erase_items(connection, table, slice_)
-        notes = self._erase_rest(connection, found) if found.fresh else 0
+        if found.fresh:
+            erased = self._erase_others(connection, found)
         if items[TURNS]:
             erase_turns(connection, self.owner, items[TURNS], postings=slice_.postings[TURNS])
         if self.session is not None and (found.fresh or slice_.last):
-            connection.execute(
-                "DELETE FROM jobs WHERE owner = ? AND session = ?", (self.owner, self.session)
-            )
+            session = (self.owner, self.session)
+            connection.execute("DELETE FROM jobs WHERE owner = ? AND session = ?", session)
             change = "UPDATE sessions SET ended = coalesce(ended, last)"
             if slice_.last:
                 change = "DELETE FROM sessions"
-            connection.execute(
-                f"{change} WHERE owner = ? AND number = ?", (self.owner, self.session)
-            )
+            connection.execute(f"{change} WHERE owner = ? AND number = ?", session)
         connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE id = ?", (self.owner,))
-        return Erased(
+        return replace(
+            erased,
             sessions=int(slice_.last and self.session is not None),
             turns=len(items[TURNS]),
-            sentences=found.sentences if found.fresh else 0,
             facts=len(items[FACTS]),
             events=len(items[EVENTS]),
             memos=len(items[MEMOS]),
-            notes=notes,
-            rejected=len(found.rejected) if found.fresh else 0,
         )
 
-    def _erase_rest(self, connection: Connection, found: FoundMemories) -> int:
-        """Remove what was found beside facts, events, memos and turns; how many notes went."""
+    def _erase_others(self, connection: Connection, found: FoundMemories) -> Erased:
         connection.executemany(
             "UPDATE summaries SET sentences = ?, notes = '[]' WHERE owner = ? AND number = ?",
             ((text, self.owner, number) for number, text in found.thinned.items()),
@@ -179,7 +177,10 @@ class ErasurePlan:
         connection.execute(
             "UPDATE jobs SET error = '' WHERE owner = ? AND error <> ''", (self.owner,)
         )
-        return self._erase_notes(connection)
+        notes = self._erase_notes(connection)
+        return replace(
+            NOTHING, sentences=found.sentences, notes=notes, rejected=len(found.rejected)
+        )
 
     def _find_facts(
         self, connection: Connection, summaries: Iterable[Summary]
@@ -256,19 +257,20 @@ class ErasurePlan:
 
     def _find_items(
         self, connection: Connection, table: ItemTable, facts: frozenset[str]
-    ) -> tuple[tuple[int, ...], frozenset[str | None]]:
-        """The events or memos that go, oldest first, and the ids of all that have replaced any."""
+    ) -> tuple[dict[int, str | None], frozenset[str | None]]:
+        """The events or memos that go, oldest first, with the id of what has replaced each, and all
+        such ids."""
         rows: list[Any] = connection.execute(
             f"SELECT item, {table.successor}, session, sources, {_QUOTING[table.table]} "  # noqa: S608
             f"FROM {table.table} WHERE owner = ? ORDER BY item",
             (self.owner,),
         ).fetchall()
-        gone = tuple(
-            row[0]
+        gone = {
+            row[0]: row[1]
             for row in rows
             if (table is EVENTS and row[5] in facts)
             or self._depends(row[2], row[3], _texts(table, row[4:]))
-        )
+        }
         return gone, frozenset(row[1] for row in rows)
 
     def _erase_items(self, connection: Connection, table: ItemTable, slice_: ErasureSlice) -> None:

@@ -56,6 +56,8 @@ class FoundMemories:
     gone: dict[ItemTable, tuple[int, ...]]
     """The events, memos, facts and turns that go, in this order: without a fact or a turn it would
     not be known what goes with it."""
+    hidden: dict[ItemTable, Postings]
+    """What is left in the index of items that searches did not find: it takes long to look for."""
     successors: dict[ItemTable, frozenset[str | None]]
     """Ids of all that have replaced any event or memo."""
     fresh: bool = True
@@ -72,7 +74,9 @@ class FoundMemories:
             found=self,
             items=items,
             postings={
-                table: postings_of(connection, self.plan.owner, table, numbers)
+                table: postings_of(
+                    connection, self.plan.owner, table, numbers, known=self.hidden.get(table, {})
+                )
                 for table, numbers in items.items()
             },
             left=replace(

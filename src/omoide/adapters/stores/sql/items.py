@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql.jobs import queue_embedding
@@ -242,11 +243,16 @@ def replace_successor(
 
 
 def postings_of(
-    connection: Connection, owner: int, table: ItemTable, items: Sequence[int]
+    connection: Connection,
+    owner: int,
+    table: ItemTable,
+    items: Sequence[int],
+    *,
+    known: Postings = MappingProxyType({}),
 ) -> Postings:
     """Every posting of some items. If an older version of omoide may have split a text into other
-    terms, all postings of the owner are looked through, which takes a while; so this is called
-    before an erasure takes its lock."""
+    terms, and they are not `known`, all postings of the owner are looked through, which takes a
+    while; so this is called before an erasure takes its lock."""
     if not items:
         return {}
     rows: list[Any] = connection.execute(
@@ -265,8 +271,8 @@ def postings_of(
             stored[item].add(tuple(posting))
     # Each posting names the number of all terms: if all are there, no other can be.
     others = [i for i, findable, _ in rows if not (findable and stored[i] == expected[i])]
-    if others:
-        postings |= {item: [] for item in others}
+    postings |= {item: list(known.get(item, ())) for item in others}
+    if others := [item for item in others if item not in known]:
         for term, item in connection.execute(
             "SELECT term, item FROM postings WHERE owner = ? AND kind = ? "
             "AND item IN (SELECT value FROM json_each(?))",
