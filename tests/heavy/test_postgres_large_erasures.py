@@ -16,7 +16,7 @@ from omoide.adapters.stores.postgres.connection import PostgresConnection
 from omoide.adapters.stores.sql import archive, erased_rows, erasing, slices
 from omoide.adapters.stores.sql.archive import SqlArchive
 from omoide.domain import FactChanges, JobState, JobTask
-from omoide.testing.contracts.making import ANN, BOB, HOUR, START, fact, say, tell
+from omoide.testing.contracts.making import ANN, BOB, HOUR, START, event, fact, say, tell
 from tests.heavy.test_postgres_erasure import traces
 from tests.heavy.test_sqlite_kill import start
 from tests.integration.test_sqlite_large_erasures import chatted
@@ -330,6 +330,11 @@ async def test_kill_9_in_the_middle_of_an_erasure(tmp_path: Path, whole: bool) -
         if not await store.turns.read(ANN):
             await chatted(store, ANN, "Zqxann", turns=TURNS)
         [session] = {turn.session for turn in await store.turns.read(ANN)}
+        if not await store.facts.read(ANN):
+            ids = [f"Zqxann{number}" for number in range(TURNS // 2)]
+            facts = tuple(fact(f"{name} said.", name, id=name, session=session) for name in ids)
+            await store.facts.apply(ANN, FactChanges(added=facts))
+            await store.events.add(ANN, [event(name, name, session=session) for name in ids])
         await store.close()
         with start(ERASING, url, 0 if whole else session, statements) as process:
             said = process.communicate()[0]

@@ -410,3 +410,23 @@ async def test_a_small_erasure_is_one_transaction(
     erased = await store.archive.erase(ANN, turns=["t7"])
     assert (erased.turns, erased.facts, erased.events, erased.memos) == (1, 1, 1, 1)
     await store.close()
+
+
+async def test_what_is_left_in_the_index_of_replaced_events_goes(
+    tmp_path: Path, open_store: stores.Maker
+) -> None:
+    """An older version may have split a text into other words, and missed them when the event was
+    replaced."""
+    store = await opened(open_store, tmp_path)
+    await remember(store)
+
+    def leave(connection: Connection) -> None:
+        connection.execute(
+            "INSERT INTO postings (owner, term, kind, item, tf, length) "
+            "SELECT owner, 'zqxolder', 2, item, 1, 1 FROM events WHERE superseded_by = 'e2'"
+        )
+
+    await store.database.write(ANN.tenant, leave)
+    await store.archive.erase(ANN, session=2)
+    assert await store.database.read(ANN.tenant, misplaced) == []
+    await store.close()
