@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,8 +17,6 @@ from omoide.adapters.stores.sql.erasing import erasure_plan
 from omoide.adapters.stores.sql.erasure_findings import (
     NOTHING,
     ErasureRequest,
-    PartErasure,
-    StartedErasure,
 )
 from omoide.adapters.stores.sql.external import users_of
 from omoide.adapters.stores.sql.restoring import restore_turns
@@ -33,8 +31,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from omoide.adapters.stores.sql.connection import Connection, Database
-    from omoide.adapters.stores.sql.erasure_findings import ErasureSlice
-    from omoide.adapters.stores.sql.external import ExternalStorage
+    from omoide.adapters.stores.sql.erasing import ErasurePlan
+    from omoide.adapters.stores.sql.erasure_findings import ErasureSlice, FoundMemories
+    from omoide.adapters.stores.sql.external import ExternalErasure, ExternalStorage
     from omoide.adapters.stores.sql.slices import UnfinishedErasure
     from omoide.adapters.stores.sql.turn_tables import TurnTableCache
     from omoide.adapters.stores.sql.vectors import VectorComparer
@@ -46,6 +45,37 @@ _TRIES = 3
 """How often an erasure looks for what must go without a lock."""
 _STANDSTILL = 0.25
 """Seconds in which an erasure that goes on removes something."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartedErasure:
+    """The outcome of an erasure but for what is noted of it."""
+
+    erased: Erased
+    number: int | None = None
+    """The owner's number; None if there was nothing to erase."""
+    elsewhere: ExternalErasure | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartErasure:
+    """How far the erasure of a part is."""
+
+    owner: Owner
+    wanted: ErasureRequest
+    note: UnfinishedErasure | None = None
+    """What is noted of it once something is removed."""
+    ours: bool = True
+    """Whether this process began with it."""
+    plan: ErasurePlan | None = None
+    found: FoundMemories | None = None
+    """What is left of what was found; None if it has to be looked for."""
+    erased: Erased = NOTHING
+
+    @property
+    def so_far(self) -> StartedErasure:
+        """The outcome if nothing is left for this process."""
+        return StartedErasure(erased=self.erased, number=self.note.owner if self.note else None)
 
 
 class SqlArchive:
@@ -198,8 +228,8 @@ class SqlArchive:
         if note and not self._notes.hold(connection, note, wait=part.ours):
             return done  # another process has finished it, or goes on with it
         number = locked_owner_id(connection, part.owner) or 0
-        if found and not (found.found.fresh or found.last):
-            plan = found.found.plan
+        if part.plan and found and not (found.found.fresh or found.last):
+            plan = part.plan
         else:
             plan = erasure_plan(connection, number, part.wanted)
         if not number or plan.empty or (note and note.owner != number):
@@ -223,7 +253,7 @@ class SqlArchive:
             return StartedErasure(erased=erased, number=number, elsewhere=external)
         note = note or self._notes.add_part(connection, part.owner, number, part.wanted)
         left = replace(found.left, state=plan.state(connection))
-        return replace(part, note=note, found=left, erased=erased)
+        return replace(part, note=note, plan=plan, found=left, erased=erased)
 
     async def _erase_owner(self, owner: Owner) -> StartedErasure:
         def work(connection: Connection) -> StartedErasure:

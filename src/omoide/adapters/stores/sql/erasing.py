@@ -85,6 +85,7 @@ class ErasurePlan:
         facts = {numbers[name]: fact.ended for name, fact in erased.removed.items()}
         gone: dict[ItemTable, Mapping[int, object]] = {EVENTS: events, MEMOS: memos, FACTS: facts}
         return FoundMemories(
+            owner=self.owner,
             plan=self,
             state=state,
             touched=touched,

@@ -10,11 +10,8 @@ from omoide.ports import Erased
 
 if TYPE_CHECKING:
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.erasing import ErasurePlan
-    from omoide.adapters.stores.sql.external import ExternalErasure
     from omoide.adapters.stores.sql.items import ItemTable, Postings
-    from omoide.adapters.stores.sql.slices import UnfinishedErasure
-    from omoide.domain import Fact, Owner
+    from omoide.domain import Fact
 
 NOTHING = Erased(sessions=0, turns=0, sentences=0)
 """The outcome if nothing is there to be erased."""
@@ -41,7 +38,8 @@ class ErasureRequest:
 class FoundMemories:
     """What an erasure removes and changes."""
 
-    plan: ErasurePlan
+    owner: int
+    plan: object
     """The plan for which it was found."""
     state: tuple[object, ...]
     touched: dict[int, Fact]
@@ -75,7 +73,7 @@ class FoundMemories:
             items=items,
             postings={
                 table: postings_of(
-                    connection, self.plan.owner, table, numbers, known=self.hidden.get(table, {})
+                    connection, self.owner, table, numbers, known=self.hidden.get(table, {})
                 )
                 for table, numbers in items.items()
             },
@@ -103,33 +101,3 @@ class ErasureSlice:
     def last(self) -> bool:
         """Whether nothing is left."""
         return not any(self.left.gone.values())
-
-
-@dataclass(frozen=True, kw_only=True)
-class StartedErasure:
-    """The outcome of an erasure but for what is noted of it."""
-
-    erased: Erased
-    number: int | None = None
-    """The owner's number; None if there was nothing to erase."""
-    elsewhere: ExternalErasure | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PartErasure:
-    """How far the erasure of a part is."""
-
-    owner: Owner
-    wanted: ErasureRequest
-    note: UnfinishedErasure | None = None
-    """What is noted of it once something is removed."""
-    ours: bool = True
-    """Whether this process began with it."""
-    found: FoundMemories | None = None
-    """What is left of what was found; None if it has to be looked for."""
-    erased: Erased = NOTHING
-
-    @property
-    def so_far(self) -> StartedErasure:
-        """The outcome if nothing is left for this process."""
-        return StartedErasure(erased=self.erased, number=self.note.owner if self.note else None)
