@@ -141,6 +141,9 @@ class _Watched:
     def changes(self) -> int:
         return int(self._inner.changes())
 
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
+
     def _done(self, statement: str) -> None:
         if self._thread.began is None:
             if any(lock in statement for lock in _LOCKING):

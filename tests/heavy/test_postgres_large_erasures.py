@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -12,17 +13,17 @@ import pytest
 
 from omoide.adapters.stores.postgres import PostgresStore
 from omoide.adapters.stores.postgres.connection import PostgresConnection
-from omoide.adapters.stores.sql import archive, erased_rows
+from omoide.adapters.stores.sql import archive, erased_rows, erasing, slices
 from omoide.adapters.stores.sql.archive import SqlArchive
 from omoide.domain import FactChanges, JobState, JobTask
-from omoide.testing.contracts.making import ANN, BOB, HOUR, START, fact, say, tell
+from omoide.testing.contracts.making import ANN, BOB, HOUR, START, event, fact, say, tell
 from tests.heavy.test_postgres_erasure import traces
 from tests.heavy.test_sqlite_kill import start
 from tests.integration.test_sqlite_large_erasures import chatted
 from tests.postgres import databases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from omoide.adapters.stores.sql.connection import Connection
@@ -65,10 +66,19 @@ def interrupt(*_: object) -> None:
     raise Interrupted
 
 
+@contextmanager
+def interrupted_erasures(*, whole: bool) -> Iterator[None]:
+    """Erasures end after their first transaction. Of a part that is a slice already."""
+    with pytest.MonkeyPatch.context() as patched:
+        place, name = (SqlArchive, "_slice") if whole else (slices, "leave_time")
+        patched.setattr(place, name, interrupt)
+        yield
+
+
 async def unfinished(store: PostgresStore) -> list[UnfinishedErasure]:
     """Erasures that are noted: of parts, and then of whole owners."""
     found = await store.archive._database.read("", store.archive._notes.all)
-    return sorted(found, key=lambda erasure: erasure.positions is None)
+    return sorted(found, key=lambda erasure: erasure.wanted is None)
 
 
 async def erase_beside(
@@ -183,11 +193,9 @@ async def test_whoever_finishes_a_part_can_go_on_while_the_whole_owner_is_erased
     url = databases().for_folder(tmp_path)
     store = await PostgresStore.open(url, partitions=2)
     await chatted(store, ANN, "Zqxann", turns=TURNS)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(SqlArchive, "_slice", interrupt)
-        for session in (1, None):
-            with pytest.raises(Interrupted):
-                await store.archive.erase(ANN, session=session)
+    for session in (1, None):
+        with interrupted_erasures(whole=session is None), pytest.raises(Interrupted):
+            await store.archive.erase(ANN, session=session)
     part, whole = await unfinished(store)
     with psycopg.connect(url, autocommit=True) as looking, psycopg.connect(url) as finishing:
         finishing.execute("SELECT 1 FROM omoide_meta WHERE name = %s FOR UPDATE", (part.name,))
@@ -241,7 +249,7 @@ async def test_a_transaction_removes_few_turns_of_a_session(
         removed.append(len(positions))
         erased_rows.erase_turns(connection, owner, positions, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(archive, "erase_turns", erase)
+    monkeypatch.setattr(erasing, "erase_turns", erase)
     erased = await store.archive.erase(ANN, session=1)
     assert erased.turns == sum(removed) == TURNS
     assert max(removed) <= 40
@@ -260,10 +268,8 @@ async def test_an_interrupted_erasure_is_finished_at_the_next_opening(
     store = await PostgresStore.open(url, partitions=2)
     await chatted(store, ANN, "Zqxann", turns=TURNS)
     await chatted(store, BOB, "Kept", turns=TURNS)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(SqlArchive, "_slice", interrupt)
-        with pytest.raises(Interrupted):
-            await store.archive.erase(ANN, session=None if whole else 1)
+    with interrupted_erasures(whole=whole), pytest.raises(Interrupted):
+        await store.archive.erase(ANN, session=None if whole else 1)
     assert "turns" in traces(url, "zqxann")
     if whole:
         assert await store.turns.read(ANN) == ()
@@ -324,6 +330,11 @@ async def test_kill_9_in_the_middle_of_an_erasure(tmp_path: Path, whole: bool) -
         if not await store.turns.read(ANN):
             await chatted(store, ANN, "Zqxann", turns=TURNS)
         [session] = {turn.session for turn in await store.turns.read(ANN)}
+        if not await store.facts.read(ANN):
+            ids = [f"Zqxann{number}" for number in range(TURNS // 2)]
+            facts = tuple(fact(f"{name} said.", name, id=name, session=session) for name in ids)
+            await store.facts.apply(ANN, FactChanges(added=facts))
+            await store.events.add(ANN, [event(name, name, session=session) for name in ids])
         await store.close()
         with start(ERASING, url, 0 if whole else session, statements) as process:
             said = process.communicate()[0]
@@ -332,7 +343,7 @@ async def test_kill_9_in_the_middle_of_an_erasure(tmp_path: Path, whole: bool) -
         assert bool(outcomes[-1]) == bool(traces(url, "zqxann"))
         if said:
             break
-        statements = 2 * statements + 3
+        statements += 14
     assert len(await store.turns.read(BOB)) == TURNS
     assert outcomes[0] == TURNS
     assert set(outcomes) == {0, TURNS}

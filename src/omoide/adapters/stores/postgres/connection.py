@@ -40,6 +40,9 @@ _TRIES = 3
 class PostgresConnection:
     """`Connection` over a psycopg connection in a transaction."""
 
+    ITEMS_AT_ONCE = 20
+    """The postings of so many items are read or removed by one statement."""
+
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
         self._changed = 0

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from dataclasses import dataclass, replace
 from functools import partial
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql import slices
 from omoide.adapters.stores.sql.erased_owners import note_erasure, noted_erasure
-from omoide.adapters.stores.sql.erased_rows import (
-    erase_owner,
-    erase_turns,
-    index_traces,
-    remove_session,
+from omoide.adapters.stores.sql.erased_rows import erase_owner, index_traces
+from omoide.adapters.stores.sql.erasing import erasure_plan
+from omoide.adapters.stores.sql.erasure_findings import (
+    NOTHING,
+    ErasureRequest,
 )
-from omoide.adapters.stores.sql.erasing import ErasureRequest, erasure_plan
 from omoide.adapters.stores.sql.external import users_of
-from omoide.adapters.stores.sql.items import TURNS, postings_of
 from omoide.adapters.stores.sql.restoring import restore_turns
 from omoide.adapters.stores.sql.rows import locked_owner_id, mark_of, marked_owner, owner_id
 from omoide.domain import Owner
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 
     from omoide.adapters.stores.sql.connection import Connection, Database
     from omoide.adapters.stores.sql.erasing import ErasurePlan
-    from omoide.adapters.stores.sql.erasure_findings import FoundMemories
+    from omoide.adapters.stores.sql.erasure_findings import ErasureSlice, FoundMemories
     from omoide.adapters.stores.sql.external import ExternalErasure, ExternalStorage
-    from omoide.adapters.stores.sql.items import Posting
     from omoide.adapters.stores.sql.slices import UnfinishedErasure
     from omoide.adapters.stores.sql.turn_tables import TurnTableCache
     from omoide.adapters.stores.sql.vectors import VectorComparer
@@ -42,29 +41,41 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NOTHING = Erased(sessions=0, turns=0, sentences=0)
-"""The outcome if nothing is there to be erased."""
 _TRIES = 3
 """How often an erasure looks for what must go without a lock."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FoundErasure:
-    """What was found before an erasure of a part took its lock."""
-
-    memories: FoundMemories
-    postings: list[Posting]
-    """Those of the first turns."""
+_STANDSTILL = 0.25
+"""Seconds in which an erasure that goes on removes something."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartedErasure:
-    """The outcome of the first transaction of an erasure."""
+    """The outcome of an erasure but for what is noted of it."""
 
     erased: Erased
     number: int | None = None
     """The owner's number; None if there was nothing to erase."""
     elsewhere: ExternalErasure | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartErasure:
+    """How far the erasure of a part is."""
+
+    owner: Owner
+    wanted: ErasureRequest
+    note: UnfinishedErasure | None = None
+    """What is noted of it once something is removed."""
+    ours: bool = True
+    """Whether this process began with it."""
+    plan: ErasurePlan | None = None
+    found: FoundMemories | None = None
+    """What is left of what was found; None if it has to be looked for."""
+    erased: Erased = NOTHING
+
+    @property
+    def so_far(self) -> StartedErasure:
+        """The outcome if nothing is left for this process."""
+        return StartedErasure(erased=self.erased, number=self.note.owner if self.note else None)
 
 
 class SqlArchive:
@@ -73,6 +84,9 @@ class SqlArchive:
     META = "meta"
     """The table with values of the whole database."""
     TENANTS = "SELECT DISTINCT tenant FROM owners ORDER BY tenant"
+    FIRST, TIMES = slices.ITEMS, 2.5
+    """How many items the first slice of a part may remove, and how often `slices.WANTED` each may
+    take: a server plans some twenty statements for each."""
 
     def __init__(
         self, database: Database, comparer: VectorComparer, turn_tables: TurnTableCache
@@ -167,7 +181,8 @@ class SqlArchive:
             facts=tuple(facts or ()),
         )
         whole = session is None and turns is None and sentences is None and facts is None
-        started = await (self._erase_owner(owner) if whole else self._erase_part(owner, wanted))
+        part = PartErasure(owner=owner, wanted=wanted)
+        started = await (self._erase_owner(owner) if whole else self._erase_part(part))
         if started.number is not None:
             self._comparer.clear(started.number)
             self._turn_tables.clear(started.number)
@@ -178,65 +193,67 @@ class SqlArchive:
         await self.scrub()
         return erased
 
-    async def _erase_part(self, owner: Owner, wanted: ErasureRequest) -> StartedErasure:
-        """Look for what must go without a lock, and remove it if nothing changed meanwhile. After
-        a few vain tries, or for texts, both is done under the lock."""
-        for _ in range(_TRIES if wanted.only_turns else 0):
+    async def _erase_part(self, part: PartErasure) -> StartedErasure:
+        """Look for what must go without a lock, and remove it if nothing changed meanwhile, in one
+        transaction or several. After a few vain tries, or for texts, both is done under the
+        lock, for texts all at once."""
+        size = slices.SliceSize(size=self.FIRST, most=slices.ITEMS, times=self.TIMES)
+        tries = _TRIES if part.wanted.only_turns else 0
+        while True:
+            most = size.size if part.wanted.only_turns else maxsize
+            look = partial(self._look, part=part, most=most)
+            found = await self._database.read(part.owner.tenant, look) if tries else None
+            work = partial(self._apply_part, part=part, found=found, most=most)
+            if found is None or found.last:
+                done = await self._database.write(part.owner.tenant, work)
+            else:
+                done = await self._slice(part.owner.tenant, work, size)
+            if isinstance(done, StartedErasure):
+                return done
+            tries = _TRIES if done else tries - 1
+            part = done or replace(part, found=None)
 
-            def look(connection: Connection) -> FoundErasure | None:
-                number = owner_id(connection, owner)
-                plan = None if number is None else erasure_plan(connection, number, wanted)
-                return None if plan is None or plan.empty else self._found(connection, plan)
-
-            found = await self._database.read(owner.tenant, look)
-            if found is None:
-                break
-            apply = partial(self._apply_part, owner=owner, wanted=wanted, found=found)
-            if started := await self._database.write(owner.tenant, apply):
-                return started
-        apply = partial(self._apply_part, owner=owner, wanted=wanted, found=None)
-        return await self._database.write(owner.tenant, apply) or StartedErasure(erased=NOTHING)
-
-    def _found(self, connection: Connection, plan: ErasurePlan) -> FoundErasure:
-        """What must go with the plan, and the postings of the turns that the same transaction
-        removes."""
-        at_once = plan.positions[: slices.FIRST_TURNS]
-        return FoundErasure(
-            memories=plan.find(connection),
-            postings=postings_of(connection, plan.owner, TURNS, at_once),
-        )
+    def _look(self, connection: Connection, part: PartErasure, most: int) -> ErasureSlice | None:
+        """What the next transaction removes; None if nothing of it exists."""
+        if part.found:
+            return part.found.slice(connection, most)
+        plan = erasure_plan(connection, owner_id(connection, part.owner) or 0, part.wanted)
+        return None if plan.empty else plan.find(connection).slice(connection, most)
 
     def _apply_part(
-        self,
-        connection: Connection,
-        owner: Owner,
-        wanted: ErasureRequest,
-        found: FoundErasure | None,
-    ) -> StartedErasure | None:
-        """Remove the memories and the first turns. None if they are not as they were found."""
-        number = locked_owner_id(connection, owner)
-        plan = None if number is None else erasure_plan(connection, number, wanted)
-        if number is None or plan is None or plan.empty:
-            return StartedErasure(erased=NOTHING)
+        self, connection: Connection, part: PartErasure, found: ErasureSlice | None, most: int
+    ) -> PartErasure | StartedErasure | None:
+        """Remove what was found; None if it is not as it was found."""
+        note, done = part.note, part.so_far
+        if note and not self._notes.hold(connection, note, wait=part.ours):
+            return done  # another process has finished it, or goes on with it
+        number = locked_owner_id(connection, part.owner) or 0
+        if part.plan and found and not (found.found.fresh or found.last):
+            plan = part.plan
+        else:
+            plan = erasure_plan(connection, number, part.wanted)
+        if not number or plan.empty or (note and note.owner != number):
+            if note:
+                self._notes.remove(connection, note)
+            return done
         if found is None:
-            found = self._found(connection, plan)
-        elif not plan.holds(connection, found.memories):
+            found = plan.find(connection).slice(connection, most)
+        elif not plan.holds(connection, found):
             return None
         external = None
         if self.elsewhere:
-            external = self.elsewhere.plan_erasure(connection, owner, number, whole=False)
+            external = self.elsewhere.plan_erasure(connection, part.owner, number, whole=False)
         connection.execute("INSERT INTO erasing VALUES (?)", (number,))
-        erased = plan.erase_memories(connection, found.memories)
-        at_once = plan.positions[: slices.FIRST_TURNS]
-        if at_once:
-            erase_turns(connection, number, at_once, postings=found.postings)
-        if len(at_once) < len(plan.positions):
-            self._notes.add_turns(connection, plan, plan.positions[len(at_once) :])
-        elif plan.session is not None:
-            remove_session(connection, number, plan.session)
+        erased = _sum(part.erased, plan.erase(connection, found))
         connection.execute("DELETE FROM erasing WHERE owner = ?", (number,))
         self._mark(connection)
-        return StartedErasure(erased=erased, number=number, elsewhere=external)
+        if found.last:
+            if note:
+                self._notes.remove(connection, note)
+            return StartedErasure(erased=erased, number=number, elsewhere=external)
+        note = note or self._notes.add_part(connection, part.owner, number, part.wanted)
+        left = replace(found.left, state=plan.state(connection))
+        return replace(part, note=note, plan=plan, found=left, erased=erased)
 
     async def _erase_owner(self, owner: Owner) -> StartedErasure:
         def work(connection: Connection) -> StartedErasure:
@@ -261,7 +278,7 @@ class SqlArchive:
         [(items,)] = connection.execute(
             "SELECT coalesce(sum(given), 0) FROM counts WHERE owner = ?", (number,)
         )
-        if items <= slices.TURNS:
+        if items <= slices.ITEMS:
             return erase_owner(connection, number)
         self._notes.add_owner(connection, number)
         connection.execute("DELETE FROM jobs WHERE owner = ?", (number,))
@@ -282,11 +299,11 @@ class SqlArchive:
         """Remove what the first transaction of this erasure left, and what others left that were
         interrupted. Returns what this one removed in all."""
         erased = started.erased if started else NOTHING
-        for erasure in await self._database.read("", self._notes.all):
-            ours = started is not None and started.number == erasure.owner
-            if erasure.positions is not None:
-                await self._finish_turns(erasure, erasure.positions, wait=ours)
-            else:
+        noted = await self._database.read("", self._notes.all)
+        await self._finish_parts([erasure for erasure in noted if erasure.wanted])
+        for erasure in noted:
+            if not erasure.wanted:
+                ours = started is not None and started.number == erasure.owner
                 more = await self._finish_owner(erasure, wait=ours)
                 erased = _sum(erased, more) if ours else erased
         return erased
@@ -311,46 +328,20 @@ class SqlArchive:
             erased = _sum(erased, more)
         return erased
 
-    async def _finish_turns(
-        self, erasure: UnfinishedErasure, positions: Sequence[int], *, wait: bool
-    ) -> None:
-        """Remove turns of an owner, and with the last of them the session."""
-        size = slices.SliceSize(size=slices.FIRST_TURNS, most=slices.TURNS)
-        while positions:
-            chosen, positions = positions[: size.size], positions[size.size :]
-            look = partial(postings_of, owner=erasure.owner, table=TURNS, items=chosen)
-            removing = partial(
-                self._remove_turns,
-                erasure=erasure,
-                positions=chosen,
-                postings=await self._database.read(erasure.tenant, look),
-                last=not positions,
-                wait=wait,
-            )
-            if not await self._slice(erasure.tenant, removing, size):
-                return
+    async def _finish_parts(self, noted: Sequence[UnfinishedErasure]) -> None:
+        """Go on with erasures that were interrupted: with those that nobody goes on with."""
 
-    def _remove_turns(
-        self,
-        connection: Connection,
-        *,
-        erasure: UnfinishedErasure,
-        positions: Sequence[int],
-        postings: Sequence[Posting],
-        last: bool,
-        wait: bool,
-    ) -> bool:
-        """Remove some of the turns, and after the last the note; False if another process does."""
-        if not self._notes.hold(connection, erasure, wait=wait):
-            return False
-        connection.execute("INSERT INTO erasing VALUES (?)", (erasure.owner,))
-        erase_turns(connection, erasure.owner, positions, postings=postings)
-        if last and erasure.session is not None:
-            remove_session(connection, erasure.owner, erasure.session)
-        connection.execute("DELETE FROM erasing WHERE owner = ?", (erasure.owner,))
-        if last:
-            self._notes.remove(connection, erasure)
-        return True
+        async def states() -> list[Any]:
+            return [await self._database.read(note.tenant, note.state) for note in noted]
+
+        before = await states()
+        await asyncio.sleep(_STANDSTILL if noted else 0)
+        for note, old, row in zip(noted, before, await states(), strict=True):
+            if row == old and note.wanted:
+                owner = Owner(tenant=note.tenant, user=row[0] if row else "-")
+                await self._erase_part(
+                    PartErasure(owner=owner, wanted=note.wanted, note=note, ours=False)
+                )
 
     async def _slice(
         self,

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from omoide.adapters.stores.sql.items import TURNS, remove
+from omoide.adapters.stores.sql.slices import RemovedRows
 from omoide.adapters.stores.sql.summaries import versions
-from omoide.ports import Erased
 from omoide.ports.store import IndexTraces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.items import Posting
+    from omoide.adapters.stores.sql.items import Postings
     from omoide.domain import Turn
+    from omoide.ports import Erased
 
 _OWNED = (
     "postings vectors embedded recalls events memos fact_sources facts notes outlines turns "
@@ -24,37 +25,17 @@ _OWNED = (
 
 def erase_owner(connection: Connection, owner: int) -> Erased:
     """Remove an owner with all their data."""
-    [(sessions, facts, turns)] = connection.execute(
-        "SELECT (SELECT count(*) FROM sessions WHERE owner = ?1), "
-        "(SELECT count(*) FROM facts WHERE owner = ?1), "
-        "coalesce((SELECT found FROM counts WHERE owner = ?1 AND kind = ?2), 0)",
-        (owner, TURNS.kind),
-    )
     sentences = sum(len(version.sentences) for version in versions(connection, owner))
-    [(events, memos, notes, rejected)] = connection.execute(
-        "SELECT (SELECT count(*) FROM events WHERE owner = ?1), "
-        "(SELECT count(*) FROM memos WHERE owner = ?1), "
-        "(SELECT count(*) FROM notes WHERE owner = ?1), "
-        "(SELECT count(*) FROM aside WHERE owner = ?1)",
-        (owner,),
-    )
+    removed = RemovedRows(sentences=sentences)
     for table in _OWNED:
         connection.execute(f"DELETE FROM {table} WHERE owner = ?", (owner,))  # noqa: S608
+        removed.rows[table] = connection.changes()
     connection.execute("DELETE FROM owners WHERE id = ?", (owner,))
-    return Erased(
-        sessions=sessions,
-        turns=turns,
-        sentences=sentences,
-        facts=facts,
-        events=events,
-        memos=memos,
-        notes=notes,
-        rejected=rejected,
-    )
+    return removed.erased
 
 
 def erase_turns(
-    connection: Connection, owner: int, positions: Sequence[int], *, postings: Iterable[Posting]
+    connection: Connection, owner: int, positions: Sequence[int], *, postings: Postings
 ) -> None:
     """Remove turns with their `postings_of`."""
     affected: list[Any] = connection.execute(
@@ -99,8 +80,3 @@ def index_traces(
         (owner, positions),
     )
     return IndexTraces(postings=postings, vectors=vectors, outlines=outlines)
-
-
-def remove_session(connection: Connection, owner: int, session: int) -> None:
-    """Remove a session that has no turns left."""
-    connection.execute("DELETE FROM sessions WHERE owner = ? AND number = ?", (owner, session))

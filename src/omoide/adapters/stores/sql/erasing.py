@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from omoide.adapters.stores.sql.erasure_findings import FoundItem, FoundItems, FoundMemories
+from omoide.adapters.stores.sql.erased_rows import erase_turns
+from omoide.adapters.stores.sql.erasure_findings import NOTHING, FoundMemories
 from omoide.adapters.stores.sql.fact_rows import ABOUT_OTHERS, CHANGING
 from omoide.adapters.stores.sql.facts import all_facts, facts_by_number, update_facts
 from omoide.adapters.stores.sql.items import (
@@ -21,37 +22,23 @@ from omoide.adapters.stores.sql.items import (
 from omoide.adapters.stores.sql.rows import decode_strings, from_micros, from_micros_or_none
 from omoide.adapters.stores.sql.summaries import sentences_text, versions
 from omoide.domain import FactErasure, TurnPlace
-from omoide.ports import Erased
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, KeysView, Mapping, Sequence
     from datetime import datetime
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.items import ItemTable, Posting
+    from omoide.adapters.stores.sql.erasure_findings import ErasureRequest, ErasureSlice
+    from omoide.adapters.stores.sql.items import ItemTable
     from omoide.domain import Fact, Sentence, Summary
     from omoide.domain.fact_erasure import ErasedFacts
+    from omoide.ports import Erased
 
 _QUOTING = {
     EVENTS.table: "text, fact, topics, keywords, participants",
     MEMOS.table: "topic, summary, compressed",
 }
 """Columns that could quote a sentence."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErasureRequest:
-    """Which part of an owner's data a caller wants to be removed."""
-
-    session: int | None
-    turns: tuple[str, ...]
-    sentences: tuple[str, ...]
-    facts: tuple[str, ...]
-
-    @property
-    def only_turns(self) -> bool:
-        """Whether nothing is to be looked for by its text."""
-        return not (self.sentences or self.facts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,50 +73,58 @@ class ErasurePlan:
     def find(self, connection: Connection) -> FoundMemories:
         """Look for everything that must go with it. Reads all memories of the owner, so an erasure
         does it before it takes its lock, and under the lock checks that it still `holds`."""
-        state = self._state(connection)
+        state = self.state(connection)
         summaries = versions(connection, self.owner)
         touched, erased = self._find_facts(connection, summaries)
         numbers = {fact.id: item for item, fact in touched.items()}
-        removed = tuple(numbers[name] for name in erased.removed)
         thinned, sentences = self._thin(summaries, erased)
-        events, memos = (
+        (events, newer), (memos, larger) = (
             self._find_items(connection, table, frozenset(erased.removed))
             for table in (EVENTS, MEMOS)
         )
-        items: dict[ItemTable, Sequence[int]] = {
-            FACTS: removed,
-            EVENTS: [row.item for row in events.gone],
-            MEMOS: [row.item for row in memos.gone],
-        }
+        facts = {numbers[name]: fact.ended for name, fact in erased.removed.items()}
+        gone: dict[ItemTable, Mapping[int, object]] = {EVENTS: events, MEMOS: memos, FACTS: facts}
         return FoundMemories(
+            owner=self.owner,
             plan=self,
             state=state,
             touched=touched,
-            removed=removed,
             changed={numbers[fact.id]: fact for fact in erased.changed},
             thinned=thinned,
             sentences=sentences,
             rejected=self._find_rejected(connection),
-            items={EVENTS: events, MEMOS: memos},
-            postings={
-                table: postings_of(connection, self.owner, table, numbers)
-                for table, numbers in items.items()
+            gone={**{table: tuple(items) for table, items in gone.items()}, TURNS: self.positions},
+            hidden={
+                table: postings_of(connection, self.owner, table, [i for i in items if items[i]])
+                for table, items in gone.items()
             },
+            successors={EVENTS: newer, MEMOS: larger},
         )
 
-    def holds(self, connection: Connection, found: FoundMemories) -> bool:
-        """Whether the memories are still as they were found. Not known for texts: any memory may
-        have come to contain one."""
+    def holds(self, connection: Connection, slice_: ErasureSlice) -> bool:
+        """Whether all is as it was found: what is added or hidden, the facts that are removed or
+        changed now, and what rests on the turns. Not known for texts: any memory may have come to
+        contain one."""
+        found, items = slice_.found, slice_.items
+        facts = {item: found.touched[item] for item in (*found.changed, *items[FACTS])}
+        places = zip(self.ids, self.positions, strict=True)
+        turns = [name for name, place in places if place in items[TURNS]]
+        resting = connection.execute(
+            "SELECT item FROM fact_sources WHERE owner = ? "
+            "AND turn IN (SELECT value FROM json_each(?))",
+            (self.owner, turns),
+        )
         return (
             not self.texts
-            and self == found.plan
-            and self._state(connection) == found.state
-            and facts_by_number(connection, self.owner, found.touched) == found.touched
+            and (self == found.plan or not found.fresh)
+            and (self.positions == items[TURNS] or not slice_.last)
+            and found.touched.keys() >= {item for (item,) in resting}
+            and self.state(connection) == found.state
+            and facts_by_number(connection, self.owner, facts) == facts
         )
 
-    def _state(self, connection: Connection) -> tuple[object, ...]:
-        """What changes when memories of the owner are added, hidden, shown again or erased, or when
-        facts come to rest on a turn of the plan."""
+    def state(self, connection: Connection) -> tuple[object, ...]:
+        """What changes when memories of the owner are added, hidden, shown again or erased."""
         row: Any = connection.execute(
             "SELECT erasures, (SELECT max(number) FROM summaries WHERE owner = ?1), "
             "(SELECT max(serial) FROM aside WHERE owner = ?1) FROM owners WHERE id = ?1",
@@ -140,16 +135,38 @@ class ErasurePlan:
             "ORDER BY kind",
             (self.owner, TURNS.kind),
         ).fetchall()
-        resting: list[Any] = connection.execute(
-            "SELECT item FROM fact_sources WHERE owner = ? "
-            "AND turn IN (SELECT value FROM json_each(?)) ORDER BY item",
-            (self.owner, sorted(self.ids)),
-        ).fetchall()
-        return (tuple(row or ()), *map(tuple, counts), *map(tuple, resting))
+        return (tuple(row or ()), *map(tuple, counts))
 
-    def erase_memories(self, connection: Connection, found: FoundMemories) -> Erased:
-        """Remove what was found, and no turn yet. No turn can be added to the session any more."""
-        self._erase_facts(connection, found)
+    def erase(self, connection: Connection, slice_: ErasureSlice) -> Erased:
+        """Remove a slice, and with the first what is neither a fact, an event, a memo nor a turn.
+        From then on no turn can be added to the session, and no job of it starts."""
+        found, items = slice_.found, slice_.items
+        erased = NOTHING
+        self._erase_facts(connection, slice_)
+        for table in (EVENTS, MEMOS):
+            self._erase_items(connection, table, slice_)
+        if found.fresh:
+            erased = self._erase_others(connection, found)
+        if items[TURNS]:
+            erase_turns(connection, self.owner, items[TURNS], postings=slice_.postings[TURNS])
+        if self.session is not None and (found.fresh or slice_.last):
+            session = (self.owner, self.session)
+            connection.execute("DELETE FROM jobs WHERE owner = ? AND session = ?", session)
+            change = "UPDATE sessions SET ended = coalesce(ended, last)"
+            if slice_.last:
+                change = "DELETE FROM sessions"
+            connection.execute(f"{change} WHERE owner = ? AND number = ?", session)
+        connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE id = ?", (self.owner,))
+        return replace(
+            erased,
+            sessions=int(slice_.last and self.session is not None),
+            turns=len(items[TURNS]),
+            facts=len(items[FACTS]),
+            events=len(items[EVENTS]),
+            memos=len(items[MEMOS]),
+        )
+
+    def _erase_others(self, connection: Connection, found: FoundMemories) -> Erased:
         connection.executemany(
             "UPDATE summaries SET sentences = ?, notes = '[]' WHERE owner = ? AND number = ?",
             ((text, self.owner, number) for number, text in found.thinned.items()),
@@ -158,30 +175,12 @@ class ErasurePlan:
             "DELETE FROM aside WHERE owner = ? AND serial = ?",
             ((self.owner, serial) for serial in found.rejected),
         )
-        for table, items in found.items.items():
-            self._erase_items(connection, table, items, found.postings[table])
-        notes = self._erase_notes(connection)
-        if self.session is not None:
-            connection.execute(
-                "DELETE FROM jobs WHERE owner = ? AND session = ?", (self.owner, self.session)
-            )
-            connection.execute(
-                "UPDATE sessions SET ended = coalesce(ended, last) WHERE owner = ? AND number = ?",
-                (self.owner, self.session),
-            )
         connection.execute(
             "UPDATE jobs SET error = '' WHERE owner = ? AND error <> ''", (self.owner,)
         )
-        connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE id = ?", (self.owner,))
-        return Erased(
-            sessions=int(self.session is not None),
-            turns=len(self.positions),
-            sentences=found.sentences,
-            facts=len(found.removed),
-            events=len(found.items[EVENTS].gone),
-            memos=len(found.items[MEMOS].gone),
-            notes=notes,
-            rejected=len(found.rejected),
+        notes = self._erase_notes(connection)
+        return replace(
+            NOTHING, sentences=found.sentences, notes=notes, rejected=len(found.rejected)
         )
 
     def _find_facts(
@@ -202,15 +201,17 @@ class ErasurePlan:
         names = erased.removed.keys() | {fact.id for fact in erased.changed}
         return {item: fact for item, fact in facts.items() if fact.id in names}, erased
 
-    def _erase_facts(self, connection: Connection, found: FoundMemories) -> None:
-        remove(connection, self.owner, FACTS, found.removed, postings=found.postings[FACTS])
+    def _erase_facts(self, connection: Connection, slice_: ErasureSlice) -> None:
+        found = slice_.found
+        remove(connection, self.owner, FACTS, slice_.items[FACTS], postings=slice_.postings[FACTS])
         update_facts(connection, self.owner, found.changed, columns=(*ABOUT_OTHERS, *CHANGING))
         revived = [
             item
             for item, fact in found.changed.items()
             if fact.ended is None and found.touched[item].ended is not None
         ]
-        make_findable(connection, self.owner, FACTS, revived)
+        if revived:
+            make_findable(connection, self.owner, FACTS, revived)
 
     def _thin(self, summaries: Iterable[Summary], facts: ErasedFacts) -> tuple[dict[int, str], int]:
         """The sentences that stay of each version that must change, and how many go in all."""
@@ -257,38 +258,37 @@ class ErasurePlan:
 
     def _find_items(
         self, connection: Connection, table: ItemTable, facts: frozenset[str]
-    ) -> FoundItems:
-        """The events or memos that go."""
+    ) -> tuple[dict[int, str | None], frozenset[str | None]]:
+        """The events or memos that go, oldest first, with the id of what has replaced each, and all
+        such ids."""
         rows: list[Any] = connection.execute(
-            f"SELECT item, id, {table.successor}, session, sources, {_QUOTING[table.table]} "  # noqa: S608
-            f"FROM {table.table} WHERE owner = ?",
+            f"SELECT item, {table.successor}, session, sources, {_QUOTING[table.table]} "  # noqa: S608
+            f"FROM {table.table} WHERE owner = ? ORDER BY item",
             (self.owner,),
         ).fetchall()
-        gone = tuple(
-            FoundItem(item=row[0], id=row[1], successor=row[2])
+        gone = {
+            row[0]: row[1]
             for row in rows
-            if (table is EVENTS and row[6] in facts)
-            or self._depends(row[3], row[4], _texts(table, row[5:]))
-        )
-        return FoundItems(gone=gone, successors=frozenset(row[2] for row in rows))
+            if (table is EVENTS and row[5] in facts)
+            or self._depends(row[2], row[3], _texts(table, row[4:]))
+        }
+        return gone, frozenset(row[1] for row in rows)
 
-    def _erase_items(
-        self,
-        connection: Connection,
-        table: ItemTable,
-        found: FoundItems,
-        postings: Iterable[Posting],
-    ) -> None:
-        items = [row.item for row in found.gone]
-        if table is EVENTS:
+    def _erase_items(self, connection: Connection, table: ItemTable, slice_: ErasureSlice) -> None:
+        among = "WHERE owner = ? AND item IN (SELECT value FROM json_each(?))"
+        items = slice_.items[table]
+        if not items:
+            return
+        gone = dict(
             connection.execute(
-                "DELETE FROM recalls WHERE owner = ? AND item IN (SELECT value FROM json_each(?))",
-                (self.owner, items),
-            )
-        remove(connection, self.owner, table, items, postings=postings)
-        self._bring_back(
-            connection, table, {row.id: row.successor for row in found.gone}, found.successors
+                f"SELECT id, {table.successor} FROM {table.table} {among}",  # noqa: S608
+                (self.owner, list(items)),
+            ).fetchall()
         )
+        if table is EVENTS:
+            connection.execute(f"DELETE FROM recalls {among}", (self.owner, list(items)))  # noqa: S608
+        remove(connection, self.owner, table, items, postings=slice_.postings[table])
+        self._bring_back(connection, table, gone, slice_.found.successors[table])
 
     def _depends(self, session: int, sources: str, quoting: Iterable[str]) -> bool:
         """Whether an event or memo depends on removed text, by the same rule as for a sentence."""
@@ -348,8 +348,10 @@ def erasure_plan(connection: Connection, owner: int, wanted: ErasureRequest) -> 
         "SELECT position, id, session, time FROM turns INDEXED BY turns_session "
         "WHERE owner = ?1 AND session = CAST(?2 AS integer) UNION "
         "SELECT position, id, session, time FROM turns INDEXED BY turns_id "
-        "WHERE owner = ?1 AND id IN (SELECT value FROM json_each(?3)) ORDER BY position",
-        (owner, wanted.session, list(wanted.turns)),
+        "WHERE owner = ?1 AND id IN (SELECT value FROM json_each(?3)) UNION "
+        "SELECT position, id, session, time FROM turns "
+        "WHERE owner = ?1 AND position IN (SELECT value FROM json_each(?4)) ORDER BY position",
+        (owner, wanted.session, list(wanted.turns), list(wanted.positions)),
     ).fetchall()
     sessions: list[Any] = connection.execute(
         "SELECT number FROM sessions WHERE owner = ? AND number = CAST(? AS integer)",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omoide.adapters.stores.sql.jobs import queue_embedding
@@ -16,15 +17,15 @@ from omoide.domain import Event, Fact, Memo, MemoryKind
 from omoide.language.terms import last_characters, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from omoide.adapters.stores.sql.connection import Connection
 
     TermsOf = Callable[[str], Sequence[str]]
     """Gives the terms of a text."""
 
-    Posting = tuple[str, int]
-    """A term, and the number of an item that contains it."""
+    Postings = Mapping[int, Sequence[str]]
+    """The terms of items, by their numbers."""
 
 E = TypeVar("E", Event, Memo, Fact)
 
@@ -242,37 +243,42 @@ def replace_successor(
 
 
 def postings_of(
-    connection: Connection, owner: int, table: ItemTable, items: Sequence[int]
-) -> list[Posting]:
+    connection: Connection,
+    owner: int,
+    table: ItemTable,
+    items: Sequence[int],
+    *,
+    known: Postings = MappingProxyType({}),
+) -> Postings:
     """Every posting of some items. If an older version of omoide may have split a text into other
-    terms, all postings of the owner are looked through, which takes a while; so this is called
-    before an erasure takes its lock."""
+    terms, and they are not `known`, all postings of the owner are looked through, which takes a
+    while; so this is called before an erasure takes its lock."""
+    if not items:
+        return {}
     rows: list[Any] = connection.execute(
         f"SELECT {table.item}, {table.hidden} IS NULL, {table.words} FROM {table.table} "  # noqa: S608
         f"WHERE owner = ? AND {table.item} IN (SELECT value FROM json_each(?))",
         (owner, list(items)),
     ).fetchall()
-    postings: list[Posting] = []
-    others: list[int] = []
-    for item, findable, words in rows:
-        expected = set(counted(words))
-        stored = connection.execute(
-            "SELECT term, tf, length FROM postings WHERE owner = ? "
-            "AND term IN (SELECT value FROM json_each(?)) AND kind = ? AND item = ?",
-            (owner, [term for term, _, _ in expected], table.kind, item),
-        ).fetchall()
-        # Each posting names the number of all terms: if all are there, no other can be.
-        if findable and set(map(tuple, stored)) == expected:
-            postings += [(term, item) for term, _, _ in expected]
-        else:
-            others.append(item)
-    if others:
-        rows = connection.execute(
+    expected = {item: set(counted(words)) for item, _, words in rows}
+    postings = {item: [term for term, _, _ in found] for item, found in expected.items()}
+    stored = defaultdict[int, set[tuple[str, int, int]]](set)
+    for chosen, its_terms in _statements(connection, postings):
+        for item, *posting in connection.execute(
+            f"SELECT item, term, tf, length FROM postings {_OF_SOME}",  # noqa: S608
+            (owner, table.kind, chosen, its_terms),
+        ):
+            stored[item].add(tuple(posting))
+    # Each posting names the number of all terms: if all are there, no other can be.
+    others = [i for i, findable, _ in rows if not (findable and stored[i] == expected[i])]
+    postings |= {item: list(known.get(item, ())) for item in others}
+    if others := [item for item in others if item not in known]:
+        for term, item in connection.execute(
             "SELECT term, item FROM postings WHERE owner = ? AND kind = ? "
             "AND item IN (SELECT value FROM json_each(?))",
             (owner, table.kind, others),
-        ).fetchall()
-        postings += [(term, item) for term, item in rows]
+        ):
+            postings[item].append(term)
     return postings
 
 
@@ -282,7 +288,7 @@ def remove(
     table: ItemTable,
     items: Sequence[int],
     *,
-    postings: Iterable[Posting],
+    postings: Postings,
 ) -> None:
     """Delete items with their vectors and with their `postings_of`."""
     if not items:
@@ -293,19 +299,33 @@ def remove(
         f"WHERE owner = ? AND {table.item} {among} AND {table.hidden} IS NULL",
         (owner, list(items)),
     ).fetchall()
-    terms_of = defaultdict[int, list[str]](list)
-    for term, item in postings:
-        terms_of[item].append(term)
-    # A statement for each item, not for each posting: a server plans every one of them.
     connection.executemany(
-        f"DELETE FROM postings WHERE owner = ? AND kind = ? AND item = ? AND term {among}",  # noqa: S608
-        ((owner, table.kind, item, sorted(its_terms)) for item, its_terms in terms_of.items()),
+        f"DELETE FROM postings {_OF_SOME}",  # noqa: S608
+        ((owner, table.kind, *some) for some in _statements(connection, postings)),
     )
     connection.execute(
         f"DELETE FROM {table.table} WHERE owner = ? AND {table.item} {among}",  # noqa: S608
         (owner, list(items)),
     )
     _drop_vectors(connection, owner, table, items=items, found=found)
+
+
+_OF_SOME = (
+    "WHERE owner = ? AND kind = ? AND item IN (SELECT value FROM json_each(?)) "
+    "AND term IN (SELECT value FROM json_each(?))"
+)
+
+
+def _statements(
+    connection: Connection, postings: Postings
+) -> Iterator[tuple[list[int], list[str]]]:
+    """Items and all their terms, for a statement each. A server plans every statement, so there
+    several items share one; in SQLite each pair of an item and a term costs more than that."""
+    items = list(postings)
+    many: int = getattr(connection, "ITEMS_AT_ONCE", 1)
+    for first in range(0, len(items), many):
+        some = items[first : first + many]
+        yield some, sorted({term for item in some for term in postings[item]})
 
 
 def remove_turns(connection: Connection, owner: int, texts: Mapping[int, str]) -> None:

@@ -4,11 +4,12 @@ it wrote, for which the disk is waited for.
 
 The first transaction of an erasure notes in the table of the database's own values what the others
 have to remove; the last takes that out again. So an erasure that is interrupted is finished by the
-next opening, or by the next erasure of any process. An owner who is erased whole gets another name
-in the first transaction: from then on nothing of them is found under theirs, and a new owner may
-have it. A database that locks one owner at a time removes the rest in one transaction. Nobody waits
-for it: the jobs go with the name, no session of an owner without a name is ended, and the owner is
-not locked.
+next opening, or by the next erasure of any process. Of a part the memories go first and then the
+turns, and if somebody changed a memory meanwhile, all is looked for again. An owner who is erased
+whole gets another name in the first transaction: from then on nothing of them is found under
+theirs, and a new owner may have it. A database that locks one owner at a time removes the rest in
+one transaction. Nobody waits for it: the jobs go with the name, no session of an owner without a
+name is ended, and the owner is not locked.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from omoide.adapters.stores.sql.erasure_findings import ErasureRequest
 from omoide.adapters.stores.sql.external import vanishing_owner_name
 from omoide.adapters.stores.sql.rows import lock_owner
 from omoide.adapters.stores.sql.tables import TABLES
 from omoide.ports import Erased
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from omoide.adapters.stores.sql.connection import Connection
-    from omoide.adapters.stores.sql.erasing import ErasurePlan
+    from omoide.domain import Owner
 
 WANTED = 0.01
 """Seconds that a slice is to take, without the wait for the disk, which does not depend on it."""
@@ -39,10 +41,9 @@ ROWS = 1000
 """Most rows that a slice of a whole owner removes, by the weight of each."""
 FIRST_ROWS = 250
 """The same for the first slice, of which nothing is known yet."""
-TURNS = 40
-"""Most turns that a slice of a part removes. Each posting lies in a page of its own."""
-FIRST_TURNS = 5
-"""The same for the first slice."""
+ITEMS = 40
+"""Most facts, events, memos and turns that a slice of a part removes. Each posting lies in a page
+of its own."""
 _WEIGHTS = {
     "turns": 20,
     "vectors": 8,
@@ -79,12 +80,14 @@ class SliceSize:
 
     size: int
     most: int
+    times: float = 1.0
+    """How often `WANTED` it may take."""
 
     def adapt(self, seconds: float, pages: int = 0) -> None:
         """Choose the next size after a slice of this one took so long and wrote so many pages: at
         most twice or half. A slice costs something however small it is, so none is smaller than a
         twentieth."""
-        wanted = min(WANTED / max(seconds, 1e-6), PAGES / max(pages, 1))
+        wanted = min(self.times * WANTED / max(seconds, 1e-6), PAGES / max(pages, 1))
         scale = min(max(wanted, 0.5), 2.0)
         self.size = min(max(int(self.size * scale), self.most // 20), self.most)
 
@@ -117,10 +120,13 @@ class UnfinishedErasure:
     """Of its row."""
     tenant: str
     owner: int
-    positions: tuple[int, ...] | None = None
-    """The turns; None for everything."""
-    session: int | None = None
-    """The session that goes with the last turn, if any."""
+    wanted: ErasureRequest | None = None
+    """The part; None for everything."""
+
+    def state(self, connection: Connection) -> Any:  # noqa: ANN401 - a row or None
+        """The owner's name, and a number that changes as long as a part is being removed."""
+        find = 'SELECT "user", erasures FROM owners WHERE id = ?'
+        return connection.execute(find, (self.owner,)).fetchone()
 
 
 @dataclass(kw_only=True)
@@ -152,12 +158,14 @@ class ErasureNotes:
 
     table: str
 
-    def add_turns(
-        self, connection: Connection, plan: ErasurePlan, positions: Sequence[int]
-    ) -> None:
-        """Note that these turns, and then the session, are still to be removed."""
-        what = {"positions": list(positions), "session": plan.session}
-        self._add(connection, plan.owner, what)
+    def add_part(
+        self, connection: Connection, owner: Owner, number: int, wanted: ErasureRequest
+    ) -> UnfinishedErasure:
+        """Note that a part is still to be removed. Older versions of omoide find no positions of
+        turns in it, and leave it alone."""
+        what = {"session": wanted.session, "turns": wanted.turns, "positions": ()}
+        name = self._add(connection, number, what)
+        return UnfinishedErasure(name=name, tenant=owner.tenant, owner=number, wanted=wanted)
 
     def add_owner(self, connection: Connection, owner: int) -> None:
         """Take the name from an owner, and note that everything of theirs is still to be
@@ -176,14 +184,19 @@ class ErasureNotes:
         found = []
         for name, value in rows:
             what = json.loads(value)
-            positions = what.get("positions")
+            wanted = None
+            if "positions" in what:
+                wanted = ErasureRequest(
+                    session=what["session"],
+                    turns=tuple(what.get("turns", ())),
+                    positions=tuple(what["positions"]),
+                )
             found.append(
                 UnfinishedErasure(
                     name=name,
                     tenant=what.get("tenant", ""),
                     owner=what["owner"],
-                    positions=None if positions is None else tuple(positions),
-                    session=what.get("session"),
+                    wanted=wanted,
                 )
             )
         return found
@@ -201,7 +214,7 @@ class ErasureNotes:
         ).fetchone()
         if found is None:
             return False
-        if erasure.positions is not None:
+        if erasure.wanted:
             lock_owner(connection, erasure.owner)
         else:
             connection.execute(
@@ -214,15 +227,14 @@ class ErasureNotes:
         """Take out the note of an erasure that is finished."""
         connection.execute(f"DELETE FROM {self.table} WHERE name = ?", (erasure.name,))  # noqa: S608
 
-    def _add(self, connection: Connection, owner: int, what: Mapping[str, object]) -> None:
+    def _add(self, connection: Connection, owner: int, what: Mapping[str, object]) -> str:
+        name = f"{_NAME} {owner} {secrets.token_hex(8)}"
         [(tenant,)] = connection.execute("SELECT tenant FROM owners WHERE id = ?", (owner,))
         connection.execute(
             f"INSERT INTO {self.table} (name, value) VALUES (?, ?)",  # noqa: S608
-            (
-                f"{_NAME} {owner} {secrets.token_hex(8)}",
-                json.dumps({"tenant": tenant, "owner": owner, **what}),
-            ),
+            (name, json.dumps({"tenant": tenant, "owner": owner, **what})),
         )
+        return name
 
 
 def remove_rows(connection: Connection, owner: int, sizes: TableSliceSizes) -> RemovedRows:

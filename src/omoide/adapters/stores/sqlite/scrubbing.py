@@ -44,6 +44,8 @@ _RETRY = 0.01
 class SqliteArchive(SqlArchive):
     """`Archive` on SQLite. Large erasures are made in slices, and all clean the file."""
 
+    FIRST, TIMES = 5, 1.0
+
     def __init__(
         self,
         database: SqliteDatabase,
