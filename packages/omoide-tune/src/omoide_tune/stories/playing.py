@@ -136,9 +136,7 @@ async def play(
     return model.examples
 
 
-def _with_quiet_day(
-    told: Sequence[StorySession], quiet: StorySession | None
-) -> list[StorySession]:
+def _with_quiet_day(told: Sequence[StorySession], quiet: StorySession | None) -> list[StorySession]:
     if quiet is None:
         return list(told)
     day = replace(quiet, day=told[0].day + timedelta(days=1))
