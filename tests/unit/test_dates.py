@@ -252,7 +252,7 @@ def test_a_habit_may_stay(language: str, text: str) -> None:
         (
             "en",
             "User flies on Monday. Today they pack.",
-            "User flies on Monday. On 19 May 2026 they pack.",
+            "User flies on 25 May 2026. On 19 May 2026 they pack.",
         ),
         (
             "en",

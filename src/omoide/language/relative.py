@@ -60,6 +60,9 @@ class Relative:
     recurring: re.Pattern[str] = NEVER
     """Words of a clause about what happens again and again, in which "tomorrow" is another day each
     time: "always", "every". They count only in texts whose writer was asked for dates."""
+    once: re.Pattern[str] = NEVER
+    """A clause in the present that tells of one day if it names a weekday, as "starts on ⟨⟩" where
+    a habit is "on Mondays"."""
     periods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for a unit counted from now: "day-1" are those for yesterday. The units are day,
     week, weekend, month and year."""
