@@ -230,7 +230,7 @@ def _meant(got: Mapping[str, str], place: Place, rules: _Rules, day: date) -> tu
     if "period" in got:
         unit, step = rules.counted[got["period"]]
         return (_within(periods.counted(unit, step, day=day), got, rules),)
-    tense = tense_at(place, table, alone="d" in got) or _on_one_day(got, place, table)
+    tense = tense_at(place, table, alone="d" in got, weekday={*got} == {"weekday"})
     if ("within" in got and tense != "future") or ("ahead" in got and tense == "past"):
         return ()
     if "vague" in got:
@@ -249,14 +249,6 @@ def _meant(got: Mapping[str, str], place: Place, rules: _Rules, day: date) -> tu
     if "d" in got:
         return (periods.nearest_day(_number(got["d"], table), day=day, future=future),)
     return (periods.nearest_weekday(rules.weekdays[got["weekday"]], day=day, future=future),)
-
-
-def _on_one_day(got: Mapping[str, str], place: Place, table: Relative) -> str | None:
-    """The future, if a clause in the present is about one day of the week and about no habit."""
-    clause = place.clause(table.boundary)
-    if "weekday" not in got or "part" in got or table.recurring.search(clause):
-        return None
-    return "future" if table.once.search(clause) else None
 
 
 def _without_year(

@@ -16,16 +16,21 @@ if TYPE_CHECKING:
 SENTENCE: Final = re.compile(r"[.!?。！？\n]")
 
 
-def tense_at(place: Place, table: Relative, *, alone: bool = False) -> str | None:
+def tense_at(
+    place: Place, table: Relative, *, alone: bool = False, weekday: bool = False
+) -> str | None:
     """Whether the clause of an expression, or else its sentence unless the clause is to tell alone,
-    is about the past or the future; None if it does not tell."""
+    is about the past or the future; None if it does not tell. A clause in the present may be about
+    the coming one of a `weekday`."""
     if table.unsure.search(place.clause(SENTENCE)):
         return None
     for boundary in (table.boundary,) if alone else (table.boundary, SENTENCE):
         clause = place.clause(boundary)
         if table.past.search(clause) or table.future.search(clause):
             return tense_of(clause, table)
-    return None
+    clause = place.clause(table.boundary)
+    once = weekday and table.once.search(clause) and not table.recurring.search(clause)
+    return "future" if once else None
 
 
 def tense_of(text: str, table: Relative) -> str | None:
